@@ -35,7 +35,7 @@ models, which name what a call took, are in `memory/models/errors.py`.
     │   ├── ExtractionPausedError     messages wait for a budget or a setting
     │   ├── WorkerUnavailableError    no worker takes a request to a job
     │   ├── BuildUnavailableError     no worker of a build polls
-    │   ├── JobStuckError             its workflow code fails on the worker; needs a mended worker
+    │   ├── JobStuckError             its workflow code fails on the worker; needs a fixed worker
     │   ├── ProcessCrashedError       a part of the embedded runtime ended by itself
     │   └── ProvisioningError         Temporal's server could not be found or built
     └── InvariantError                we are wrong; never retried, someone is told
@@ -235,17 +235,19 @@ class ConfigurationError(RefusedError):
 class SchemaVersionError(RefusedError):
     """The database's schema is newer or older than this code."""
 
-    def __init__(self, *, found: str, wanted: str, mend: str) -> None:
+    def __init__(self, *, found: str, wanted: str, remedy: str) -> None:
         self.found, self.wanted = found, wanted
-        super().__init__(f"the database is at schema {found}, this version needs {wanted}: {mend}")
+        super().__init__(
+            f"the database is at schema {found}, this version needs {wanted}: {remedy}"
+        )
 
 
 class InUseError(RefusedError):
     """A port or a data directory is taken."""
 
-    def __init__(self, *, what: str, by: str, mend: str) -> None:
+    def __init__(self, *, what: str, by: str, remedy: str) -> None:
         self.what, self.by = what, by
-        super().__init__(f"{what} is in use by {by}: {mend}")
+        super().__init__(f"{what} is in use by {by}: {remedy}")
 
 
 class DatabaseUnavailableError(UnavailableError):
@@ -314,13 +316,13 @@ class BuildUnavailableError(UnavailableError):
 
 
 class JobStuckError(UnavailableError):
-    """A job's workflow code fails on the worker, which tries again until it is mended."""
+    """A job's workflow code fails on the worker, which retries until the code is fixed."""
 
     def __init__(self, *, job_id: str, why: str) -> None:
         self.job_id = job_id
         super().__init__(
             f"job {job_id} is stuck: its worker fails to run it ({why}); "
-            "nothing is lost, mend or restart the worker"
+            "nothing is lost, fix or restart the worker"
         )
 
 
@@ -335,10 +337,10 @@ class ProcessCrashedError(UnavailableError):
 class ProvisioningError(UnavailableError):
     """Temporal's server could not be found, downloaded or built."""
 
-    def __init__(self, *, tried: tuple[str, ...], mend: str) -> None:
+    def __init__(self, *, tried: tuple[str, ...], remedy: str) -> None:
         self.tried = tried
         attempts = "; ".join(tried)
-        super().__init__(f"Temporal's server could not be had. Tried: {attempts}. {mend}")
+        super().__init__(f"Temporal's server could not be had. Tried: {attempts}. {remedy}")
 
 
 class StoredValueError(InvariantError):

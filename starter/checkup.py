@@ -1,4 +1,4 @@
-"""What `mnestic doctor` looks at: each part, what was found, and how to mend it."""
+"""What `mnestic doctor` looks at: each part, its state, and the remedy if it is not well."""
 
 import asyncio
 import shutil
@@ -40,66 +40,66 @@ _SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
 _MODEL_LIMIT = timedelta(seconds=5)
 _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
-_MEND_POSTGRES = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
-_MEND_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
-_MEND_RIGHTS = "connect as a role that may read it, or correct MNESTIC_DATABASE_URL"
-_MEND_MODELS = "correct OPENAI_API_KEY, OPENAI_BASE_URL or the model's setting"
-_MEND_NOTES = "correct the settings MNESTIC_OBSIDIAN_…, or start what serves the vault"
-_MEND_DATA = "make it readable, or choose another place by MNESTIC_DATA_DIR"
+_REMEDY_POSTGRES = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
+_REMEDY_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
+_REMEDY_RIGHTS = "connect as a role that may read it, or correct MNESTIC_DATABASE_URL"
+_REMEDY_MODELS = "correct OPENAI_API_KEY, OPENAI_BASE_URL or the model's setting"
+_REMEDY_NOTES = "correct the settings MNESTIC_OBSIDIAN_…, or start what serves the vault"
+_REMEDY_DATA = "make it readable, or choose another place by MNESTIC_DATA_DIR"
 
 
 class Finding(BaseModel):
-    """One part, whether it is well, and how to mend it if not."""
+    """One part, whether it is well, and the remedy if not."""
 
     model_config = ConfigDict(frozen=True)
 
     part: str
     ok: bool
     found: str
-    mend: str = ""
+    remedy: str = ""
 
 
 async def check_all(settings: Settings) -> tuple[Finding, ...]:
     """Looks at every part; one that is down, or whose check fails, does not hide the others."""
     return (
-        *await _alone("runtime", _check_servers(settings), mend=_MEND_DATA),
-        *await _alone("models", _check_models(settings), mend=_MEND_MODELS),
-        *await _alone("notes", _check_notes(settings), mend=_MEND_NOTES),
-        *await _alone("disk", asyncio.to_thread(_check_disk, settings), mend=_MEND_DATA),
+        *await _alone("runtime", _check_servers(settings), remedy=_REMEDY_DATA),
+        *await _alone("models", _check_models(settings), remedy=_REMEDY_MODELS),
+        *await _alone("notes", _check_notes(settings), remedy=_REMEDY_NOTES),
+        *await _alone("disk", asyncio.to_thread(_check_disk, settings), remedy=_REMEDY_DATA),
     )
 
 
 async def _alone(
-    part: str, check: Awaitable[tuple[Finding, ...]], *, mend: str
+    part: str, check: Awaitable[tuple[Finding, ...]], *, remedy: str
 ) -> tuple[Finding, ...]:
     """The findings of one check; an error that it raises is a finding, so that the others are made."""
     try:
         return await check
     except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still made
-        return (_failed(part, error, mend=mend),)
+        return (_failed(part, error, remedy=remedy),)
 
 
-def _failed(part: str, error: Exception, *, mend: str) -> Finding:
+def _failed(part: str, error: Exception, *, remedy: str) -> Finding:
     reason = next(iter(str(error).splitlines()), "")
     if not isinstance(error, MnesticError):
         reason = f"the check failed: {type(error).__name__}: {reason}".removesuffix(": ")
-    return Finding(part=part, ok=False, found=reason, mend=mend)
+    return Finding(part=part, ok=False, found=reason, remedy=remedy)
 
 
 async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
     try:
         endpoints = find_endpoints(settings)
     except ConfigurationError as error:
-        return (_failed("runtime", error, mend="correct that setting"),)
+        return (_failed("runtime", error, remedy="correct that setting"),)
     except UnavailableError as error:
         last = read_last_state(settings.data_dir)
         is_up = last is not None and last.alive
-        mend = "try again once `mnestic up` says that it is ready" if is_up else "mnestic up"
-        return (_failed("runtime", error, mend=mend),)
+        remedy = "try again once `mnestic up` says that it is ready" if is_up else "mnestic up"
+        return (_failed("runtime", error, remedy=remedy),)
     postgres = asyncio.to_thread(_check_postgres, endpoints)
     return (
-        *await _alone("Postgres", postgres, mend=_MEND_POSTGRES),
-        *await _alone("Temporal", _check_temporal(settings, endpoints), mend=_MEND_TEMPORAL),
+        *await _alone("Postgres", postgres, remedy=_REMEDY_POSTGRES),
+        *await _alone("Temporal", _check_temporal(settings, endpoints), remedy=_REMEDY_TEMPORAL),
     )
 
 
@@ -110,7 +110,7 @@ def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
         connection = psycopg.connect(url, connect_timeout=5, autocommit=True)
     except psycopg.Error as error:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
-        return (Finding(part="Postgres", ok=False, found=found, mend=_MEND_POSTGRES),)
+        return (Finding(part="Postgres", ok=False, found=found, remedy=_REMEDY_POSTGRES),)
     with connection:
         return tuple(_look(part, check, connection) for part, check in _DATABASE_CHECKS.items())
 
@@ -121,7 +121,7 @@ def _look(
     try:
         return check(connection)
     except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still made
-        return _failed(part, error, mend=_MEND_RIGHTS)
+        return _failed(part, error, remedy=_REMEDY_RIGHTS)
 
 
 def _server(connection: psycopg.Connection) -> Finding:
@@ -131,7 +131,7 @@ def _server(connection: psycopg.Connection) -> Finding:
         ok=number >= _OLDEST_POSTGRES,
         found=f"version {number // 10_000}.{number % 10_000}"
         + (", behind a connection pooler" if is_pooled(connection) else ""),
-        mend="upgrade it to version 15 or newer",
+        remedy="upgrade it to version 15 or newer",
     )
 
 
@@ -149,7 +149,7 @@ def _role(connection: psycopg.Connection) -> Finding:
         part="role",
         ok=exists and member,
         found=f"{user}, " + ("works as mnestic_app" if member else "may not become mnestic_app"),
-        mend=f"GRANT mnestic_app TO {user}" if exists else "mnestic migrate",
+        remedy=f"GRANT mnestic_app TO {user}" if exists else "mnestic migrate",
     )
 
 
@@ -163,7 +163,7 @@ def _pgvector(connection: psycopg.Connection) -> Finding:
         part="pgvector",
         ok=number >= _OLDEST_PGVECTOR,
         found=f"version {version}" if version else "not installed in this database",
-        mend="install pgvector 0.7 or newer on the server, then `mnestic migrate`",
+        remedy="install pgvector 0.7 or newer on the server, then `mnestic migrate`",
     )
 
 
@@ -178,7 +178,7 @@ def _migrations(connection: psycopg.Connection) -> Finding:
         part="migrations",
         ok=found == SCHEMA_VERSION,
         found=f"schema {found or 'none'}, this version needs {SCHEMA_VERSION}",
-        mend="install a newer Mnestic" if newer else "mnestic migrate",
+        remedy="install a newer Mnestic" if newer else "mnestic migrate",
     )
 
 
@@ -188,7 +188,7 @@ def _rights(connection: psycopg.Connection) -> Finding:
         part="rights",
         ok=not amiss,
         found=summarise(amiss) if amiss else "all granted, and no others",
-        mend="mnestic migrate",
+        remedy="mnestic migrate",
     )
 
 
@@ -205,9 +205,9 @@ async def _check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Fin
     client = await connect_temporal(endpoints)
     return (
         Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
-        *await _alone("search attributes", _search_attributes(client), mend=_MEND_TEMPORAL),
-        *await _alone("workers", _pollers(client, settings, endpoints), mend=_MEND_TEMPORAL),
-        *await _alone("workflow tasks", _failing_tasks(client, settings), mend=_MEND_TEMPORAL),
+        *await _alone("search attributes", _search_attributes(client), remedy=_REMEDY_TEMPORAL),
+        *await _alone("workers", _pollers(client, settings, endpoints), remedy=_REMEDY_TEMPORAL),
+        *await _alone("workflow tasks", _failing_tasks(client, settings), remedy=_REMEDY_TEMPORAL),
     )
 
 
@@ -219,7 +219,7 @@ async def _search_attributes(client: Client) -> tuple[Finding, ...]:
         for name in missing
     )
     found = f"missing: {', '.join(missing)}" if missing else "all registered"
-    return (Finding(part="search attributes", ok=not missing, found=found, mend=create),)
+    return (Finding(part="search attributes", ok=not missing, found=found, remedy=create),)
 
 
 async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
@@ -233,11 +233,11 @@ async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> 
     found = f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}"
     deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
     missing = await deployment.find_standstill()
-    mend = "mnestic worker, or `mnestic up`"
+    remedy = "mnestic worker, or `mnestic up`"
     if missing and identities:
         found = f"{found}; {missing}"
-        mend = "start such a worker, or send jobs to those that poll: mnestic deploy"
-    return (Finding(part="workers", ok=missing is None, found=found, mend=mend),)
+        remedy = "start such a worker, or send jobs to those that poll: mnestic deploy"
+    return (Finding(part="workers", ok=missing is None, found=found, remedy=remedy),)
 
 
 async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, ...]:
@@ -252,7 +252,7 @@ async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, .
         part=part,
         ok=not number,
         found=f"{number} running workflows of tenant {tenant} have a task that keeps failing",
-        mend="start a worker that can run them; `mnestic job show` says why each of them fails",
+        remedy="start a worker that can run them; `mnestic job show` says why each of them fails",
     )
     return (finding,)
 
@@ -290,6 +290,6 @@ def _check_disk(settings: Settings) -> tuple[Finding, ...]:
         part="disk",
         ok=free >= _LEAST_DISK,
         found=f"{free / (1 << 30):.1f} GiB free at {folder}",
-        mend="free some, or choose another place by MNESTIC_DATA_DIR",
+        remedy="free some, or choose another place by MNESTIC_DATA_DIR",
     )
     return (finding,)

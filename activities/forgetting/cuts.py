@@ -72,10 +72,10 @@ async def cut_entries(
 
 
 def _change(entry: Entry, topic: Topic) -> EntryChange | None:
-    remedy = redaction_of("entry", entry.model_dump(), topic)
-    if remedy is None or "content" not in remedy.values:
+    redaction = redaction_of("entry", entry.model_dump(), topic)
+    if redaction is None or "content" not in redaction.values:
         return None
-    left = remedy.values
+    left = redaction.values
     return EntryChange.model_construct(  # what is stored is not checked again
         content=left["content"],
         subjects=tuple(left["subjects"]),

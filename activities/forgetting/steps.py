@@ -208,22 +208,22 @@ class _Purge:
         self, transaction: Transaction, one: MatchedRow, place: Place | None
     ) -> None:
         """Takes the topic out of the channel of a row that was cut; `place` is that of an entry's message."""
-        if one.remedy.values["channel"] == one.row.columns["channel"]:
+        if one.redaction.values["channel"] == one.row.columns["channel"]:
             return
         rows = [one.row]
         if place is not None:
             rows.append(ScannedRow(table="resource", key=place, columns={}))
-        remedy = RowRedaction(values={"channel": one.remedy.values["channel"]})
+        redaction = RowRedaction(values={"channel": one.redaction.values["channel"]})
         for row in rows:
-            await transaction.forgetting.remedy(self._asked.forgetting_id, row, remedy)
+            await transaction.forgetting.redaction(self._asked.forgetting_id, row, redaction)
 
     async def _write(self, transaction: Transaction, one: MatchedRow) -> None:
         name_stays = False
-        if one.row.table == "long_term_record" and one.remedy.remove:
+        if one.row.table == "long_term_record" and one.redaction.remove:
             reader = await find_reader(transaction, one.row, self._running)
             name_stays = reader is not None
-        await transaction.forgetting.remedy(
-            self._asked.forgetting_id, one.row, one.remedy, name_stays=name_stays
+        await transaction.forgetting.redaction(
+            self._asked.forgetting_id, one.row, one.redaction, name_stays=name_stays
         )
 
     async def _remove(self, transaction: Transaction, entry_ids: Collection[str]) -> dict[str, int]:

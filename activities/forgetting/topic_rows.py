@@ -41,18 +41,18 @@ class MatchedRow:
     """A row that speaks of a topic: what is to be done with it, or why it is left."""
 
     row: ScannedRow
-    remedy: RowRedaction
+    redaction: RowRedaction
     left: RemainingRow | None = None
 
     @property
     def takes_others(self) -> bool:
         """Whether it goes with what follows from it: messages, what was learned from them, entries."""
-        return self.remedy.remove and self.row.table in _TAKING
+        return self.redaction.remove and self.row.table in _TAKING
 
     @property
     def has_cut_sentences(self) -> bool:
         """Whether it loses sentences, and with it the claims that stand in them."""
-        return self.row.table in CUT and "content" in self.remedy.values
+        return self.row.table in CUT and "content" in self.redaction.values
 
 
 def current_name(table: str) -> str:
@@ -102,10 +102,10 @@ async def each_page(
             page = await transaction.forgetting.page(table, topic, after=after, lock=lock)
             spoken = []
             for row in page.rows:
-                remedy = redaction_of(table, row.columns, topic)
-                if remedy is not None:
+                redaction = redaction_of(table, row.columns, topic)
+                if redaction is not None:
                     left = await _left(transaction, row, running)
-                    spoken.append(MatchedRow(row=row, remedy=remedy, left=left))
+                    spoken.append(MatchedRow(row=row, redaction=redaction, left=left))
             if spoken:
                 await deal(transaction, spoken)
         after, more = page.after, page.after is not None

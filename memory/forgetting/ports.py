@@ -87,8 +87,13 @@ class ForgettingStore(Protocol):
         """
         ...
 
-    async def remedy(
-        self, forgetting_id: str, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool = False
+    async def redaction(
+        self,
+        forgetting_id: str,
+        row: ScannedRow,
+        redaction: RowRedaction,
+        *,
+        name_stays: bool = False,
     ) -> None:
         """Does to a row what is to be done with it.
 

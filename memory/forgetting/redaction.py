@@ -86,14 +86,14 @@ def texts_of(value: Any) -> list[str]:
     return []
 
 
-def removed_sentences(row: Row, remedy: RowRedaction, topic: Topic) -> tuple[str, ...]:
+def removed_sentences(row: Row, redaction: RowRedaction, topic: Topic) -> tuple[str, ...]:
     """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
-    if "content" in remedy.values:
+    if "content" in redaction.values:
         return topic.cut(row["content"]).sentences
     before = _sentences(row)
-    if remedy.remove:
+    if redaction.remove:
         return tuple(said for said in before if topic.strikes(said))
-    left = _sentences({**row, **remedy.values})
+    left = _sentences({**row, **redaction.values})
     return tuple((Counter(before) - Counter(left)).elements())
 
 

@@ -243,7 +243,7 @@ def _refuse_newer(version: int) -> None:
         raise SchemaVersionError(
             found=f"snapshot {version}",
             wanted=f"snapshot {SNAPSHOT_SCHEMA_VERSION} or older",
-            mend="run a worker of the version that wrote the snapshot, or a newer one",
+            remedy="run a worker of the version that wrote the snapshot, or a newer one",
         )
 
 

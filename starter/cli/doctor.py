@@ -1,4 +1,4 @@
-"""`mnestic doctor`: looks at each part, and says how to mend it."""
+"""`mnestic doctor`: checks each part and names a remedy."""
 
 import typer
 from rich.text import Text
@@ -20,6 +20,6 @@ def doctor(as_json: AsJson = False) -> None:
             mark = Text("ok  ", style="green") if finding.ok else Text("FAIL", style="red")
             out.print(mark, f"{finding.part}: {finding.found}", soft_wrap=True)
             if not finding.ok:
-                out.print(f"     {finding.mend}", soft_wrap=True)
+                out.print(f"     {finding.remedy}", soft_wrap=True)
     if not healthy:
         raise typer.Exit(EXIT_FAILED)

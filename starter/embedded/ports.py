@@ -28,13 +28,13 @@ def choose_port(
     Raises:
         InUseError: the wanted port is taken, or is wanted for `but_not`; names who has it.
     """
-    mend = f"choose another port ({option})"
+    remedy = f"choose another port ({option})"
     if wanted is not None:
         if wanted == but_not:
-            raise InUseError(what=f"port {wanted}", by="this runtime's other server", mend=mend)
+            raise InUseError(what=f"port {wanted}", by="this runtime's other server", remedy=remedy)
         if not is_free(wanted):
             holder = find_holder(wanted)
-            raise InUseError(what=f"port {wanted}", by=holder, mend=f"stop it, or {mend}")
+            raise InUseError(what=f"port {wanted}", by=holder, remedy=f"stop it, or {remedy}")
         return wanted
     if last is not None and last != but_not and is_free(last):
         return last
@@ -57,7 +57,7 @@ def choose_socket_folder() -> tuple[str, int]:
         if port is not None:
             return host, port
     what = "each port that web browsers leave alone"
-    raise InUseError(what=what, by="other servers", mend="stop one of the runtimes")
+    raise InUseError(what=what, by="other servers", remedy="stop one of the runtimes")
 
 
 def find_hidden_port(host: str = LOOPBACK) -> int | None:

@@ -28,7 +28,7 @@ from mnestic.starter.embedded.process_group import ProcessGroup
 OLDEST_VERSION = (1, 9, 0)  # the first that can skip time for one workflow
 VERSION_LIMIT_S = 20.0
 LOCK_POLL_S = 0.2
-MEND = (
+REMEDY = (
     "Install the Temporal CLI (https://docs.temporal.io/cli) or Go (https://go.dev/doc/install) and "
     "start again, or set TEMPORAL_ADDRESS to a server of your own"
 )
@@ -50,7 +50,7 @@ async def find_temporal(
                 search.in_cache() or await search.made_by_download() or await search.made_by_go()
             )
     if found is None:
-        raise ProvisioningError(tried=tuple(search.tried), mend=MEND)
+        raise ProvisioningError(tried=tuple(search.tried), remedy=REMEDY)
     return found
 
 
@@ -116,7 +116,7 @@ class _Search:
                 await asyncio.sleep(LOCK_POLL_S)  # a file lock wakes no one
         except OSError as error:
             self.tried.append(f"the cache {cached.parent} ({error.strerror})")
-            raise ProvisioningError(tried=tuple(self.tried), mend=MEND) from error
+            raise ProvisioningError(tried=tuple(self.tried), remedy=REMEDY) from error
         try:
             yield
         finally:

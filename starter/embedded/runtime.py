@@ -149,7 +149,7 @@ class EmbeddedRuntime:
             raise InUseError(
                 what=f"data directory {self._data_dir}",
                 by=_describe(read_last_state(self._data_dir)),
-                mend="use that one, stop it, or choose another directory (--data)",
+                remedy="use that one, stop it, or choose another directory (--data)",
             ) from None
         except OSError as error:
             why = f"{self._data_dir} cannot be used: {error.strerror}"

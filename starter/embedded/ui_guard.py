@@ -68,7 +68,7 @@ class UiGuard:
             with contextlib.suppress(OSError):  # another process took it meanwhile: choose again
                 self._server = await asyncio.start_server(self._accept, LOOPBACK, self.port)
                 return
-        raise InUseError(what=f"port {self.port}", by="another process", mend="start again")
+        raise InUseError(what=f"port {self.port}", by="another process", remedy="start again")
 
     async def close(self) -> None:
         """Stops listening, and ends what is open."""

@@ -106,9 +106,9 @@ class TopicPreview:
 
     def _show(self, one: MatchedRow, topic: Topic) -> None:
         """The sentences that go out of a row; what goes as a whole is shown as that."""
-        if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.remedy.remove):
+        if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.redaction.remove):
             return
-        sentences = removed_sentences(one.row.columns, one.remedy, topic)
+        sentences = removed_sentences(one.row.columns, one.redaction, topic)
         if one.row.table == "resource":  # which is shown unless its entry is
             self._messages[one.row.key[0], one.row.key[1]] = sentences
             return

@@ -1,6 +1,6 @@
 """How a database error becomes one of ours, whose branch decides whether an activity is retried.
 
-An error whose SQLSTATE the table (`sqlstates.py`) leaves out stays as it is: it is retried until a mended worker is there.
+An error whose SQLSTATE the table (`sqlstates.py`) leaves out stays as it is: it is retried until a fixed worker is there.
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ def translated(error: Exception, *, where: str) -> MnesticError | None:
         case Meaning.UNAVAILABLE:
             return unavailable(error, where=where)
         case Meaning.LACKS_RIGHT:  # until it is granted, work waits, and nothing is lost
-            return unavailable(error, where=where, mend="`mnestic migrate` grants what is needed")
+            return unavailable(error, where=where, remedy="`mnestic migrate` grants what is needed")
         case Meaning.NOT_MIGRATED:
             return never_migrated()
         case Meaning.BAD_INPUT:

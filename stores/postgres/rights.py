@@ -153,7 +153,7 @@ class RightsProblem:
     """Something that is not as it should be, and the statement by which the owner puts it right."""
 
     what: str
-    mend: sql.Composed
+    remedy: sql.Composed
 
 
 def make_role(owner: psycopg.Connection[Any]) -> None:
@@ -172,7 +172,7 @@ def repair_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
     if found:
         _require_owner(owner)
     for one in found:
-        owner.execute(one.mend)
+        owner.execute(one.remedy)
     return tuple(one.what for one in found)
 
 
@@ -210,16 +210,16 @@ def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem
 
 def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     walls = {name: walls for name, *walls in connection.execute(_WALLS).fetchall()}
-    mends = (
+    remedies = (
         ("has no row-level security", "ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY"),
         ("does not hold its owner to it", "ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY"),
         ("has no policy of its tenant", _POLICY),
     )
     for name in sorted(_TABLES.keys() - _WITHOUT_TENANT):
-        for is_there, (what, mend) in zip(walls.get(name, ()), mends, strict=False):
+        for is_there, (what, remedy) in zip(walls.get(name, ()), remedies, strict=False):
             if not is_there:
                 yield RightsProblem(
-                    f"{name} {what}", sql.SQL(mend).format(table=sql.Identifier(name))
+                    f"{name} {what}", sql.SQL(remedy).format(table=sql.Identifier(name))
                 )
     for table, policy in connection.execute(_HOLES).fetchall():
         drop = sql.SQL("DROP POLICY {} ON {}").format(

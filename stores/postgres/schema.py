@@ -79,9 +79,9 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
             if found != SCHEMA_VERSION:
                 _upgrade(connection)
             if amiss := repair_rights(driver):
-                log.warning("rights are mended", extra={"amiss": amiss})
+                log.warning("rights are repaired", extra={"amiss": amiss})
                 if report is not None:
-                    report(f"Mended: {summarise(amiss)}.")
+                    report(f"Repaired: {summarise(amiss)}.")
     except (DBAPIError, psycopg.Error) as error:
         raise _translate(error, admin_url) from error
     finally:
@@ -102,7 +102,7 @@ def check_version(found: str | None) -> None:
     """Refuses a schema of another version.
 
     Raises:
-        SchemaVersionError: says which way to mend it.
+        SchemaVersionError: says how to resolve it.
     """
     if found == SCHEMA_VERSION:
         return
@@ -110,16 +110,16 @@ def check_version(found: str | None) -> None:
         raise SchemaVersionError(
             found=found,
             wanted=SCHEMA_VERSION,
-            mend="install the version of Mnestic that migrated it, or a newer one",
+            remedy="install the version of Mnestic that migrated it, or a newer one",
         )
     if found is None:
         raise never_migrated()
-    raise SchemaVersionError(found=found, wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
+    raise SchemaVersionError(found=found, wanted=SCHEMA_VERSION, remedy="run `mnestic migrate`")
 
 
 def never_migrated() -> SchemaVersionError:
     """The error of a database in which our schema is not."""
-    return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, mend="run `mnestic migrate`")
+    return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, remedy="run `mnestic migrate`")
 
 
 def _upgrade(connection: Connection) -> None:

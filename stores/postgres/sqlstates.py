@@ -71,10 +71,10 @@ def bad_input(error: Exception) -> InvalidInputError:
     return InvalidInputError(what="a name or a value", why=why)
 
 
-def unavailable(error: Exception, *, where: str, mend: str = "") -> DatabaseUnavailableError:
+def unavailable(error: Exception, *, where: str, remedy: str = "") -> DatabaseUnavailableError:
     """The error of a Postgres that does not answer, or says that it cannot, and how to mend it."""
     answers = getattr(driver_error(error), "sqlstate", None) is not None
-    why = f"{reason_of(error)}; {mend}" if mend else reason_of(error)
+    why = f"{reason_of(error)}; {remedy}" if remedy else reason_of(error)
     return DatabaseUnavailableError(where=where, why=why, answers=answers)
 
 

@@ -54,7 +54,7 @@ async def test_what_passes_is_tried_again(begin: Begin, state: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "error", "mend"),
+    ("state", "error", "remedy"),
     [
         ("42501", DatabaseUnavailableError, "mnestic migrate"),
         ("28000", DatabaseUnavailableError, "mnestic migrate"),
@@ -65,9 +65,9 @@ async def test_what_passes_is_tried_again(begin: Begin, state: str) -> None:
     ],
 )
 async def test_what_somebody_has_to_mend_says_so(
-    begin: Begin, state: str, error: type[Exception], mend: str
+    begin: Begin, state: str, error: type[Exception], remedy: str
 ) -> None:
-    with pytest.raises(error, match=mend):
+    with pytest.raises(error, match=remedy):
         await fail(begin, state)
 
 

@@ -28,7 +28,7 @@ from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
 from mnestic.memory.language.date_mentions import find_dates
 
-_MENDS = re.compile(
+_CORRECTS = re.compile(
     r"\bI (?:actually )?meant\b|\bI misspoke\b|\bmy mistake\b|\bcorrection\b|\bI (?:got|had|said) (?:that|it|this) wrong\b"
     r"|\bI was wrong\b|\bI made a mistake\b|\btypo\b",
     re.IGNORECASE,
@@ -110,7 +110,7 @@ def _of_message(turn: Turn) -> list[Extracted]:
         return []
     words = [words_of(masked, sentence.start, sentence.end) for sentence in sentences]
     cast = Cast(words, speaker=turn.speaker)
-    setting = Setting(turn.at, cast, mends=bool(_MENDS.search(masked)))
+    setting = Setting(turn.at, cast, is_correction=bool(_CORRECTS.search(masked)))
     dates = [
         date
         for date in find_dates(masked)

@@ -55,7 +55,7 @@ class Setting:
 
     at: datetime
     cast: Cast
-    mends: bool = False
+    is_correction: bool = False
 
 
 def claim(  # noqa: PLR0917 - who, what and of what, as a claim is told
@@ -183,8 +183,8 @@ class _Fact:
     def _said(self, verdict: Verdict, subject: str, value: str | None) -> Iterator[Extracted]:
         clause, predicate, begins = self.clause, self.pattern.predicate, self.times.begins
         if verdict == "is":
-            mends = self.setting.mends and self.pattern.kind != "event"
-            kind: ClaimKind = "corrected" if mends else "affirmed"
+            is_correction = self.setting.is_correction and self.pattern.kind != "event"
+            kind: ClaimKind = "corrected" if is_correction else "affirmed"
             ends = self.times.ends
             yield claim(
                 clause, subject, predicate, value, kind=kind, begins=self._began(), ends=ends

@@ -86,7 +86,7 @@ def _of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Extract
     noun, names = clause.subject.noun.casefold(), clause.subject.names
     is_now = clause.verb.lemma == "be" and clause.verb.tense == "present"
     if is_now and names:
-        yield from _attribute(clause, setting, "corrected" if setting.mends else "affirmed")
+        yield from _attribute(clause, setting, "corrected" if setting.is_correction else "affirmed")
     if is_now and noun.split()[-1] in PETS and (named := _NAMED.match(clause.rest)):
         yield claim(clause, named["x"], "is_a", noun.split()[-1])
     about, value = _ABOUT.match(clause.subject.noun), _VALUE.match(clause.rest)
@@ -165,8 +165,8 @@ def _date_of_noun(clause: Clause, times: Times, setting: Setting) -> Iterator[Ex
     if verb.lemma == "be" and not is_due and not _NOTHING_LEFT.match(clause.rest):
         return
     owner = names[0] if names else ""
-    mends = bool(setting.mends or re.search(r"\bnot\b", clause.rest))
-    kind: ClaimKind = "corrected" if mends else "affirmed"
+    is_correction = bool(setting.is_correction or re.search(r"\bnot\b", clause.rest))
+    kind: ClaimKind = "corrected" if is_correction else "affirmed"
     if noun == "birthday" and owner and day.unit == "day":
         yield claim(clause, owner, "birthday", _yearless(day), kind=kind)
     elif noun.endswith("wedding") and owner:
@@ -188,7 +188,7 @@ def _born(clause: Clause, times: Times, setting: Setting) -> Iterator[Extracted]
     if clause.verb.lemma != "be" or not clause.rest.startswith("born") or clause.verb.is_negated:
         return
     if times.on and times.on.unit == "day" and len(clause.subject.names) == 1:
-        kind: ClaimKind = "corrected" if setting.mends else "affirmed"
+        kind: ClaimKind = "corrected" if setting.is_correction else "affirmed"
         yield claim(clause, clause.subject.names[0], "birthday", str(times.on), kind=kind)
 
 
@@ -267,7 +267,7 @@ def _wedding(clause: Clause, times: Times, setting: Setting) -> Iterator[Extract
         or day.unit not in {"day", "month"}
     ):
         return
-    kind: ClaimKind = "corrected" if setting.mends else "affirmed"
+    kind: ClaimKind = "corrected" if setting.is_correction else "affirmed"
     yield claim(clause, clause.subject.names[0], "wedding_date", str(day), kind=kind)
 
 
@@ -285,5 +285,5 @@ def _departure(clause: Clause, times: Times, setting: Setting) -> Iterator[Extra
     ):
         return
     if clause.subject.person == "first" and day.unit in {"day", "week"}:
-        kind: ClaimKind = "corrected" if setting.mends else "affirmed"
+        kind: ClaimKind = "corrected" if setting.is_correction else "affirmed"
         yield claim(clause, clause.subject.names[0], "travel_date", str(day), kind=kind)

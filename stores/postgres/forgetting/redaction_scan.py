@@ -169,11 +169,16 @@ async def next_page(
 
 
 async def write_redaction(
-    unit: UnitOfWork, row: ScannedRow, remedy: RowRedaction, *, forgetting_id: str, name_stays: bool
+    unit: UnitOfWork,
+    row: ScannedRow,
+    redaction: RowRedaction,
+    *,
+    forgetting_id: str,
+    name_stays: bool,
 ) -> None:
-    """See `mnestic.memory.forgetting.ports.ForgettingStore.remedy`."""
+    """See `mnestic.memory.forgetting.ports.ForgettingStore.redaction`."""
     held = _HELD[row.table]
-    values = dict(remedy.values)
+    values = dict(redaction.values)
     asked = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
     if row.table == "memory_snapshot":
         await unit.rows(_REDACT_SNAPSHOT, {**asked, "body": canonical_json(values["body"])})
@@ -183,8 +188,8 @@ async def write_redaction(
         place = dict(zip(held.key, row.key, strict=True))
         await unit.rows(_REDACT_CHANNEL, {**asked, **place, **values})
     elif row.table == "long_term_record":
-        await _write_record(unit, row, remedy, name_stays=name_stays)
-    elif remedy.remove:
+        await _write_record(unit, row, redaction, name_stays=name_stays)
+    elif redaction.remove:
         await unit.run(delete(held.of).where(_is(unit, held, row)))
     else:
         if row.table == "working_memory":
@@ -196,13 +201,13 @@ async def write_redaction(
 
 
 async def _write_record(
-    unit: UnitOfWork, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool
+    unit: UnitOfWork, row: ScannedRow, redaction: RowRedaction, *, name_stays: bool
 ) -> None:
     here = _is(unit, _HELD["long_term_record"], row)
-    if remedy.remove and not name_stays:
+    if redaction.remove and not name_stays:
         await unit.run(delete(RECORD).where(here))
         return
-    value = None if remedy.remove else remedy.values["value"]
+    value = None if redaction.remove else redaction.values["value"]
     raised = {"version": RECORD.c.version + 1, "updated_at": func.now()}
     await unit.run(update(RECORD).where(here).values(value=value, **raised))
 

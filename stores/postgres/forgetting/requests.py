@@ -185,13 +185,18 @@ class PostgresForgettingStore:
         topic.learn(await self.stems(unlearned))
         return page
 
-    async def remedy(
-        self, forgetting_id: str, row: ScannedRow, remedy: RowRedaction, *, name_stays: bool = False
+    async def redaction(
+        self,
+        forgetting_id: str,
+        row: ScannedRow,
+        redaction: RowRedaction,
+        *,
+        name_stays: bool = False,
     ) -> None:
         """See the port."""
         self._unit.changed()
         await write_redaction(
-            self._unit, row, remedy, forgetting_id=forgetting_id, name_stays=name_stays
+            self._unit, row, redaction, forgetting_id=forgetting_id, name_stays=name_stays
         )
 
     async def readers_of(self, row: ScannedRow) -> tuple[str, ...]:

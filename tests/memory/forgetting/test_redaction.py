@@ -21,8 +21,8 @@ def topic(text: str = "Paris") -> Topic:
 
 
 def values(table: str, row: dict[str, Any], text: str = "Paris") -> Any:
-    remedy = redaction_of(table, row, topic(text))
-    return None if remedy is None else dict(remedy.values)
+    redaction = redaction_of(table, row, topic(text))
+    return None if redaction is None else dict(redaction.values)
 
 
 def test_an_entry_goes_whoever_names_it() -> None:

@@ -52,7 +52,7 @@ def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
     told = wired("doctor")
 
     assert [part for part, check in checks.items() if not check["ok"]] == ["workers"]
-    assert "mnestic worker" in checks["workers"]["mend"]
+    assert "mnestic worker" in checks["workers"]["remedy"]
     assert "FAIL workers" in told.out
     assert "mnestic worker" in told.out
 
@@ -67,7 +67,7 @@ def test_a_database_that_is_down_does_not_hide_the_other_parts(
 
     assert not checks["Postgres"]["ok"]
     assert f"127.0.0.1:{closed_port}" in checks["Postgres"]["found"]
-    assert "MNESTIC_DATABASE_URL" in checks["Postgres"]["mend"]
+    assert "MNESTIC_DATABASE_URL" in checks["Postgres"]["remedy"]
     assert "secret" not in str(checks)
     assert checks["Temporal"]["ok"]
 
@@ -80,7 +80,7 @@ def test_a_temporal_that_is_down_does_not_hide_the_other_parts(
     checks = findings(wired("doctor", "--json"), code=1)
 
     assert not checks["Temporal"]["ok"]
-    assert "TEMPORAL_ADDRESS" in checks["Temporal"]["mend"]
+    assert "TEMPORAL_ADDRESS" in checks["Temporal"]["remedy"]
     assert checks["migrations"]["ok"]
 
 
@@ -92,7 +92,7 @@ def test_missing_migrations_are_told_with_their_command(
     checks = findings(wired("doctor", "--json"), code=1)
 
     assert not checks["migrations"]["ok"]
-    assert checks["migrations"]["mend"] == "mnestic migrate"
+    assert checks["migrations"]["remedy"] == "mnestic migrate"
     assert not checks["pgvector"]["ok"]
 
 
@@ -105,14 +105,14 @@ def test_a_newer_database_wants_a_newer_program(
 
     assert not checks["migrations"]["ok"]
     assert "9999" in checks["migrations"]["found"]
-    assert checks["migrations"]["mend"] == "install a newer Mnestic"
+    assert checks["migrations"]["remedy"] == "install a newer Mnestic"
 
 
 def test_without_a_runtime_it_says_to_start_one(cli: Cli) -> None:
     checks = findings(cli("doctor", "--json"), code=1)
 
     assert not checks["runtime"]["ok"]
-    assert checks["runtime"]["mend"] == "mnestic up"
+    assert checks["runtime"]["remedy"] == "mnestic up"
     assert checks["disk"]["ok"]
 
 
@@ -156,7 +156,7 @@ def test_a_model_that_cannot_be_asked_is_told(
 
     assert not checks["models"]["ok"]
     assert told in checks["models"]["found"]
-    assert "OPENAI_API_KEY" in checks["models"]["mend"]
+    assert "OPENAI_API_KEY" in checks["models"]["remedy"]
     assert "sk-secret" not in str(checks)
 
 
@@ -186,7 +186,7 @@ def test_a_data_directory_that_cannot_be_looked_at_fails_its_own_checks_alone(
 
     assert [part for part, check in checks.items() if not check["ok"]] == ["runtime", "disk"]
     assert "File name too long" in checks["disk"]["found"]
-    assert "MNESTIC_DATA_DIR" in checks["disk"]["mend"]
+    assert "MNESTIC_DATA_DIR" in checks["disk"]["remedy"]
     assert checks["models"]["ok"]
 
 
@@ -198,7 +198,7 @@ def test_an_address_of_notes_that_is_none_fails_its_own_check_alone(
     checks = findings(wired("doctor", "--json"), code=1)
 
     assert not checks["notes"]["ok"]
-    assert "MNESTIC_OBSIDIAN" in checks["notes"]["mend"]
+    assert "MNESTIC_OBSIDIAN" in checks["notes"]["remedy"]
     assert checks["Postgres"]["ok"]
     assert checks["disk"]["ok"]
 
@@ -216,7 +216,7 @@ def test_a_role_that_may_read_nothing_fails_only_what_it_may_not_read(
     with psycopg.connect(admin_url, autocommit=True) as connection:
         connection.execute(f"DROP ROLE {role}")
     assert checks["Postgres"]["ok"]
-    assert checks["role"]["mend"] == f"GRANT mnestic_app TO {role}"
+    assert checks["role"]["remedy"] == f"GRANT mnestic_app TO {role}"
     assert not checks["migrations"]["ok"]
     assert "permission denied" in checks["migrations"]["found"]
-    assert "MNESTIC_DATABASE_URL" in checks["migrations"]["mend"]
+    assert "MNESTIC_DATABASE_URL" in checks["migrations"]["remedy"]

@@ -139,8 +139,8 @@ def test_lost_rights_are_named_by_doctor_and_mended_by_migrate(
 
     first = "mnestic_app lacks INSERT on entry; mnestic_app lacks SELECT on entry; "
     amiss = f"{first}mnestic_app lacks UPDATE on fact and 1 more"
-    assert (lost["ok"], lost["found"], lost["mend"]) == (False, amiss, "mnestic migrate")
-    assert f"Mended: {amiss}." in mended.err.replace("\n", " ")
+    assert (lost["ok"], lost["found"], lost["remedy"]) == (False, amiss, "mnestic migrate")
+    assert f"Repaired: {amiss}." in mended.err.replace("\n", " ")
     assert rights()["ok"]
 
 

@@ -369,7 +369,7 @@ async def test_a_port_in_use_fails_the_start_and_leaves_nothing(tmp_path: Path, 
 
 async def test_a_failing_migration_fails_the_start_and_leaves_nothing(settings: Settings) -> None:
     def refuse(_: str) -> None:
-        raise InUseError(what="the schema", by="a test", mend="none")
+        raise InUseError(what="the schema", by="a test", remedy="none")
 
     runtime = EmbeddedRuntime(settings, report=lambda _: None, migrate=refuse, start_worker=False)
 

@@ -121,7 +121,7 @@ async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> N
 @pytest.mark.parametrize(
     ("error", "why"),
     [
-        (InUseError(what="port 7", by="a test", mend="none"), "port 7 is in use"),
+        (InUseError(what="port 7", by="a test", remedy="none"), "port 7 is in use"),
         (OSError("no space left"), "no space left"),
     ],
 )

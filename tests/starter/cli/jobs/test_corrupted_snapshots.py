@@ -24,7 +24,7 @@ class Corruption:
         """Changes one byte."""
         self._edit(1)
 
-    def mend(self) -> None:
+    def remedy(self) -> None:
         """Changes it back."""
         self._edit(-1)
 
@@ -77,7 +77,7 @@ async def test_a_resume_succeeds_once_the_row_is_mended(
     waiting: str, ask: Ask, corruption: Corruption, until_state: UntilState
 ) -> None:
     first = await ask("job", "resume", waiting, "--request-id", "r1", *RESUME)
-    corruption.mend()
+    corruption.remedy()
 
     second = await ask("job", "resume", waiting, "--request-id", "r2", *RESUME)
     await until_state(waiting, "completed")
