@@ -174,16 +174,16 @@ class AlreadyWaitingError(RefusedError):
 
     def __init__(self, *, job_id: str, waits_for: str, key: str, is_given_up: bool = False) -> None:
         self.job_id, self.waits_for, self.key = job_id, waits_for, key
-        told = (
+        message = (
             f"job {job_id} waits for {waits_for}, so it cannot wait for {key} at the same time; wait for "
             "one after the other, or make them one wait with an outcome for each"
         )
         if is_given_up:
-            told = (
+            message = (
                 f"job {job_id} cannot wait for {key}: its wait for {waits_for} was cancelled or timed out "
                 f"in the code, and is still open; wait for {waits_for} again, or end the job"
             )
-        super().__init__(told)
+        super().__init__(message)
 
 
 class MemoryDriftedError(RefusedError):

@@ -182,8 +182,8 @@ def _param(message: ChatMessage) -> ChatCompletionMessageParam:
         case "user":
             return ChatCompletionUserMessageParam(role="user", content=message.content)
         case "tool":
-            told = f"{_TOOL}\n{quoted({'result': message.content})}"
-            return ChatCompletionUserMessageParam(role="user", content=told)
+            content = f"{_TOOL}\n{quoted({'result': message.content})}"
+            return ChatCompletionUserMessageParam(role="user", content=content)
 
 
 def _problem(error: ValidationError) -> str:

@@ -70,11 +70,11 @@ class OpenAIEmbedder:
         cut = await asyncio.to_thread(
             lambda: [cut_tokens(text, self._max_tokens) for text in texts]
         )
-        said = [place for place, text in enumerate(cut) if text.strip()]
+        filled = [place for place, text in enumerate(cut) if text.strip()]
         vectors = [bytes(4 * self._dimensions)] * len(texts)
         model, spent = self.model, 0
-        for start in range(0, len(said), self.batch):
-            places = said[start : start + self.batch]
+        for start in range(0, len(filled), self.batch):
+            places = filled[start : start + self.batch]
             try:
                 made = await self._ask([cut[place] for place in places])
             except ModelRefusedError as error:
@@ -148,12 +148,12 @@ class OpenAIEmbedder:
             yield (row / length).astype("<f4").tobytes()
 
 
-def _row(told: Any) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+def _row(data: Any) -> np.ndarray[Any, np.dtype[np.float64]] | None:
     """The numbers of a vector, or None; some servers answer base64, whatever they are asked for."""
     try:
-        if isinstance(told, str):
-            return np.frombuffer(base64.b64decode(told, validate=True), dtype="<f4").astype(float)
-        row = np.asarray(told, dtype=float)
+        if isinstance(data, str):
+            return np.frombuffer(base64.b64decode(data, validate=True), dtype="<f4").astype(float)
+        row = np.asarray(data, dtype=float)
     except (TypeError, ValueError):
         return None
     return row if row.ndim == 1 and np.isfinite(row).all() else None

@@ -82,8 +82,8 @@ class OpenAIExtractor:
             max_tokens=min(room, _MOST_TOKENS),
             structured=_Facts,
         )
-        told = self._completions.read(answer, _Told)
-        found, refused = await asyncio.to_thread(_by_turn, told.facts, asked)
+        answered = self._completions.read(answer, _Told)
+        found, refused = await asyncio.to_thread(_by_turn, answered.facts, asked)
         read = iter(found)
         return Extraction(
             claims=tuple(next(read) if turn.content.strip() else () for turn in turns),
@@ -107,12 +107,12 @@ def _by_turn(
             found[fact.message].append(_extracted(fact, turn, text))
         except (LookupError, ValueError):  # no such message, or no such fact
             refused += 1
-    kept = []
+    sound_ones = []
     for number, turn in enumerate(turns, 1):
         sound, faults = sound_claims(found[number], turn)
-        kept.append(sound)
+        sound_ones.append(sound)
         refused += len(faults)
-    return kept, refused
+    return sound_ones, refused
 
 
 def _extracted(fact: _Fact, turn: Turn, text: QuotedText) -> Extracted:
@@ -137,12 +137,12 @@ def _extracted(fact: _Fact, turn: Turn, text: QuotedText) -> Extracted:
     )
 
 
-def _moment(told: str, zone: tzinfo | None) -> datetime:
+def _moment(text: str, zone: tzinfo | None) -> datetime:
     """A day, a month or a year at its beginning, by the clock of who said it; or a moment as it is.
 
     Raises:
         ValueError: it is none.
     """
-    missing = {4: "-01-01", 7: "-01"}.get(len(told), "")
-    moment = datetime.fromisoformat(told + missing)
+    missing = {4: "-01-01", 7: "-01"}.get(len(text), "")
+    moment = datetime.fromisoformat(text + missing)
     return moment if moment.tzinfo else moment.replace(tzinfo=zone)

@@ -118,15 +118,17 @@ def _relevances(results: list[Any], *, number: int) -> tuple[float, ...]:
         ValueError: a text has none or two, or one is no number from 0 to 1.
     """
     try:
-        told = sorted((_Result.model_validate(result) for result in results), key=_place)
+        ordered = sorted((_Result.model_validate(result) for result in results), key=_place)
     except ValidationError:
         raise ValueError("a result has no index, or a relevance that is no number") from None
-    if [one.index for one in told] != list(range(number)):
-        raise ValueError(f"it answered {len(told)} results for {number} texts, or not one for each")
-    for one in told:
+    if [one.index for one in ordered] != list(range(number)):
+        raise ValueError(
+            f"it answered {len(ordered)} results for {number} texts, or not one for each"
+        )
+    for one in ordered:
         if not -_ROUNDING <= one.relevance <= 1 + _ROUNDING:
             raise ValueError(f"a relevance is {one.relevance:g}, which is not from 0 to 1")
-    return tuple(min(1.0, max(0.0, one.relevance)) for one in told)
+    return tuple(min(1.0, max(0.0, one.relevance)) for one in ordered)
 
 
 def _place(result: _Result) -> int:

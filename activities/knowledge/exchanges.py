@@ -49,7 +49,7 @@ async def receive_message(
         part: Tells several of one operation apart.
     """
     job_id = asked.operation.job_id
-    said = Resource(
+    message = Resource(
         session_id=asked.scope.session_id,
         source_id=asked.operation.key + part,
         channel=channel or CHANNEL,
@@ -58,12 +58,12 @@ async def receive_message(
         at=at,
     )
     try:
-        check_message(said, limit_bytes=_LARGEST_BYTES)
+        check_message(message, limit_bytes=_LARGEST_BYTES)
     except InvalidInputError as error:
-        transaction.note("learning.skip", said.name, reason=str(error))
+        transaction.note("learning.skip", message.name, reason=str(error))
         return
     came = IncomingMessage(
-        resource=said,
+        resource=message,
         kind=kind,
         job_id=job_id,
         workflow_run=activity.info().workflow_run_id,

@@ -105,11 +105,11 @@ async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[F
 
 
 async def _receive(transaction: Transaction, asked: IngestExchangeInput) -> IngestExchangeResult:
-    told = extractable(asked.exchange, came_at=await transaction.now())
+    found = extractable(asked.exchange, came_at=await transaction.now())
     of_job = {
         "job_id": asked.operation.job_id,
         "workflow_run": activity.info().workflow_run_id,
     }
-    messages = [came.model_copy(update=of_job) for came in told.messages]
+    messages = [came.model_copy(update=of_job) for came in found.messages]
     owner = f"{asked.scope.tenant_id}/{asked.scope.agent_id}"
     return IngestExchangeResult(new=await receive(transaction, messages, owner=owner))

@@ -105,7 +105,7 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
     Raises:
         InvalidInputError: it cannot be stored.
     """
-    said = Resource(
+    message = Resource(
         session_id=draft.session_id,
         source_id=source_id,
         channel=draft.channel,
@@ -113,14 +113,14 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
         content=draft.content,
         at=draft.at or datetime.now(UTC),
     )
-    check_message(said)
-    return IncomingMessage(resource=said, entry_type=draft.entry_type, is_now=draft.at is None)
+    check_message(message)
+    return IncomingMessage(resource=message, entry_type=draft.entry_type, is_now=draft.at is None)
 
 
-async def _has_lost(transaction: Transaction, said: Resource) -> bool:
+async def _has_lost(transaction: Transaction, message: Resource) -> bool:
     """Whether a message says something else than when it came: a part of it was forgotten."""
-    lesson = await transaction.ingest_states.find(said.session_id, said.source_id)
-    return lesson is not None and lesson.resource.content != said.content
+    lesson = await transaction.ingest_states.find(message.session_id, message.source_id)
+    return lesson is not None and lesson.resource.content != message.content
 
 
 async def recompute_importance(transaction: Transaction, parent_ids: Collection[str]) -> None:

@@ -165,14 +165,14 @@ def _working(state: Any, topic: Topic) -> Any:
 
 
 def _message(said: Row, topic: Topic) -> Row:
-    told = {name: said[name] for name in ("content", "speaker") if said.get(name)}
-    left = {**said, **_free(told, topic)}
+    free = {name: said[name] for name in ("content", "speaker") if said.get(name)}
+    left = {**said, **_free(free, topic)}
     return {**left, "channel": _name(said["channel"], topic)} if "channel" in said else left
 
 
 def _call(call: Row, topic: Topic) -> Row:
-    told = {name: call[name] for name in ("arguments", "result") if name in call}
-    return {**call, **{name: _free(value, topic) for name, value in told.items()}}
+    free = {name: call[name] for name in ("arguments", "result") if name in call}
+    return {**call, **{name: _free(value, topic) for name, value in free.items()}}
 
 
 def _snapshot(document: Any, topic: Topic) -> Any:

@@ -41,22 +41,22 @@ def entry_of(
         children: How many entries belong to it.
         policy: The weights of importance; the defaults without one.
     """
-    said = came.resource
-    at = said.local_at
-    speaker = (said.speaker,) if came.kind == "message" else ()
+    resource = came.resource
+    at = resource.local_at
+    speaker = (resource.speaker,) if came.kind == "message" else ()
     entry = Entry(
-        id=entry_id_of(said, owner=owner),
+        id=entry_id_of(resource, owner=owner),
         entry_type=came.entry_type,
-        content=said.content,
-        session_id=said.session_id,
-        source_id=said.source_id,
-        channel=said.channel,
-        speaker=said.speaker,
+        content=resource.content,
+        session_id=resource.session_id,
+        source_id=resource.source_id,
+        channel=resource.channel,
+        speaker=resource.speaker,
         subjects=came.subjects or speaker,
         related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
         parent=None if came.attached_to is None else came.entry_id(came.attached_to, owner=owner),
         at=at,
-        **_described(said.content, at=at),
+        **_described(resource.content, at=at),
     )
     return with_importance(entry, now=now, children=children, policy=policy)
 
@@ -78,11 +78,11 @@ def entry_of_draft(
         now: What the entry's age is measured against.
         policy: The weights of importance; the defaults without one.
     """
-    said = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
+    changes = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
     subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
     came = IncomingMessage(resource=lesson.resource, entry_type=lesson.entry_type)
     entry = entry_of(came, owner=owner, now=now, policy=policy)
-    entry = entry.model_copy(update=said | {"subjects": subjects})
+    entry = entry.model_copy(update=changes | {"subjects": subjects})
     return with_importance(entry, now=now, policy=policy)
 
 
@@ -137,9 +137,9 @@ def enriched_entry(
 
 def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
     """The latest of the entries that an entry is related to; of a correction, first what it corrects."""
-    told = entry.related[:1] if entry.entry_type == "correction" else ()
+    corrected = entry.related[:1] if entry.entry_type == "correction" else ()
     latest = sorted(related, key=lambda name: (related[name], name), reverse=True)
-    return _joined(told, latest)[:MOST_RELATED]
+    return _joined(corrected, latest)[:MOST_RELATED]
 
 
 def _names_in(claims: Sequence[Claim]) -> Iterable[str]:

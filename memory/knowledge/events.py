@@ -60,12 +60,12 @@ def fact_events(
 
     With `nameless`, the subject of a withdrawn fact is left out, because it was forgotten.
     """
-    told = (event for change in changes for event in _about(change))
+    events = (event for change in changes for event in _about(change))
     return tuple(
         event.model_copy(update={"subject": None, "predicate": None})
         if nameless and event.kind == "memory.withdrawn"
         else event
-        for event in told
+        for event in events
     )
 
 
@@ -115,14 +115,14 @@ def _kind(before: Fact | None, after: Fact) -> EventKind:
 
 
 def _details(fact: Fact) -> dict[str, Any]:
-    told = {
+    details = {
         "status": fact.status,
         "confidence": fact.confidence,
         "end": fact.end,
         "supersedes": fact.supersedes,
         "superseded_by": fact.superseded_by,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in details.items() if value is not None}
 
 
 def _event(kind: EventKind, fact: Fact, details: dict[str, Any] | None = None) -> MemoryEvent:

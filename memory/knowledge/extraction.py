@@ -100,8 +100,8 @@ def _key(found: Extracted) -> tuple[str, ...]:
 def _fault(found: Extracted, turn: Turn) -> str | None:
     """What is wrong with a thing that a turn is said to claim, or None; without its words."""
     span, value = found.span, found.object
-    said = turn.content[span.start : span.end]
-    if span.end > len(turn.content) or not any(map(str.isalnum, said)):
+    excerpt = turn.content[span.start : span.end]
+    if span.end > len(turn.content) or not any(map(str.isalnum, excerpt)):
         return "its words are not in the message"
     if found.kind not in _SAID:
         return "only a person decides so"

@@ -230,28 +230,28 @@ def read_signal(signal: Signal) -> ExtractableSignal:
 
 
 def extractable(
-    told: Interaction | Insight | Correction, *, came_at: AwareDatetime
+    signal: Interaction | Insight | Correction, *, came_at: AwareDatetime
 ) -> ExtractableSignal:
     """The messages that are learned from, checked, and the claim.
 
     Raises:
         InvalidInputError: something in it cannot be kept; names it.
     """
-    what = f"message {told.session_id}/{told.source_id}"
-    check_json(told.model_dump(mode="json"), what=what)
-    check_date(told.at or came_at, what=what)
-    told = told if told.at is not None else told.model_copy(update={"at": came_at})
-    if isinstance(told, Interaction):
-        messages = tuple(_exchange(told))
-    elif isinstance(told, Insight):
-        about = () if told.subject is None else (told.subject,)
-        said = _resource(told, speaker=told.speaker, content=told.content)
+    what = f"message {signal.session_id}/{signal.source_id}"
+    check_json(signal.model_dump(mode="json"), what=what)
+    check_date(signal.at or came_at, what=what)
+    signal = signal if signal.at is not None else signal.model_copy(update={"at": came_at})
+    if isinstance(signal, Interaction):
+        messages = tuple(_exchange(signal))
+    elif isinstance(signal, Insight):
+        about = () if signal.subject is None else (signal.subject,)
+        said = _resource(signal, speaker=signal.speaker, content=signal.content)
         messages = (IncomingMessage(resource=said, entry_type="insight", subjects=about),)
     else:
-        messages = (_correction(told),)
+        messages = (_correction(signal),)
     for came in messages:
         check_message(came.resource)
-    claim = _claim(told) if isinstance(told, Correction) and told.statement else None
+    claim = _claim(signal) if isinstance(signal, Correction) and signal.statement else None
     return ExtractableSignal(messages=messages, claim=claim)
 
 
@@ -287,15 +287,15 @@ def first_problem(error: Malformed) -> str:
     return f"{place}: {message}" if place else message
 
 
-def _exchange(told: Interaction) -> Iterator[IncomingMessage]:
+def _exchange(signal: Interaction) -> Iterator[IncomingMessage]:
     """The messages in their order, each with its results of tools behind it, a tick apart."""
-    said: Sequence[MessageSignal] = (told, *told.replies)
+    parts: Sequence[MessageSignal] = (signal, *signal.replies)
     number = 0
-    for place, message in enumerate(said):
-        source_id = told.source_id if place == 0 else f"{told.source_id}{_PART}{place}"
+    for place, message in enumerate(parts):
+        source_id = signal.source_id if place == 0 else f"{signal.source_id}{_PART}{place}"
         yield IncomingMessage(
             resource=_resource(
-                told,
+                signal,
                 speaker=message.speaker,
                 content=message.content,
                 source_id=source_id,
@@ -306,7 +306,7 @@ def _exchange(told: Interaction) -> Iterator[IncomingMessage]:
             number += 1
             yield IncomingMessage(
                 resource=_resource(
-                    told,
+                    signal,
                     speaker=result.tool,
                     content=result.content,
                     source_id=f"{source_id}{_PART}tool{nth}",
@@ -318,48 +318,48 @@ def _exchange(told: Interaction) -> Iterator[IncomingMessage]:
         number += 1
 
 
-def _correction(told: Correction) -> IncomingMessage:
-    stated = told.statement
-    content = told.content
+def _correction(signal: Correction) -> IncomingMessage:
+    stated = signal.statement
+    content = signal.content
     if is_blank(content) and stated is not None:
         content = f"{stated.subject} {stated.predicate} {stated.object or 'nothing'}"
     return IncomingMessage(
-        resource=_resource(told, speaker=told.speaker, content=content),
+        resource=_resource(signal, speaker=signal.speaker, content=content),
         entry_type="correction",
-        corrects=told.corrects,
+        corrects=signal.corrects,
         subjects=() if stated is None else (stated.subject,),
     )
 
 
-def _claim(told: Correction) -> Claim:
+def _claim(signal: Correction) -> Claim:
     """The claim of a statement; the same correction makes the same one."""
-    assert told.statement is not None
-    assert told.at is not None
-    stated = told.statement
+    assert signal.statement is not None
+    assert signal.at is not None
+    stated = signal.statement
     return Claim(
-        id=make_id(told.session_id, told.source_id, "statement"),
+        id=make_id(signal.session_id, signal.source_id, "statement"),
         kind="retracted" if stated.object is None else "corrected",
         confidence=1,
-        said_at=told.at,
+        said_at=signal.at,
         source=ClaimSource(
             extractor=PERSON,
-            session_id=told.session_id,
-            source_id=told.source_id,
-            corrects=told.corrects,
+            session_id=signal.session_id,
+            source_id=signal.source_id,
+            corrects=signal.corrects,
         ),
         **stated.model_dump(),
     )
 
 
 def _resource(
-    told: Told, *, speaker: str, content: str, source_id: str | None = None, ticks: int = 0
+    signal: Told, *, speaker: str, content: str, source_id: str | None = None, ticks: int = 0
 ) -> Resource:
-    assert told.at is not None
+    assert signal.at is not None
     return Resource(
-        session_id=told.session_id,
-        source_id=source_id or told.source_id,
-        channel=told.channel,
+        session_id=signal.session_id,
+        source_id=source_id or signal.source_id,
+        channel=signal.channel,
         speaker=speaker,
         content=content,
-        at=told.at + ticks * _TICK,
+        at=signal.at + ticks * _TICK,
     )

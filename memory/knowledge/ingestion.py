@@ -43,13 +43,13 @@ class PendingMessage(DeferredModel):
     @property
     def turn(self) -> Turn:
         """The resource as an extractor reads it."""
-        said = self.resource
+        resource = self.resource
         return Turn(
-            session_id=said.session_id,
-            source_id=said.source_id,
-            speaker=said.speaker,
-            content=said.content,
-            at=said.local_at,
+            session_id=resource.session_id,
+            source_id=resource.source_id,
+            speaker=resource.speaker,
+            content=resource.content,
+            at=resource.local_at,
             kind=self.kind,
         )
 

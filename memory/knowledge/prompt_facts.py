@@ -34,20 +34,20 @@ class KnowledgeSelection(DeferredModel):
 
 def quote_fact(fact: Fact) -> str:
     """A fact as one line of JSON, in which nothing can end the line or the quotation."""
-    told = {
+    fields = {
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
         "since": f"{fact.valid_from:%Y-%m-%d}",
     }
     if fact.valid_to is not None:
-        told["until"] = f"{fact.valid_to:%Y-%m-%d}"
-    return quoted(told)
+        fields["until"] = f"{fact.valid_to:%Y-%m-%d}"
+    return quoted(fields)
 
 
 def quote_change(fact: ToldFact) -> str:
     """A fact of a history as one line: from when to when it was so, and why it is no longer."""
-    told = {
+    fields = {
         "subject": fact.subject,
         "predicate": fact.predicate,
         "object": fact.object,
@@ -55,15 +55,21 @@ def quote_change(fact: ToldFact) -> str:
         "until": fact.valid_to and f"{fact.valid_to:%Y-%m-%d}",
         "why": fact.reason,
     }
-    return quoted({name: value for name, value in told.items() if value is not None})
+    return quoted({name: value for name, value in fields.items() if value is not None})
 
 
 def quote_memory(
     content: str, *, by: str | None, channel: str | None, at: datetime, when: str
 ) -> str:
     """A memory as one line: who said it, where, on which day, and when that is in words."""
-    told = {"memory": content, "by": by, "channel": channel, "date": f"{at:%Y-%m-%d}", "when": when}
-    return quoted({name: value for name, value in told.items() if value is not None})
+    fields = {
+        "memory": content,
+        "by": by,
+        "channel": channel,
+        "date": f"{at:%Y-%m-%d}",
+        "when": when,
+    }
+    return quoted({name: value for name, value in fields.items() if value is not None})
 
 
 def quote_facts(lines: Iterable[str]) -> str:

@@ -39,9 +39,9 @@ def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tup
     Returns:
         In the order in which they were first claimed.
     """
-    said = {claim.id: claim for claim in claims}
-    topic = _Topic(owner=owner, predicate=predicate, said=said.values())
-    for claim in sorted(said.values(), key=_order):
+    by_id = {claim.id: claim for claim in claims}
+    topic = _Topic(owner=owner, predicate=predicate, claims=by_id.values())
+    for claim in sorted(by_id.values(), key=_order):
         topic.take(claim)
     return topic.facts()
 
@@ -63,13 +63,13 @@ def _began(claim: Claim) -> datetime:
 class _Topic:
     """All that was claimed of one subject and predicate, as the claims come by."""
 
-    def __init__(self, *, owner: str, predicate: Predicate, said: Iterable[Claim]) -> None:
+    def __init__(self, *, owner: str, predicate: Predicate, claims: Iterable[Claim]) -> None:
         self._owner, self._predicate = owner, predicate
         self._is_single = predicate.cardinality == "single"
         self._drafts: list[FactDraft] = []
         self._lines: dict[str, FactTimeline] = defaultdict(FactTimeline)
         self._restated: dict[Place, set[str]] = defaultdict(set)
-        for claim in said:
+        for claim in claims:
             if claim.source.corrects and claim.object:
                 self._restated[source_of(claim)].add(name_key(claim.object))
 

@@ -34,11 +34,11 @@ class Resource(DeferredModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_offset(cls, told: Any) -> Any:
-        at = told.get("at") if isinstance(told, dict) else None
-        if not isinstance(at, datetime) or "offset_minutes" in told:
-            return told
-        return {**told, "offset_minutes": (at.utcoffset() or timedelta()) // timedelta(minutes=1)}
+    def _with_offset(cls, data: Any) -> Any:
+        at = data.get("at") if isinstance(data, dict) else None
+        if not isinstance(at, datetime) or "offset_minutes" in data:
+            return data
+        return {**data, "offset_minutes": (at.utcoffset() or timedelta()) // timedelta(minutes=1)}
 
     @property
     def local_at(self) -> datetime:
@@ -56,17 +56,17 @@ class Resource(DeferredModel):
         return f"{self.session_id}/{self.source_id}"
 
 
-def check_message(said: Resource, *, limit_bytes: int = LARGEST_MESSAGE_BYTES) -> None:
+def check_message(message: Resource, *, limit_bytes: int = LARGEST_MESSAGE_BYTES) -> None:
     """Refuses a message that cannot be learned from.
 
     Raises:
         InvalidInputError: names the message, what is wrong with it, and what is allowed.
     """
-    what = f"message {said.name[:140]!a}"
+    what = f"message {message.name[:140]!a}"
     for field in ("session_id", "source_id", "channel", "speaker"):
-        check_name(getattr(said, field), what=what, field=field)
-    check_content(said.content, what=what, limit_bytes=limit_bytes)
-    check_date(said.at, what=what)
+        check_name(getattr(message, field), what=what, field=field)
+    check_content(message.content, what=what, limit_bytes=limit_bytes)
+    check_date(message.at, what=what)
 
 
 def check_content(content: str, *, what: str, limit_bytes: int = LARGEST_MESSAGE_BYTES) -> None:

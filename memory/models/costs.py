@@ -73,13 +73,13 @@ def purposes_of(calls: Iterable[ModelCosts]) -> tuple[PurposeCosts, ...]:
 
 def total_of(calls: Iterable[UsageTotal]) -> UsageTotal:
     """What calls took together."""
-    told = tuple(calls)
+    summed = tuple(calls)
     return UsageTotal(
-        calls=sum(one.calls for one in told),
-        unpriced=sum(one.unpriced for one in told),
-        input_tokens=sum(one.input_tokens for one in told),
-        output_tokens=sum(one.output_tokens for one in told),
-        cost_usd=sum((one.cost_usd for one in told), start=Decimal(0)),
+        calls=sum(one.calls for one in summed),
+        unpriced=sum(one.unpriced for one in summed),
+        input_tokens=sum(one.input_tokens for one in summed),
+        output_tokens=sum(one.output_tokens for one in summed),
+        cost_usd=sum((one.cost_usd for one in summed), start=Decimal(0)),
     )
 
 

@@ -263,8 +263,8 @@ class _Reader:
             while start and is_name(self._words[start - 1]):
                 start -= 1
             name, _ = name_at(self._words, start)
-            told = self._cast.subject_of(name, at=self._words[start].start)
-            names = [told] if told else []
+            name_of_subject = self._cast.subject_of(name, at=self._words[start].start)
+            names = [name_of_subject] if name_of_subject else []
         noun = "" if names else self._subjects.noun_before(place)
         if index + 1 >= len(self._words):
             return None

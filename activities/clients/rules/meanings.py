@@ -90,10 +90,10 @@ def meanings_of(clause: Clause, setting: Setting) -> Iterator[Extracted]:
         return
     times = times_of(clause, setting.at)
     instead = _INSTEAD.search(clause.rest)
-    told = clause.rest[: instead.start()] if instead else clause.rest
+    read = clause.rest[: instead.start()] if instead else clause.rest
     seen: set[str] = set()
     for pattern, rest in patterns:
-        match = None if pattern.predicate in seen else rest.match(told)
+        match = None if pattern.predicate in seen else rest.match(read)
         if match:
             found = tuple(_Fact(pattern, match, clause, times, setting).claims())
             seen.update({pattern.predicate} if found else ())

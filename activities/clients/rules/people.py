@@ -134,8 +134,8 @@ def _bond_of(words: Sequence[Word], index: int, place: int, *, owner: str) -> Re
         return None  # "my dentist appointment"
     many = word not in KIN and word in KIN_PLURALS
     names, following = _names_after(words, place + 1, many=many)
-    kept = [each for each in adjectives if each in _KEPT]
-    title = "team leader" if word == "leader" else " ".join([*kept, word])
+    titles = [each for each in adjectives if each in _KEPT]
+    title = "team leader" if word == "leader" else " ".join([*titles, word])
     return Relationship(
         owner,
         title,

@@ -62,9 +62,9 @@ def value_of(predicate: str, value: Any) -> Iterator[tuple[str, str]]:
         return
     parts = [written] if is_one_valued(predicate) else _LISTED.split(written)
     for part in parts:
-        kept = _READERS.get(predicate, _text)(part.strip())
-        if kept is not None:
-            yield kept, part.strip()
+        normalised = _READERS.get(predicate, _text)(part.strip())
+        if normalised is not None:
+            yield normalised, part.strip()
 
 
 def _text(text: str) -> str | None:

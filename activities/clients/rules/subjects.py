@@ -87,18 +87,18 @@ class Subjects:
         return Subject((referent,) if referent else ()), index + 1
 
     def _bonded(self, bond: Relationship) -> tuple[Subject, int]:
-        told = self._cast.bond_from(bond.start) or bond
+        stated = self._cast.bond_from(bond.start) or bond
         place = bond.following
         if place < len(self._words) and self._words[place].low == "'s":
             noun, following = self._noun_until_verb(place + 1)
-            return Subject((told.subject,) if noun else (), noun=noun), following
+            return Subject((stated.subject,) if noun else (), noun=noun), following
         if (
-            told.word.rsplit(" ", 1)[-1] not in KIN
-            and told.kin in KIN_PLURALS.values()
-            and not told.names
-        ) or len(told.names) > 1:
+            stated.word.rsplit(" ", 1)[-1] not in KIN
+            and stated.kin in KIN_PLURALS.values()
+            and not stated.names
+        ) or len(stated.names) > 1:
             return self._many(place)
-        return self._with_speaker(told.subject, self._after_aside(place))
+        return self._with_speaker(stated.subject, self._after_aside(place))
 
     def _after_aside(self, place: int) -> int:
         """What follows "a pilot," in "my brother Leo, a pilot, lives in Rome"."""

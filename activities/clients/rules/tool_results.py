@@ -163,7 +163,7 @@ def _of_record(record: Mapping[str, Any], content: str) -> Iterator[Extracted]:
     subject = next((fields[key][1] for key in _SUBJECTS if key in fields), None)
     if not isinstance(subject, str) or not _is_person(subject, fields) or _is_void(fields):
         return
-    told: set[str] = set()
+    seen: set[str] = set()
     known = {predicate for key, predicate in _KEYS.items() if key in fields}
     if known <= _ANYBODYS and not any(key in fields for key in _PERSON_KEYS):
         return
@@ -172,11 +172,11 @@ def _of_record(record: Mapping[str, Any], content: str) -> Iterator[Extracted]:
             continue
         raw, value = fields[key]
         values = value if isinstance(value, list) else [value]
-        if is_one_valued(predicate) and (len(values) != 1 or predicate in told):
+        if is_one_valued(predicate) and (len(values) != 1 or predicate in seen):
             continue  # nobody says which of them
         for each in values:
             for text, written in value_of(predicate, each):
-                told.add(predicate)
+                seen.add(predicate)
                 span = _span(content, raw, written)
                 yield Extracted(subject=subject, predicate=predicate, object=text, span=span)
 

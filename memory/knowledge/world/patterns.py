@@ -134,21 +134,21 @@ def _recurring(
     facts: Sequence[Fact], claims: Mapping[str, Claim], *, key: str
 ) -> Iterator[Pattern]:
     """That the same was claimed of several days, if their intervals are regular."""
-    said = [claims[claim] for fact in facts for claim in fact.claims if claim in claims]
+    dated = [claims[claim] for fact in facts for claim in fact.claims if claim in claims]
     days: dict[date, Claim] = {}
-    for claim in sorted(said, key=lambda claim: (claim.begins, claim.id)):
+    for claim in sorted(dated, key=lambda claim: (claim.begins, claim.id)):
         if claim.kind in {"affirmed", "corrected"}:
             days.setdefault(claim.begins.astimezone(UTC).date(), claim)
     found = _Lengths(float((late - early).days) for early, late in pairwise(days))
     if len(found.days) >= _FEWEST and found.regular >= _REGULAR * len(found.days):
-        told = tuple(days.values())
+        first_claims = tuple(days.values())
         yield found.pattern(
             "recurring",
             facts[0],
             object_key=key,
-            first=told[0].begins,
-            last=told[-1].begins,
-            support=tuple(claim.id for claim in told),
+            first=first_claims[0].begins,
+            last=first_claims[-1].begins,
+            support=tuple(claim.id for claim in first_claims),
         )
 
 
@@ -185,7 +185,7 @@ class _Lengths:
         return sum(away <= _TOLERANCE * self._median for away in self._away)
 
     def pattern(
-        self, kind: PatternKind, of: Fact, *, object_key: str | None, **told: Any
+        self, kind: PatternKind, of: Fact, *, object_key: str | None, **first_claims: Any
     ) -> Pattern:
         """The pattern that these intervals make."""
         return Pattern(
@@ -198,7 +198,7 @@ class _Lengths:
             regular=self.regular,
             interval_days=round(self._median, 4),
             spread_days=round(fmean(self._away), 4),
-            **told,
+            **first_claims,
         )
 
 

@@ -43,16 +43,16 @@ def summaries_of(
     for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
         if fact.predicate not in asked and _is_plain(fact):
             by_category[fact.category].append(fact)
-    told = (_summary(category, of_it) for category, of_it in by_category.items())
-    return tuple(summary for summary in told if len(summary.facts) >= FEWEST_FACTS)
+    summaries = (_summary(category, of_it) for category, of_it in by_category.items())
+    return tuple(summary for summary in summaries if len(summary.facts) >= FEWEST_FACTS)
 
 
 def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
-    told: list[Fact] = []
+    summaries: list[Fact] = []
     for fact in facts:
-        if len(_text([*told, fact])) <= LONGEST:
-            told.append(fact)
-    return CategorySummary(category=category, text=_text(told), facts=tuple(told))
+        if len(_text([*summaries, fact])) <= LONGEST:
+            summaries.append(fact)
+    return CategorySummary(category=category, text=_text(summaries), facts=tuple(summaries))
 
 
 def _is_plain(fact: Fact) -> bool:
@@ -69,6 +69,6 @@ def _text(facts: Iterable[Fact]) -> str:
         objects[fact.subject][fact.predicate.replace("_", " ")].append(fact.object)
     return "; ".join(
         f"{subject}: "
-        + ", ".join(f"{predicate} {' and '.join(each)}" for predicate, each in said.items())
-        for subject, said in objects.items()
+        + ", ".join(f"{predicate} {' and '.join(each)}" for predicate, each in predicates.items())
+        for subject, predicates in objects.items()
     )

@@ -180,8 +180,8 @@ class PostgresForgettingStore:
     ) -> ScannedPage:
         """See the port."""
         page = await next_page(self._unit, name, topic, after=after, lock=lock)
-        said = [said for row in page.rows for said in texts_of(row.columns)]
-        unlearned = set[str]().union(*map(topic.unlearned, said))
+        claims = [claims for row in page.rows for claims in texts_of(row.columns)]
+        unlearned = set[str]().union(*map(topic.unlearned, claims))
         topic.learn(await self.stems(unlearned))
         return page
 
@@ -256,9 +256,9 @@ class PostgresForgettingStore:
     ) -> tuple[tuple[str, Place, Span | None], ...]:
         """See the port."""
         session, source = CLAIM.c.session_id, CLAIM.c.source_id
-        said = select(CLAIM.c.id, session, source, CLAIM.c.source["span"].label("span"))
-        said = said.where(self._unit.owned(CLAIM), among(sorted(places), session, source))
-        rows = await self._unit.rows(said.order_by(CLAIM.c.id))
+        claims = select(CLAIM.c.id, session, source, CLAIM.c.source["span"].label("span"))
+        claims = claims.where(self._unit.owned(CLAIM), among(sorted(places), session, source))
+        rows = await self._unit.rows(claims.order_by(CLAIM.c.id))
         return tuple(
             (
                 row.id,
@@ -271,10 +271,10 @@ class PostgresForgettingStore:
     async def claims_from(self, places: Collection[Place]) -> tuple[str, ...]:
         """See the port."""
         session, source = CLAIM.c.session_id, CLAIM.c.source_id
-        said = select(CLAIM.c.id).where(
+        claims = select(CLAIM.c.id).where(
             self._unit.owned(CLAIM), among(sorted(places), session, source)
         )
-        return tuple(row.id for row in await self._unit.rows(said.order_by(CLAIM.c.id)))
+        return tuple(row.id for row in await self._unit.rows(claims.order_by(CLAIM.c.id)))
 
     async def facts_of(self, claims: Collection[str]) -> tuple[Fact, ...]:
         """See the port."""

@@ -161,10 +161,10 @@ class PostgresAccessStore:
         """
         unit = self._unit
         asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
-        (told,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
-        if told.ids:
-            unit.read("entry.access", f"{len(told.ids)} entries")
-        if not (left := counts.keys() - (told.ids or ())):
+        (counted,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
+        if counted.ids:
+            unit.read("entry.access", f"{len(counted.ids)} entries")
+        if not (left := counts.keys() - (counted.ids or ())):
             return frozenset()
         held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
         return frozenset(row.id for row in held)

@@ -105,18 +105,18 @@ class FactReader:
     ) -> list[tuple[Place, Fact]]:
         found: list[tuple[Place, Fact]] = []
         at = tuple_(CLAIM.c.subject_key, CLAIM.c.predicate)
-        said = [self._unit.owned(CLAIM), *_of(CLAIM, query)]
-        said.append(CLAIM.c.recorded_at <= query.believed_at)
+        conditions = [self._unit.owned(CLAIM), *_of(CLAIM, query)]
+        conditions.append(CLAIM.c.recorded_at <= query.believed_at)
         begin = at >= after[:2] if after else None
         while len(found) < wanted:
-            topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct().where(*said)
+            topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct().where(*conditions)
             if begin is not None:
                 topics = topics.where(begin)
             topics = topics.order_by(CLAIM.c.subject_key, CLAIM.c.predicate).limit(_TOPICS)
             names = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
             if not names:
                 break
-            rows = await self._unit.rows(self.about(CLAIM, names).where(*said))
+            rows = await self._unit.rows(self.about(CLAIM, names).where(*conditions))
             worked_out = await self._worked_out(query, names, by_topic(rows))
             found += [one for one in worked_out if after is None or _is_past(one[0], after)]
             begin = at > names[-1]

@@ -276,8 +276,8 @@ class PostgresEntryStore:
             vectors = (await embedder.embed([entry.content for entry in entries])).vectors
             if not isinstance(embedder, WordEmbedder):
                 return vectors, repeat(None)
-            said = [" ".join(first_terms(entry.content)) for entry in entries]
-            return vectors, embedder.tokenize(said)
+            texts = [" ".join(first_terms(entry.content)) for entry in entries]
+            return vectors, embedder.tokenize(texts)
         except (ModelUnavailableError, ModelRefusedError):  # the entries are worth more
             log.exception("entries have no vectors yet", extra={"entries": len(entries)})
             return (), repeat(None)

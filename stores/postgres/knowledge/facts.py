@@ -94,17 +94,17 @@ class PostgresFactStore:
     async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """See the port."""
         session_id, source_id = place
-        said = await self._unit.rows(
+        claims = await self._unit.rows(
             select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
                 self._unit.owned(CLAIM),
                 session_id == CLAIM.c.session_id,
                 source_id == CLAIM.c.source_id,
             )
         )
-        topics = {(row.subject_key, row.predicate) for row in said}
+        topics = {(row.subject_key, row.predicate) for row in claims}
         rows = await self._unit.rows(self._beliefs.about(FACT, sorted(topics)).order_by(FACT.c.id))
         self._unit.read("fact.list", f"{session_id}/{source_id}")
-        ids = {row.id for row in said}
+        ids = {row.id for row in claims}
         return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
 
     async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
@@ -174,10 +174,10 @@ class PostgresFactStore:
     ) -> tuple[Claim, ...]:
         """See the port."""
         names = names_of(subject) or ()
-        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), is_about(CLAIM, names))
+        query = select(*CLAIM.c).where(self._unit.owned(CLAIM), is_about(CLAIM, names))
         if predicate is not None:
-            said = said.where(CLAIM.c.predicate == predicate)
-        rows = await self._unit.rows(said.order_by(CLAIM.c.said_at, CLAIM.c.id))
+            query = query.where(CLAIM.c.predicate == predicate)
+        rows = await self._unit.rows(query.order_by(CLAIM.c.said_at, CLAIM.c.id))
         self._unit.read("claim.list", " ".join(names))
         return tuple(claim_of(row) for row in rows)
 
@@ -269,9 +269,9 @@ class PostgresFactStore:
     ) -> None:
         """Tells of patterns that the facts of a topic have now, and had not before."""
         was, now = _facts_by_topic(before), _facts_by_topic(after)
-        for topic, said in claims.items():
-            if len(said) >= FEWEST_CLAIMS:
-                known = {claim.id: claim for claim in said}
+        for topic, of_topic in claims.items():
+            if len(of_topic) >= FEWEST_CLAIMS:
+                known = {claim.id: claim for claim in of_topic}
                 found = (patterns_of(facts[topic], known) for facts in (was, now))
                 self._unit.publish(*pattern_events(*found))
 

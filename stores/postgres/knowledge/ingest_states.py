@@ -188,8 +188,8 @@ def _with_resources(found: Select[Any]) -> Select[Any]:
     """
     step: CTE = found.cte("step")
     keys = ("tenant_id", "agent_id", *_PLACE)
-    said = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
-    resource = said.offset(0).lateral("resource")
+    resources = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
+    resource = resources.offset(0).lateral("resource")
     columns = (*resource.c, *(step.c[name] for name in _STEP))
     return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
 
