@@ -1,6 +1,6 @@
 """Rows of any table that may speak of a topic, in Postgres: how they are walked through and written.
 
-One walk serves all tables; what differs between them is said in `_HELD`. SQL tells by what the topic's
+One walk serves all tables; what differs between them is said in `_TABLES`. SQL tells by what the topic's
 words begin with which rows may speak of it, and `memory/forgetting/redaction.py` whether they do.
 """
 
@@ -51,92 +51,96 @@ _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Held:
-    """How rows of a table are read: `said` may hold words, `copies` also whole texts of entries.
+class _ScannedTable:
+    """How rows of a table are read: `texts` are columns that may hold words, `copies` also whole texts of entries.
 
     Rows that are locked are those that the application itself may write.
     """
 
     of: Any
     key: tuple[str, ...]
-    said: tuple[str, ...]
+    texts: tuple[str, ...]
     copies: bool = False
     locked: bool = False
     page: int = _ROWS
 
 
-_HELD: Mapping[str, _Held] = MappingProxyType(
+_TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
     {
-        "working_memory": _Held(
+        "working_memory": _ScannedTable(
             of=WORKING,
             key=("session_id",),
-            said=("state",),
+            texts=("state",),
             copies=True,
             locked=True,
             page=_DOCUMENTS,
         ),
-        "memory_snapshot": _Held(
-            of=SNAPSHOT, key=("id",), said=("body",), copies=True, page=_DOCUMENTS
+        "memory_snapshot": _ScannedTable(
+            of=SNAPSHOT, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
         ),
-        "job_wait": _Held(
+        "job_wait": _ScannedTable(
             of=WAIT,
             key=("wait_id",),
-            said=("key", "context", "outcomes", "ask", "form", "receipt"),
+            texts=("key", "context", "outcomes", "ask", "form", "receipt"),
             copies=True,
             locked=True,
         ),
-        "job_read": _Held(
+        "job_read": _ScannedTable(
             of=READ,
             key=("job_id", "namespace", "key"),
-            said=("namespace", "key", "value"),
+            texts=("namespace", "key", "value"),
             copies=True,
             locked=True,
         ),
-        "tool_result": _Held(of=RESULT, key=("id",), said=("body",), copies=True, page=_DOCUMENTS),
-        "operation": _Held(of=OPERATION, key=("key",), said=("result",), copies=True, locked=True),
-        "episode": _Held(
-            of=EPISODE, key=("id",), said=("summary", "payload"), copies=True, locked=True
+        "tool_result": _ScannedTable(
+            of=RESULT, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
         ),
-        "long_term_record": _Held(
+        "operation": _ScannedTable(
+            of=OPERATION, key=("key",), texts=("result",), copies=True, locked=True
+        ),
+        "episode": _ScannedTable(
+            of=EPISODE, key=("id",), texts=("summary", "payload"), copies=True, locked=True
+        ),
+        "long_term_record": _ScannedTable(
             of=RECORD,
             key=("namespace", "key"),
-            said=("namespace", "key", "value"),
+            texts=("namespace", "key", "value"),
             copies=True,
             locked=True,
         ),
-        "memory_retrievals": _Held(
+        "memory_retrievals": _ScannedTable(
             of=RETRIEVAL_LOG,
             key=("id",),
-            said=("channel", "preview", "memories", "notes", "skipped"),
+            texts=("channel", "preview", "memories", "notes", "skipped"),
             copies=True,
             locked=True,
         ),
-        "plan": _Held(of=PLAN, key=("decision_id",), said=("document",)),
-        "setting": _Held(of=SETTING, key=("name",), said=("name", "value")),
-        "predicate": _Held(of=PREDICATE, key=("name",), said=("name",)),
-        "resource": _Held(
-            of=RESOURCE, key=("session_id", "source_id"), said=("content", "speaker", "channel")
+        "plan": _ScannedTable(of=PLAN, key=("decision_id",), texts=("document",)),
+        "setting": _ScannedTable(of=SETTING, key=("name",), texts=("name", "value")),
+        "predicate": _ScannedTable(of=PREDICATE, key=("name",), texts=("name",)),
+        "resource": _ScannedTable(
+            of=RESOURCE, key=("session_id", "source_id"), texts=("content", "speaker", "channel")
         ),
-        "entry": _Held(
+        "entry": _ScannedTable(
             of=ENTRY,
             key=("id",),
-            said=(
+            texts=(
                 *("content", "summary", "speaker", "channel"),
                 *("subjects", "keywords", "tags", "aliases"),
             ),
         ),
-        "ingest_state": _Held(
+        "ingest_state": _ScannedTable(
             of=INGEST_STATE,
             key=("session_id", "source_id"),
-            said=("extracted", "reason"),
+            texts=("extracted", "reason"),
             locked=True,
         ),
-        "claim": _Held(of=CLAIM, key=("id",), said=("subject", "predicate", "object")),
-        "fact": _Held(of=FACT, key=("id",), said=("subject", "predicate", "object")),
-        "memory_event": _Held(
-            of=EVENT, key=("number",), said=("subject", "predicate"), locked=True
+        "claim": _ScannedTable(of=CLAIM, key=("id",), texts=("subject", "predicate", "object")),
+        "fact": _ScannedTable(of=FACT, key=("id",), texts=("subject", "predicate", "object")),
+        "memory_event": _ScannedTable(
+            of=EVENT, key=("number",), texts=("subject", "predicate"), locked=True
         ),
-        "audit_log": _Held(of=table(AuditRow), key=("id",), said=("target", "reason")),
+        "audit_log": _ScannedTable(of=table(AuditRow), key=("id",), texts=("target", "reason")),
     }
 )
 _REDACT_SNAPSHOT = text("SELECT mnestic.redact_snapshot(:forgetting, :agent_id, :id, :body)")
@@ -152,20 +156,20 @@ async def next_page(
     unit: UnitOfWork, name: str, topic: Topic, *, after: tuple[Any, ...] | None, lock: bool
 ) -> ScannedPage:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.page`."""
-    held = _HELD[name]
-    columns = held.of.c
+    source = _TABLES[name]
+    columns = source.of.c
     also = [column for column in ("job_id", "session_id") if column in columns]
-    names = dict.fromkeys((*held.key, *held.said, *also))
-    key = tuple_(*(columns[part] for part in held.key))
-    found = select(*(columns[one] for one in names)).where(_mine(unit, held))
-    if not (held.copies and topic.is_copied):
-        found = found.where(_may_speak(held, topic))
+    names = dict.fromkeys((*source.key, *source.texts, *also))
+    key = tuple_(*(columns[part] for part in source.key))
+    found = select(*(columns[one] for one in names)).where(_mine(unit, source))
+    if not (source.copies and topic.is_copied):
+        found = found.where(_may_speak(source, topic))
     if after is not None:
         found = found.where(key > after)
-    found = found.order_by(*(columns[part] for part in held.key)).limit(held.page)
-    rows = await unit.rows(found.with_for_update() if lock and held.locked else found)
+    found = found.order_by(*(columns[part] for part in source.key)).limit(source.page)
+    rows = await unit.rows(found.with_for_update() if lock and source.locked else found)
     read = tuple(_row(name, row._mapping) for row in rows)  # noqa: SLF001
-    return ScannedPage(rows=read, after=read[-1].key if len(read) == held.page else None)
+    return ScannedPage(rows=read, after=read[-1].key if len(read) == source.page else None)
 
 
 async def write_redaction(
@@ -177,7 +181,7 @@ async def write_redaction(
     name_stays: bool,
 ) -> None:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.redaction`."""
-    held = _HELD[row.table]
+    source = _TABLES[row.table]
     values = dict(redaction.values)
     asked = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
     if row.table == "memory_snapshot":
@@ -185,25 +189,25 @@ async def write_redaction(
     elif row.table == "audit_log":
         await unit.rows(_REDACT_AUDIT, {**asked, **row.columns, **values})
     elif row.table == "resource":
-        place = dict(zip(held.key, row.key, strict=True))
+        place = dict(zip(source.key, row.key, strict=True))
         await unit.rows(_REDACT_CHANNEL, {**asked, **place, **values})
     elif row.table == "long_term_record":
         await _write_record(unit, row, redaction, name_stays=name_stays)
     elif redaction.remove:
-        await unit.run(delete(held.of).where(_is(unit, held, row)))
+        await unit.run(delete(source.of).where(_is(unit, source, row)))
     else:
         if row.table == "working_memory":
             state = canonical_json(values["state"]).decode()
             written = cast(literal(state, Text), JSON)  # to the byte, as a snapshot takes it
             values = {"state": written, "version": WORKING.c.version + 1}
             values["updated_at"] = func.now()
-        await unit.run(update(held.of).where(_is(unit, held, row)).values(values))
+        await unit.run(update(source.of).where(_is(unit, source, row)).values(values))
 
 
 async def _write_record(
     unit: UnitOfWork, row: ScannedRow, redaction: RowRedaction, *, name_stays: bool
 ) -> None:
-    here = _is(unit, _HELD["long_term_record"], row)
+    here = _is(unit, _TABLES["long_term_record"], row)
     if redaction.remove and not name_stays:
         await unit.run(delete(RECORD).where(here))
         return
@@ -212,30 +216,30 @@ async def _write_record(
     await unit.run(update(RECORD).where(here).values(value=value, **raised))
 
 
-def _mine(unit: UnitOfWork, held: _Held) -> Any:
+def _mine(unit: UnitOfWork, source: _ScannedTable) -> Any:
     """Plans and predicates are of all agents of the tenant."""
-    if "agent_id" in held.of.c:
-        return unit.owned(held.of)
-    return held.of.c.tenant_id == unit.tenant_id
+    if "agent_id" in source.of.c:
+        return unit.owned(source.of)
+    return source.of.c.tenant_id == unit.tenant_id
 
 
-def _is(unit: UnitOfWork, held: _Held, row: ScannedRow) -> Any:
-    key = tuple_(*(held.of.c[part] for part in held.key))
-    return _mine(unit, held) & (key == row.key)
+def _is(unit: UnitOfWork, source: _ScannedTable, row: ScannedRow) -> Any:
+    key = tuple_(*(source.of.c[part] for part in source.key))
+    return _mine(unit, source) & (key == row.key)
 
 
-def _may_speak(held: _Held, topic: Topic) -> Any:
+def _may_speak(source: _ScannedTable, topic: Topic) -> Any:
     """Rows with all beginnings, and those that are not ASCII: SQL folds them otherwise."""
-    columns = [held.of.c[name] for name in held.said]
+    columns = [source.of.c[name] for name in source.texts]
     if any(isinstance(column.type, LargeBinary) for column in columns):
         (body,) = columns
-        said: Any = func.encode(body, "escape")
-        is_other: Any = said.regexp_match(r"\\[0-7]{3}")
+        texts: Any = func.encode(body, "escape")
+        is_other: Any = texts.regexp_match(r"\\[0-7]{3}")
     else:
-        said = func.concat_ws(" ", *(cast(column, Text) for column in columns))
-        is_other = func.octet_length(said) != func.length(said)
+        texts = func.concat_ws(" ", *(cast(column, Text) for column in columns))
+        is_other = func.octet_length(texts) != func.length(texts)
     beginnings = [beginning for beginning in topic.beginnings if beginning.isascii()]
-    has_all = [func.strpos(func.lower(said), beginning) > 0 for beginning in beginnings]
+    has_all = [func.strpos(func.lower(texts), beginning) > 0 for beginning in beginnings]
     if len(beginnings) < len(topic.beginnings):
         return is_other
     return or_(is_other, *[has_all[0]] if len(has_all) == 1 else [_all(has_all)])
@@ -249,15 +253,15 @@ def _all(conditions: Sequence[Any]) -> Any:
 
 
 def _row(table: str, columns: Mapping[Any, Any]) -> ScannedRow:
-    held = _HELD[table]
-    said = {name: columns[name] for name in held.said}
-    for name, value in said.items():
+    source = _TABLES[table]
+    texts = {name: columns[name] for name in source.texts}
+    for name, value in texts.items():
         if isinstance(value, bytes):
-            said[name] = _document(value)
+            texts[name] = _document(value)
     return ScannedRow(
         table=table,
-        key=tuple(columns[part] for part in held.key),
-        columns=said,
+        key=tuple(columns[part] for part in source.key),
+        columns=texts,
         job_id=columns.get("job_id"),
         session_id=columns.get("session_id"),
     )
