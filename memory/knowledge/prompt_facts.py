@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.world.histories import ToldFact
+from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.validation import Name
 
@@ -45,7 +45,7 @@ def quote_fact(fact: Fact) -> str:
     return quoted(fields)
 
 
-def quote_change(fact: ToldFact) -> str:
+def quote_change(fact: FactVersion) -> str:
     """A fact of a history as one line: from when to when it was so, and why it is no longer."""
     fields = {
         "subject": fact.subject,

@@ -9,10 +9,10 @@ from mnestic.memory.knowledge.ingestion import IngestCounts
 
 
 class MemoryStatistics(DeferredModel):
-    """Entries, how far learning is, and facts by status."""
+    """Entries, messages by ingest state, and facts by status."""
 
     model_config = ConfigDict(frozen=True)
 
     entries: EntryStatistics
-    learning: IngestCounts
+    ingest_states: IngestCounts
     facts: dict[FactStatus, int]

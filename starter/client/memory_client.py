@@ -363,7 +363,7 @@ class MemoryClient(ChecksTexts):
         async with self._scope.transaction(write=False) as transaction:
             return MemoryStatistics(
                 entries=await transaction.entries.count(),
-                learning=await transaction.ingest_states.count(),
+                ingest_states=await transaction.ingest_states.count(),
                 facts=await transaction.facts.count(),
             )
 

@@ -1,6 +1,6 @@
 """The history of a topic: all facts about a subject and a predicate, why each ended, and who said so.
 
-It stands apart from the rules that make facts, and only tells what came of them.
+It stands apart from the rules that make facts, and only says what came of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ _REASONS: Mapping[FactEnd, str] = MappingProxyType(
 )
 
 
-class ToldFact(Fact):
+class FactVersion(Fact):
     """A fact of a history: the reason of its end in words, and the claims that it follows from."""
 
     reason: str | None = None
@@ -41,10 +41,10 @@ class FactHistory(DeferredModel):
     predicate: str
     cardinality: Cardinality
     category: Category
-    facts: tuple[ToldFact, ...]
+    facts: tuple[FactVersion, ...]
 
 
-def history_of(facts: Iterable[Fact], claims: Iterable[Claim]) -> tuple[ToldFact, ...]:
+def history_of(facts: Iterable[Fact], claims: Iterable[Claim]) -> tuple[FactVersion, ...]:
     """The facts of one topic as a history.
 
     Args:
@@ -55,7 +55,7 @@ def history_of(facts: Iterable[Fact], claims: Iterable[Claim]) -> tuple[ToldFact
     ordered = sorted(facts, key=_place)
     objects = {fact.id: fact.object for fact in ordered}
     return tuple(
-        ToldFact(
+        FactVersion(
             **fact.model_dump(),
             reason=_reason(fact, objects.get(fact.superseded_by or "")),
             said=tuple(said[claim] for claim in fact.claims if claim in said),

@@ -92,13 +92,11 @@ def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
             lesson = await memory.entries.find_message(entry)
             facts = await memory.entries.list_facts(entry)
         if as_json:
-            learning = (
-                lesson.model_dump(include={"state", "extractor", "reason"}) if lesson else None
-            )
+            state = lesson.model_dump(include={"state", "extractor", "reason"}) if lesson else None
             told = {
                 "children": [child.id for child in children],
                 "facts": [fact.id for fact in facts],
-                "learning": learning,
+                "ingest_state": state,
             }
             print_json(entry.model_dump(mode="json") | told)
         else:
@@ -270,7 +268,7 @@ def _lines(
     values["times"] = [f"{time.words}: {time.start} to {time.end}" for time in entry.times]
     values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in facts]
     values["children"] = [child.id for child in children]
-    values["learning"] = f"{lesson.state} {lesson.reason or ''}" if lesson else None
+    values["ingest state"] = f"{lesson.state} {lesson.reason or ''}" if lesson else None
     for name, value in values.items():
         if value not in (None, "", (), [], False):
             yield name, "\n".join(map(str, value)) if isinstance(value, (list, tuple)) else value
@@ -288,7 +286,7 @@ def _numbers(found: MemoryStatistics) -> Iterator[tuple[str, Any]]:
             if number
         },
         "vectors of ": entries.embedded,
-        "messages ": found.learning.model_dump(),
+        "messages ": found.ingest_states.model_dump(),
         "facts ": found.facts,
     }
     for group, numbers in groups.items():

@@ -10,7 +10,7 @@ import typer
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
-from mnestic.memory.knowledge.world.histories import ToldFact
+from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.ids import fact_named
 from mnestic.starter.cli.known_agents import Agent, known_memory
@@ -240,7 +240,7 @@ def _state(fact: Fact, *, now: datetime) -> str:
     )
 
 
-def _told_row(fact: ToldFact) -> tuple[str, ...]:
+def _told_row(fact: FactVersion) -> tuple[str, ...]:
     why = fact.reason or "believed"
     return (one_line(fact.object), _day(fact.valid_from), _until(fact), why, fact.id)
 

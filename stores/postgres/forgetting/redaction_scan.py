@@ -36,9 +36,9 @@ from mnestic.stores.postgres.jobs.snapshots import SNAPSHOT
 from mnestic.stores.postgres.jobs.tool_results import RESULT
 from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.jobs.working_memory import WORKING
-from mnestic.stores.postgres.knowledge.beliefs import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.entries import ENTRY
 from mnestic.stores.postgres.knowledge.events import EVENT
+from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION

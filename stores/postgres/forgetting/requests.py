@@ -29,8 +29,8 @@ from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_r
 from mnestic.stores.postgres.forgetting.tables import ForgettingRow
 from mnestic.stores.postgres.jobs.records import READ
 from mnestic.stores.postgres.jobs.waits import WAIT
-from mnestic.stores.postgres.knowledge.beliefs import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION

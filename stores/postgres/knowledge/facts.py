@@ -19,7 +19,7 @@ from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit
-from mnestic.stores.postgres.knowledge.beliefs import (
+from mnestic.stores.postgres.knowledge.fact_reader import (
     CLAIM,
     FACT,
     PREDICATE,
@@ -58,7 +58,7 @@ class PostgresFactStore:
     """Implements `mnestic.memory.ports.FactStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
-        self._unit, self._beliefs = unit, FactReader(unit)
+        self._unit, self._reader = unit, FactReader(unit)
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """See the port."""
@@ -102,7 +102,7 @@ class PostgresFactStore:
             )
         )
         topics = {(row.subject_key, row.predicate) for row in claims}
-        rows = await self._unit.rows(self._beliefs.about(FACT, sorted(topics)).order_by(FACT.c.id))
+        rows = await self._unit.rows(self._reader.about(FACT, sorted(topics)).order_by(FACT.c.id))
         self._unit.read("fact.list", f"{session_id}/{source_id}")
         ids = {row.id for row in claims}
         return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
@@ -142,13 +142,13 @@ class PostgresFactStore:
             ahead=ahead,
             believed_at=believed_at,
         )
-        return await self._beliefs.list_facts(query, limit=limit, cursor=cursor)
+        return await self._reader.list_facts(query, limit=limit, cursor=cursor)
 
     async def list_valid(
         self, subject: str, past: Interval, *, limit: int = 100
     ) -> tuple[Fact, ...]:
         """See the port."""
-        return await self._beliefs.list_valid(subject, past, limit=limit)
+        return await self._reader.list_valid(subject, past, limit=limit)
 
     async def count(self) -> dict[FactStatus, int]:
         """See the port."""
@@ -206,7 +206,7 @@ class PostgresFactStore:
     async def list_predicates(self) -> tuple[Predicate, ...]:
         """See the port."""
         self._unit.read("predicate.list", "*")
-        return await self._beliefs.own_predicates()
+        return await self._reader.own_predicates()
 
     async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
         """See the port."""
@@ -244,14 +244,14 @@ class PostgresFactStore:
         """
         if not topics:
             return ()
-        claims = by_topic(await self._unit.rows(self._beliefs.about(CLAIM, topics)))
-        rows = await self._unit.rows(self._beliefs.about(FACT, topics))
+        claims = by_topic(await self._unit.rows(self._reader.about(CLAIM, topics)))
+        rows = await self._unit.rows(self._reader.about(FACT, topics))
         before = {row.id: fact_of(row) for row in rows}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
             fact
             for topic in topics
-            for fact in self._beliefs.resolved(claims[topic], predicates[topic[1]])
+            for fact in self._reader.resolved(claims[topic], predicates[topic[1]])
         ]
         changes = [
             FactChange(before=before.get(fact.id), after=fact)
@@ -311,7 +311,7 @@ class PostgresFactStore:
 
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See the port."""
-        return await self._beliefs.predicates(names)
+        return await self._reader.predicates(names)
 
     async def _lock(self, topics: Iterable[Topic]) -> None:
         """In one order for everybody, so that nobody waits for somebody who waits."""

@@ -44,7 +44,7 @@ async def test_what_is_added_is_found_at_once_and_learned_from(
         ["Mara"],
         True,
     )
-    assert (after["learning"]["state"], len(after["facts"])) == ("learned", 1)
+    assert (after["ingest_state"]["state"], len(after["facts"])) == ("learned", 1)
     assert "Mara lives_in Ghent (active)" in told.out
 
 
@@ -151,7 +151,7 @@ async def test_memory_is_told_in_numbers(ask: Ask, client: MnesticClient) -> Non
     assert entries["embedded"] == {"wordllama-256": 2}
     assert entries["oldest"] == "2026-01-05T00:00:00Z"
     assert entries["table_bytes"]["entry"] > 0
-    assert (full["facts"], full["learning"]["learned"]) == ({"active": 1}, 2)
+    assert (full["facts"], full["ingest_states"]["learned"]) == ({"active": 1}, 2)
     assert "status active" in told.out
 
 

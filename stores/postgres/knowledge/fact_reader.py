@@ -1,4 +1,4 @@
-"""What is believed, read: now, out of the table of facts; at another moment, out of the claims until then.
+"""Facts, read: now, out of the table of facts; at another moment, out of the claims until then.
 
 It stands apart from the store that writes facts because both ways of reading share their order and
 their pages.
