@@ -32,10 +32,11 @@ from mnestic.memory.forgetting.export_lines import (
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.claims import make_id
 from mnestic.memory.knowledge.predicates import check_predicate
-from mnestic.memory.knowledge.resources import check_content, check_date, check_message, check_name
+from mnestic.memory.knowledge.resources import check_content, check_message, check_name
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.agent_settings import changed_settings, check_language, settings_of
 from mnestic.memory.scope import EVERY_AGENT
+from mnestic.memory.timestamps import check_date
 from mnestic.memory.validation import refused
 
 _BATCH = 100  # lines; a message has up to 1 MiB

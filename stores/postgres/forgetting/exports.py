@@ -25,8 +25,8 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.records import RECORD, check_write
 from mnestic.stores.postgres.jobs.working_memory import WORKING
-from mnestic.stores.postgres.knowledge.beliefs import CLAIM, claim_of
 from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, claim_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE, RESOURCE
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
