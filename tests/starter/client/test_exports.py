@@ -78,7 +78,7 @@ async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryCl
             IncomingMessage(
                 resource=said(10, "weather", '{"city": "Ghent"}'),
                 kind="tool_result",
-                came_with="m0",
+                attached_to="m0",
             ),
             IncomingMessage(
                 resource=said(12, "Mara", "I live in Bruges."),
