@@ -1,7 +1,7 @@
-"""Auto-retrieval: finds what is put before a message, and holds nobody up.
+"""Auto-retrieval: finds memories and notes to put before a message, within time limits.
 
-It stands alone because a client and a job's nodes do it alike: memories and notes are looked for side by
-side, each within its own time limit, and one that is down is named and left out.
+It stands alone because clients and nodes of jobs do it alike: both sources are searched concurrently, and one that is
+down or slow is left out by name.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Contexts of an agent's memory: what a prompt is told of a question, a conversation, a topic or a subject.
+"""Builds contexts: blocks for a prompt about a query, a conversation, a topic or a subject.
 
-It stands alone because a client asks for them and jobs may: all of it reads, and holds to one budget.
+It stands alone because clients and jobs both need it. It only reads, and keeps within one budget.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Late interaction: how near the words of an entry come to those words of a question that it lacks.
+"""Late interaction: the similarity of an entry's words to those words of a query that it lacks.
 
-It stands apart from the meaning of whole texts, which is a mean: one word that is near is lost there among
-others. Source: Khattab and Zaharia, ColBERT, 2020; here over the static vectors of tokens.
+It stands apart from the meaning of whole texts, which is a mean in which one similar word is lost. Source: Khattab and
+Zaharia, ColBERT, 2020; here over static token vectors.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,10 +15,10 @@ from mnestic.memory.ports import WordEmbedder
 from mnestic.memory.retrieval.candidates import Candidates, CandidateText
 from mnestic.memory.retrieval.search import Vocabulary
 
-_MOST = 100  # candidates that are compared, those with the best scores
-_LEAST = 0.3  # cosine from which a word counts; most words that have nothing in common are below
-_FORM = 0.5  # what a form of the same word adds, where no index tells which entries have it
-_SHORTEST, _ENDING = 4, 3  # letters of a stem that begins a word, and of what may follow it
+_MOST = 100  # of the best candidates are compared
+_LEAST = 0.3  # cosine from which a word counts; most unrelated words are below it
+_FORM = 0.5  # what a form of the same word adds, if no index was asked for it
+_SHORTEST, _ENDING = 4, 3  # letters of a stem, and of an ending after it
 
 
 def late_interaction(
@@ -28,13 +28,13 @@ def late_interaction(
     words: WordEmbedder,
     by_meaning: bool = False,
 ) -> None:
-    """Sets `late_interaction` of the best candidates: how near they come to the words that they lack.
+    """Sets `late_interaction` of the best candidates.
 
     Args:
         candidates: Their words and meanings are set.
         vocabulary: The words of the question.
         words: Compares words with texts.
-        by_meaning: Whether the question is compared by meaning alone, so that no index has told which words they have.
+        by_meaning: Whether the search is by meaning alone, so that no index gave the words of the candidates.
     """
     whole, rows = sum(vocabulary.weights), candidates.rows
     if not whole:

@@ -1,4 +1,4 @@
-"""A question as an agent's memory understands it: what it names, its words as they are stored, its time.
+"""Query context: resolves the names, words and times of a query against an agent's memory.
 
 It stands apart from the search, which begins once all of this is known.
 """
@@ -49,7 +49,7 @@ _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; ho
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """What `retrieve` was asked, and how it reads now."""
+    """A query as `retrieve` got it, with its parsed words."""
 
     query: RetrievalQuery
     asked_at: datetime
@@ -60,7 +60,7 @@ class QueryContext:
     words: WordEmbedder | None
 
     def key(self, known: ResolvedTerms) -> str:
-        """All that an answer depends on, beside the revision of the agent's memory."""
+        """The key of the cached answer: all that it depends on, beside the revision of the agent's memory."""
         query = self.query.model_dump_json(exclude={"excluded", "asked_at"})
         policy = self.policy and self.policy.model_dump_json()
         of_times = repr((self.question.period, self.question.earlier))  # such as of last week
@@ -71,13 +71,13 @@ class QueryContext:
         return json.dumps([query, excluded, policy, of_asker, of_times, lately, ends_at])
 
     def may_be_misspelt(self, word: str) -> bool:
-        """Whether a word is not among the common ones."""
+        """Whether a word is rare enough to be a misspelling."""
         folded = word.casefold()
         is_rare = self.count_tokens is not None and not self._is_common(folded)
         return is_rare or folded in COMMON_SLIPS
 
     def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
-        """Whether one of the names or words that were read as others may be the name of somebody else."""
+        """Whether a name or a word that was corrected may be somebody else's name."""
         topics = {word for name in self.question.topics for word in name}
         slips = {
             word: read
@@ -97,7 +97,7 @@ class QueryContext:
         )
 
     def is_of_stranger(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
-        """Whether it asks about somebody of whom nothing is known: of all that they are called, no word is."""
+        """Whether the query is about an unknown person: no word of a name is known."""
         return any(
             all(self.may_be_misspelt(word) and not _is_known(word, known) for word in name)
             and misspelt.keys().isdisjoint(name)
@@ -105,7 +105,7 @@ class QueryContext:
         )
 
     def _is_name(self, word: str) -> bool:
-        """Whether a word is common where it begins with a capital."""
+        """Whether a word is common with a capital."""
         return self._is_common(word.capitalize())
 
     def _is_common(self, word: str) -> bool:
@@ -114,9 +114,10 @@ class QueryContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedQuery:
-    """A question as the agent's memory understands it; `name_vocabulary` are the words of names in it.
+    """A query, resolved against the agent's memory; see `Search` for its fields.
 
-    `is_by_words`: what has no word of it is not near it, as the embedder knows its language too little.
+    `is_by_words`: an entry without a word of the query does not count as similar, because the embedder knows the query's
+    language too little.
     """
 
     query: RetrievalQuery
@@ -137,7 +138,7 @@ class ParsedQuery:
     words: WordEmbedder | None
 
     def search(self, model: str, vector: bytes | None) -> Search:
-        """What sources are asked, with what the question means."""
+        """The search that the sources get, with the vector of the query."""
         return Search(
             query=self.query,
             vocabulary=self.vocabulary,
@@ -159,35 +160,35 @@ class ParsedQuery:
 
     @property
     def rerank(self) -> Rerank:
-        """By whom the best are read once more."""
+        """The reranker of this query."""
         return self.query.rerank or self.policy.rerank
 
     @property
     def wanted(self) -> int:
-        """How many of the best are looked at."""
+        """How many of the best candidates are read."""
         read = 0 if self.rerank == "off" else self.policy.reranked
         return max(self.query.limit, read)
 
     @property
     def is_cacheable(self) -> bool:
-        """Whether it is memory alone that answers."""
+        """Whether the answer depends on memory alone."""
         return self.rerank != "remote"
 
     @property
     def is_answerable(self) -> bool:
-        """Whether it says what is looked for."""
+        """Whether it has words, names or a period to search for."""
         return bool(self.ranking_query.weights or self.names or self.ranking_query.period)
 
 
 async def resolve_terms(store: SearchStore, context: QueryContext) -> ResolvedTerms:
-    """What the agent's memory knows of all that a question may name."""
+    """Resolves all terms that a query may name."""
     return await store.resolve(_terms(context.question, context))
 
 
 async def parse_query(
     store: SearchStore, context: QueryContext, known: ResolvedTerms
 ) -> ParsedQuery:
-    """Reads a question with what the agent's memory knows of it; words that are misspelt are looked for first."""
+    """Parses a query against the agent's memory, after correcting its misspelt words."""
     strange = _strange_names(context, known)
     unknown = _unknown_lexemes(context, known)
     suggested = Suggestions()
@@ -206,7 +207,7 @@ async def parse_query(
 def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) -> ParsedQuery:
     query, question = context.query, context.question
     keys = possible_names(question.words)
-    named = without_names(question.words, known.names)  # whom it is about is no word of it
+    named = without_names(question.words, known.names)  # names do not count as words
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     related = [
         one for one in find_possessive_references(question.words) if _is_known_by(one, known)
@@ -217,9 +218,11 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     telling = content_words(named.words)
     is_english_asked = is_english(named.words)
     is_foreign = not is_english_asked and LANGUAGE not in known.languages
-    by = {one.word for one in related}  # by whom, and not what is asked
+    by = {one.word for one in related}  # words of kinship belong to the name
     of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
-    if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:  # who that is
+    if related and query_predicates(of_facts, number=1).keys() <= {
+        *NAMING
+    }:  # the query asks who that is
         by, fact_subjects, of_facts = (
             set(),
             fact_subjects | names,
@@ -274,7 +277,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
 
 
 def _terms(question: QueryWords, context: QueryContext) -> Terms:
-    """All that a question may name: names, words, tags, times and somebody's relatives."""
+    """The terms that a query may name: names, words, tags, times and relatives."""
     words = frozenset(word.text for word in question.words)
     keys, relatives = possible_names(question.words), [*find_possessive_references(question.words)]
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
@@ -290,7 +293,7 @@ def _terms(question: QueryWords, context: QueryContext) -> Terms:
 
 
 def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
-    """Words that may be names, and are known neither as these nor as words."""
+    """Words that may be names, but are known neither as names nor as words."""
     words = context.question.words
     is_english_asked = is_english({word.text for word in words})
     return [
@@ -305,7 +308,7 @@ def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
 
 
 def _unknown_lexemes(context: QueryContext, known: ResolvedTerms) -> frozenset[str]:
-    """What nothing is known of among the words of a question that are no names."""
+    """The unknown lexemes of a query, without names."""
     words = without_names(context.question.words, known.names).words
     slips, quiet = _slips_and_quiet(words, context, known)
     return unknown_lexemes(words, known, slips=slips, quiet=quiet)
@@ -314,7 +317,7 @@ def _unknown_lexemes(context: QueryContext, known: ResolvedTerms) -> frozenset[s
 def _slips_and_quiet(
     words: Sequence[str], context: QueryContext, known: ResolvedTerms
 ) -> tuple[list[str], set[str]]:
-    """The words that may be misspelt, and those that say nothing in English."""
+    """The words that may be misspelt, and those without meaning in English."""
     telling = content_words(words)
     is_foreign = not is_english(words) and LANGUAGE not in known.languages
     slips = [word for word in telling if is_foreign or context.may_be_misspelt(word)]
@@ -322,7 +325,7 @@ def _slips_and_quiet(
 
 
 def _fact_subjects(related: Sequence[PossessiveReference], known: ResolvedTerms) -> frozenset[str]:
-    """By whom facts are asked for, where it is somebody's relative: what they are called by them, or themselves."""
+    """The names whose facts the query asks for, if it names relatives: by their relation or by their own names."""
     owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
     predicates = {one.predicate for one in related if one.predicate}
     keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
@@ -335,10 +338,10 @@ def _fact_subjects(related: Sequence[PossessiveReference], known: ResolvedTerms)
 
 
 def _is_known_by(relative: PossessiveReference, known: ResolvedTerms) -> bool:
-    """Whether something is known of somebody by whom they are, or it is of kin, of whom nothing may be known."""
+    """Whether a reference is about a known person, or about kinship, which needs no known person."""
     return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
 
 
 def _is_known(word: str, known: ResolvedTerms) -> bool:
-    """Whether an entry has a word, in any language."""
+    """Whether some entry has the word, in any language."""
     return any(one.entries for part in known.words.get(word, ()) for one in part.values())

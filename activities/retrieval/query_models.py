@@ -1,7 +1,7 @@
-"""The models that questions ask, on whose account they do, and what that took.
+"""The models that queries call: within budgets, on the account of a caller, with every call recorded.
 
-They stand apart from those of learning, since somebody waits for the answer: what a call took is written
-down at once, in a transaction of its own, whatever becomes of the question.
+They stand apart from the models of extraction, because somebody waits for the answer. A call is recorded at once, in
+a transaction of its own, whatever becomes of the query.
 """
 
 import asyncio

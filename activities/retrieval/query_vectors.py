@@ -1,4 +1,4 @@
-"""What a question means: its vector, out of the cache or made by an embedder, which may not answer.
+"""Query vectors: out of the cache, or made by an embedder, which may not answer.
 
 It stands apart from reading the question, so that whoever holds a transaction may end it before a model is asked.
 """

@@ -1,7 +1,6 @@
-"""Reranking: the best of a search, read once more together with the question.
+"""Reranking: a model reads the best results together with the query.
 
-It stands apart from retrieving, since it is optional, and a reranker that does not answer changes nothing
-but what is said of it.
+It stands apart from retrieval because it is optional: a reranker that does not answer is only named as skipped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from mnestic.memory.ports import Reranker
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy
 from mnestic.memory.retrieval.ranking import Ranked, rerank
 
-# What keeps a model from answering, and a question from nothing else.
+# Errors of a model that must not fail the query.
 SKIPPED = (
     BudgetExceededError,
     ConfigurationError,
@@ -37,14 +36,14 @@ async def rerank_top(
     by: Reranker | None,
     policy: RetrievalPolicy,
 ) -> tuple[list[Ranked], dict[str, str]]:
-    """The candidates in the order that follows, or as they were, and why.
+    """The candidates in the reranked order, or in their old order with the reason.
 
     Args:
-        question: As it was asked.
+        question: The text of the query.
         ranked: The candidates, the best first.
-        entries: Those of the best, by number.
-        by: Who reads; None where there is none.
-        policy: How many are read, and how much that counts.
+        entries: The entries of the best candidates, by number.
+        by: The reranker, if there is one.
+        policy: How many candidates it reads, and its weight.
     """
     best = [one for one in ranked[: policy.reranked] if one.number in entries]
     if not best:
@@ -62,5 +61,5 @@ async def rerank_top(
 
 
 def _text(entry: Entry) -> str:
-    """What was said, and who said it, since a question may be of them."""
+    """The text with its speaker, since the query may be about the speaker."""
     return f"{entry.speaker}: {entry.content}" if entry.speaker else entry.content

@@ -1,4 +1,4 @@
-"""Retrieval: what an agent's memory has for a question, out of all sources, weighed.
+"""Retrieval: answers a query out of an agent's memory, with entries of all sources in one ranking.
 
 It stands alone because every query comes through it: the client, a job's nodes, and what is put
 before a message.
@@ -43,15 +43,13 @@ from mnestic.memory.retrieval.search import Search, SearchResult
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _NO_LETTERS = re.compile(r"\W+")
-_LEAST_VALID_SHARE = 0.25  # the least share of the best that is taken to last
-_TIMES_OTHERS = (
-    4  # times as many are looked at, before what others said than who is named is left out
-)
+_LEAST_VALID_SHARE = 0.25  # the smallest share of valid entries that is assumed
+_TIMES_OTHERS = 4  # times the limit: after so many candidates, turns by people other than the named ones are left out
 
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Candidates in their order, and what is known of them.
+    """Ranked candidates, with what the choice of the best needs.
 
     `valid_share` is the share of the strongest of which something holds; `unrelated` those that others said where nobody
     whom the question names is known to have been; `passed` is how many there were, and `texts` what all say by
@@ -74,18 +72,18 @@ async def retrieve(
     count_tokens: TokenCounter | None = None,
     policy: RetrievalPolicy | None = None,
 ) -> Retrieval:
-    """What is known for a question, the surest first; nothing where nothing is known.
+    """The entries that answer a query, the best first; none if nothing is known.
 
-    An entry is found as soon as it is written. Where the embedder does not answer, the other sources do. What was
-    answered at the same revision of the agent's memory is answered again.
+    An entry is found as soon as it is written. If the embedder does not answer, the other sources do. Answers are cached
+    by the revision of the agent's memory.
 
     Args:
         begin: Begins a transaction of the agent that reads.
-        query: The question, and what may come back.
-        embedder: That of the entries' vectors.
-        rerankers: Who may read the best once more, where query or policy ask for it.
-        count_tokens: Tells words that may be misspelt, since common ones are a single token.
-        policy: The weights; the agent's own without one.
+        query: The query, with its filters.
+        embedder: The embedder of the entries' vectors.
+        rerankers: The rerankers, for queries and policies that name one.
+        count_tokens: Finds words that may be misspelt, since common words are a single token.
+        policy: The weights; by default the agent's own.
     """
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     context = QueryContext(
@@ -104,14 +102,14 @@ async def retrieve(
         if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
             return Retrieval.model_validate_json(cached)
         parsed = await parse_query(transaction.search, context, known)
-        if embedder.model is None:  # it takes no time, so a transaction may wait for it
+        if embedder.model is None:  # a local embedder is fast, so the transaction stays open
             vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
             best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
     if embedder.model is not None:
         vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
             best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
-    if parsed.rerank != "off":  # in no transaction, since somebody may have to be waited for
+    if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(query.text, *best, by=by, policy=parsed.policy)
         sure = above_threshold(again, policy=parsed.policy, min_score=query.min_score)
@@ -150,8 +148,8 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
 async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _Best:
     """The best candidates, and their entries by number.
 
-    Sources may bring what the question rules out, as looking at the rest alone takes longer; where that
-    leaves too few, they are asked for the rest.
+    Sources may return entries that the filters rule out, since a strict search takes longer. If too few are left, a
+    strict search follows.
     """
     if not parsed.is_answerable:
         return [], {}
@@ -166,9 +164,9 @@ async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _B
 
 
 def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
-    """Candidates in their order."""
+    """Ranks the candidates."""
     query = parsed.query
-    # What does not hold lends to nothing.
+    # Superseded entries propagate nothing.
     candidates = found.candidates.without(found.superseded, entry_ids=query.excluded)
     if parsed.words is not None:
         by_meaning = query.mode == "semantic"
@@ -180,7 +178,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
         edges=found.edges,
         policy=parsed.policy,
         successions=found.successions,
-        # Where the best are read once more, that may find that what is not sure answers all the same.
+        # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )
     return _Order(
@@ -195,9 +193,9 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
 async def _filter_superseded(
     store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
 ) -> _Best:
-    """The best that answer, looked at until there are enough, and their entries.
+    """The best candidates that answer, with their entries: reads batches until there are enough.
 
-    Who is named speaks for themselves, where they do; of what others say no more than a few are looked at.
+    If a named person has spoken, only a few turns by other people are read.
     """
     limit, ranked = parsed.wanted, order.ranked
     sure = above_threshold(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
@@ -220,7 +218,9 @@ async def _filter_superseded(
         entries |= winners.entries
         answers += [one for one in best if one.number not in winners.rejected]
         left = sum(one.number not in winners.rejected for one in compared)
-        if compared and (again or first or left < limit):  # else the first of them are different
+        if compared and (
+            again or first or left < limit
+        ):  # otherwise the first ones are known to be different
             answers = _different(answers, order)
         if len(answers) >= limit:
             break
@@ -229,9 +229,9 @@ async def _filter_superseded(
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
-    """Those that do not say the same as one before them, by the same person and of the same.
+    """The candidates without repetitions: the same text with the same attribution as one before it.
 
-    That has the same words, and so as much of the question's; unless its meaning alone has brought it.
+    Repetitions have equal lexical scores, so these are compared first, unless meaning alone found the candidate.
     """
     texts, groups = order.texts, [best]
     keys: list[Callable[[Ranked], object]] = [
@@ -246,12 +246,12 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
 
 
 def _by_words(one: Ranked) -> float:
-    """What it says of the question by its words."""
+    """Its lexical score."""
     return float(one.signal_values["lexical"].item(one.place))
 
 
 def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:
-    """Those of the same key, in their order; one alone needs none."""
+    """Groups of candidates with the same key, in their order; a single one needs no key."""
     if len(some) == 1:
         return [some]
     groups: defaultdict[object, list[Ranked]] = defaultdict(list)
@@ -261,16 +261,16 @@ def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence
 
 
 def _attribution(text: CandidateText) -> tuple[object, ...]:
-    """By whom it is, of whom, and of when."""
+    """The attribution of a text: speaker, subjects and times."""
     return text.speaker, text.subjects, text.times
 
 
 def _letters(text: CandidateText) -> str:
-    """What it says without signs."""
+    """The text without punctuation."""
     return _NO_LETTERS.sub("", normalised(text.content))
 
 
 def _count_until(ranked: Sequence[Ranked], unrelated: AbstractSet[int], *, wanted: int) -> int:
-    """How many of the first ones there are until so many are among them that are not doubted."""
+    """How long the beginning of the ranking is that has so many related candidates."""
     related = (place for place, one in enumerate(ranked, 1) if one.number not in unrelated)
     return next(islice(related, wanted - 1, None), len(ranked))

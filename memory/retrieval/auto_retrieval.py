@@ -1,7 +1,7 @@
-"""Auto-retrieval: what is put before a message, of an agent's memories and a person's notes.
+"""Auto-retrieval: the block of memories and notes that is put before a message.
 
-It stands apart from how they are found, since whoever asks, a client or a job, shows them by one rule: in
-one block, as data, with the time in words, within a budget.
+It stands apart from the search, because clients and jobs show the results by one rule: in one block, quoted as data,
+with the time in words, within a budget.
 """
 
 from collections.abc import Callable, Sequence
@@ -80,7 +80,7 @@ class RetrievedMemory(DeferredModel):
 
 
 class AutoRetrievalHits(DeferredModel):
-    """What was found for a message, before it is held to a budget; and which sources were skipped."""
+    """The memories and notes for a message before the budget applies, and the sources that were skipped."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -136,7 +136,7 @@ class AutoRetrieval(AutoRetrievalHits):
 def assemble(
     found: AutoRetrievalHits, *, count_tokens: Callable[[str], int], max_tokens: int | None = None
 ) -> AutoRetrieval:
-    """What was found as one block, within a budget: memories first, the best ones, then notes.
+    """Assembles one block within a budget: the best memories first, then notes.
 
     Args:
         found: What was found.
@@ -192,15 +192,15 @@ def note_item(note: Note) -> PromptItem:
 
 
 def excluding(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[RetrievedEntry, ...]:
-    """What was found, but for entries that say just what the prompt holds anyway."""
+    """The entries without those that repeat a text of the prompt."""
     known = {_folded(text) for text in said}
     return tuple(one for one in entries if _folded(one.entry.content) not in known)
 
 
 def first_distinct(memories: Sequence[RetrievedMemory], limit: int) -> tuple[RetrievedMemory, ...]:
-    """The first memories that say so many different things, with those that only say one of them again.
+    """The first memories with so many distinct texts, and the repetitions among them.
 
-    What says something again takes nobody's place; it is not told, as the ledger says.
+    A repetition takes no place: the block leaves it out, and `dropped` names it.
     """
     said: set[str] = set()
     first: list[RetrievedMemory] = []
@@ -214,14 +214,14 @@ def first_distinct(memories: Sequence[RetrievedMemory], limit: int) -> tuple[Ret
 
 
 def count_distinct(memories: Sequence[RetrievedMemory]) -> int:
-    """How many different things memories say."""
+    """How many distinct texts memories have."""
     return len({key_of(memory.content) for memory in memories})
 
 
 def matching_messages(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
-    """Which of the last messages are those that are asked: they are the question, and no memories.
+    """The ids of the last messages that are the query itself.
 
-    They are kept from the search itself, since nothing is as near to a question as the question.
+    They are excluded from the search, since nothing is as similar to a query as the query.
     """
     known = {_folded(text) for text in said}
     return frozenset(one.entry_id for one in messages if _folded(one.content) in known)

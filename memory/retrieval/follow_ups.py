@@ -1,7 +1,7 @@
-"""Follow-ups: what a short message asks, given the one that it follows.
+"""Follow-ups: the query of a short message, together with the message before it.
 
-It stands alone because it is pure, and how much of a conversation belongs into a question is a rule of its
-own: too little, and "and her sister?" finds nothing; too much, and everything finds what was spoken of.
+The rule stands alone: with too little of the conversation, "and her sister?" finds nothing; with too much, every message
+finds what was discussed before.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""The ports of what retrieval keeps and reads. As other stores, those of memory work inside their transaction."""
+"""The ports of retrieval: search, agent settings, the retrieval log and notes.
+
+Like other stores, those of memory work inside their transaction.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,14 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
 
 
 class SearchStore(Protocol):
-    """Finds entries for a question, a round trip a method."""
+    """Finds entries for a query; each method is one round trip."""
 
     async def resolve(self, terms: Terms) -> ResolvedTerms:
-        """What the agent's memory knows of what a question may name, and how much there is in it."""
+        """Resolves the terms of a query against the agent's memory, and gives the size of that memory."""
         ...
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
-        """What words that are misspelt may be meant as.
+        """Corrections for misspelt words.
 
         Args:
             names: Words that may be those of names.
@@ -40,26 +43,26 @@ class SearchStore(Protocol):
         ...
 
     async def find_candidates(self, search: Search) -> SearchResult:
-        """The entries that each source brings, and those that are lent enough by these.
+        """The candidates of each source, and the entries that receive enough of their scores.
 
-        Those with the highest BM25 and the largest cosine, the newest about each name and with each tag or alias, those
-        that what is believed of the names follows from, and the last of the period.
+        The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, the messages behind
+        the facts of the names, and the last entries of the period.
         """
         ...
 
     async def read_winners(
         self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
     ) -> Winners:
-        """Reads the best as entries, and which of them do not answer the question, whatever they score.
+        """Reads the best candidates as entries, and rejects those that do not answer, whatever their scores.
 
-        Those do not whose messages claimed something of which nothing holds now, or held at the question's
-        moment; those which claim something in the respects that it is about, but of nobody whom it names; and what others
-        said in a session in which nobody whom it names spoke or was mentioned.
+        Rejected are entries whose claims are valid no longer (or were not at `as_of`), entries whose claims have the
+        predicates of the query but other subjects, and turns by other people in sessions where no named person spoke or
+        was mentioned.
 
         Args:
-            numbers: The best ones.
-            search: The question.
-            unrelated: Those of them of which the last may be true.
+            numbers: The best candidates.
+            search: The search.
+            unrelated: Those that may be turns of the last kind.
         """
         ...
 

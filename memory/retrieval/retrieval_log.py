@@ -1,7 +1,6 @@
-"""Injections: what was put before a message, by the names of memories and notes alone.
+"""The retrieval log: which memories and notes were put before messages, by id and path alone.
 
-It stands alone because what a prompt was told is looked at later, by people and by the books, when the
-memories themselves may have changed.
+It stands alone because people and reports of costs read it later, when the memories themselves may have changed.
 """
 
 from typing import Annotated, Literal
@@ -65,7 +64,7 @@ class RetrievalLogEntry(DeferredModel):
 
 
 class StoredLogEntry(RetrievalLogEntry):
-    """An injection as it is kept."""
+    """A stored entry of the log."""
 
     id: int
     created_at: AwareDatetime
