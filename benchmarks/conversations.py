@@ -15,13 +15,13 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 def with_conversation(state: WorkingMemory, room_bytes: int) -> WorkingMemory:
-    """Appends what was said in the bundled conversation, again and again, until there is no room."""
+    """Appends the turns of the bundled conversation, again and again, until the size is reached."""
     text = files("mnestic.starter").joinpath("samples/conversation.jsonl").read_text("utf-8")
-    said = [json.loads(line) for line in text.splitlines()]
+    turns = [json.loads(line) for line in text.splitlines()]
     messages: list[Message] = []
     calls: list[ToolCall] = []
     for index in count():
-        turn = said[index % len(said)]
+        turn = turns[index % len(turns)]
         message = Message(
             id=f"job/0/{index}",
             role="user" if index % 2 else "assistant",

@@ -1,4 +1,4 @@
-"""The figures of a run: what is measured, its target, and how it is told.
+"""The figures of a run: what is measured, its target, and how it is printed.
 
 They stand apart from what measures them, so that the names in the JSON are in one place.
 """
@@ -107,7 +107,7 @@ def rows(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
     ):
         for size, taken in (found or {}).items():
             aim = target if size == "256" else ""
-            yield f"{name}, {size} KiB, ms", _told(taken), aim, _told((beside or {})[size])
+            yield f"{name}, {size} KiB, ms", _cell(taken), aim, _cell((beside or {})[size])
     yield from _job_rows(figures)
     for parked, rss in (figures.worker_rss_mb or {}).items():
         beside_it = (figures.floor_worker_rss_mb or {})[parked]
@@ -118,14 +118,14 @@ def _resume_rows(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
     product, floor = figures.resume_to_activity_ms, figures.floor_ms
     if product is not None and floor is not None:
         for cache, target in (("warm", "p95 < 40"), ("cold", "p95 < 150")):
-            told = _told(getattr(product, cache)), target, _told(getattr(floor, cache))
-            yield (f"resume to activity, {cache}, ms", *told)
+            cells = _cell(getattr(product, cache)), target, _cell(getattr(floor, cache))
+            yield (f"resume to activity, {cache}, ms", *cells)
 
 
 def _job_rows(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
     if figures.jobs_per_s is not None:
-        told = f"{figures.jobs_per_s}, {figures.share_of_floor} of the floor"
-        yield "jobs per second", told, f">= {SHARE_OF_FLOOR} of it", f"{figures.floor_jobs_per_s}"
+        cells = f"{figures.jobs_per_s}, {figures.share_of_floor} of the floor"
+        yield "jobs per second", cells, f">= {SHARE_OF_FLOOR} of it", f"{figures.floor_jobs_per_s}"
     if figures.job_cpu_ms is not None and figures.floor_job_cpu_ms is not None:
         beside = dict(figures.floor_job_cpu_ms)
         for name, used in figures.job_cpu_ms:
@@ -137,7 +137,7 @@ def _job_rows(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
         yield "worker without jobs, MiB", f"{figures.worker_idle_rss_mb}", "", ""
 
 
-def _told(taken: Any) -> str:
+def _cell(taken: Any) -> str:
     return f"{taken.p50:.1f} (p95 {taken.p95:.1f})"
 
 

@@ -91,8 +91,8 @@ def _texts(chance: np.random.Generator, *, telling: float) -> list[str]:
     words = iter(_draw(chance, gaps))
     tells = chance.random(_BLOCK) < telling
     return [
-        _told(chance) if tell else " ".join(_filled(shape, words) for shape in text)
-        for tell, text in zip(tells, chosen, strict=True)
+        _told(chance) if report else " ".join(_filled(shape, words) for shape in text)
+        for report, text in zip(tells, chosen, strict=True)
     ]
 
 

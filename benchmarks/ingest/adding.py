@@ -83,16 +83,16 @@ async def _add(lanes: Lanes, plain: PlainTable, *, samples: int) -> dict[str, An
     trips: dict[str, RoundTrips] = {}
     async with _memory(lanes, "add") as memory:
 
-        async def add(said: Resource) -> None:
-            await memory.add(said.content, subjects=[said.speaker], at=said.at)
+        async def add(message: Resource) -> None:
+            await memory.add(message.content, subjects=[message.speaker], at=message.at)
 
-        async def learn(said: Resource) -> None:
-            await memory.ingest([said])
+        async def learn(message: Resource) -> None:
+            await memory.ingest([message])
 
         ways: dict[str, Callable[[Resource], Awaitable[None]]]
         ways = {"add": add, "learn": learn, "floor_add": plain.add}
-        said = messages(3 * (_WARM_UP + samples), seed=_SEED)
-        for each in _batches(said, 3):
+        source = messages(3 * (_WARM_UP + samples), seed=_SEED)
+        for each in _batches(source, 3):
             for (name, way), one in zip(ways.items(), each, strict=True):
                 began = time.perf_counter()
                 with counted() as trips[name]:
@@ -108,7 +108,7 @@ async def _add(lanes: Lanes, plain: PlainTable, *, samples: int) -> dict[str, An
 
 async def _bulk(lanes: Lanes, plain: PlainTable, url: str, *, number: int) -> dict[str, Any]:
     """Many entries, batch by batch, by each way in turn; then what they take."""
-    said = list(messages(number, seed=_SEED + 1))
+    source = list(messages(number, seed=_SEED + 1))
     taken = dict.fromkeys(("bulk", "floor_bulk", "floor_copy"), 0.0)
     async with _memory(lanes, "bulk") as memory:
         before, plain_before = await _sizes(url), await plain.bytes()
@@ -117,7 +117,7 @@ async def _bulk(lanes: Lanes, plain: PlainTable, url: str, *, number: int) -> di
             "floor_bulk": plain.add_all,
             "floor_copy": plain.copy_all,
         }
-        for batch in _batches(said, _BATCH):
+        for batch in _batches(source, _BATCH):
             for name, way in ways.items():
                 began = time.perf_counter()
                 await way(batch)
@@ -170,8 +170,8 @@ def _rows(figures: AddingFigures) -> Iterator[tuple[str, str, str, str, str]]:
         ("beside an INSERT each", figures.floor_bulk_per_s),
         ("beside a COPY", figures.floor_copy_per_s),
     ):
-        told = f"{figures.bulk_per_s}", f"{floor_rate}", f"{figures.bulk_per_s / floor_rate:.2f}"
-        yield (f"bulk, entries a second, {name}", *told, ">= 0.9")
+        cells = f"{figures.bulk_per_s}", f"{floor_rate}", f"{figures.bulk_per_s / floor_rate:.2f}"
+        yield (f"bulk, entries a second, {name}", *cells, ">= 0.9")
     size, floor_size = figures.bytes_per_item, figures.floor_bytes_per_item
     yield "bytes per item", f"{size}", f"{floor_size}", f"{size / floor_size:.2f}", "<= 2.5"
     for name, each in figures.bytes_by_table.items():

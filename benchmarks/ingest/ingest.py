@@ -1,4 +1,4 @@
-"""Measures learning: `python benchmarks/ingest/ingest.py --json`; progress is told on standard error.
+"""Measures ingestion: `python benchmarks/ingest/ingest.py --json`; progress goes to standard error.
 
 Everything runs on an embedded runtime of its own, in a directory that is removed afterwards.
 """
@@ -34,7 +34,7 @@ from mnestic.stores.postgres.schema import migrate
 PARTS = ("embed", "add", "bulk", "extract", "growth")
 AGENT = "ada"
 _SEED = 11
-_AT_ONCE = 500  # messages kept in one transaction
+_AT_ONCE = 500  # messages stored in one transaction
 _WARM_UP = 10
 _TABLES = (
     *("resource", "ingest_state", "entry", "entry_term", "posting", "lexeme", "corpus"),
@@ -80,7 +80,7 @@ QUICK = Extent(texts=2000, adds=5, bulk=1000, growth=(500, 1000))
 
 
 async def measure(extent: Extent, parts: Sequence[str], data_dir: Path) -> IngestFigures:
-    """Measures the parts that are asked for, one after the other."""
+    """Measures the chosen parts, one after the other."""
     found: dict[str, Any] = {}
     if "embed" in parts:
         found["embed_per_s"] = await _embed(extent.texts)
@@ -103,7 +103,7 @@ async def measure(extent: Extent, parts: Sequence[str], data_dir: Path) -> Inges
 
 async def _embed(number: int) -> float:
     """The local embedder alone, texts a second."""
-    texts = [said.content for said in messages(number, seed=_SEED)]
+    texts = [message.content for message in messages(number, seed=_SEED)]
     embedder = TokenVectorEmbedder()
     await embedder.embed(texts[:_WARM_UP])
     began = time.perf_counter()
@@ -117,9 +117,9 @@ async def _add(lanes: Lanes, *, samples: int) -> Spread:
     taken = []
     async with lanes.client("add") as client:
         memory = client.memory(AGENT)
-        for said in messages(_WARM_UP + samples, seed=_SEED):
+        for message in messages(_WARM_UP + samples, seed=_SEED):
             began = time.perf_counter()
-            await memory.add(said.content, subjects=[said.speaker], at=said.at)
+            await memory.add(message.content, subjects=[message.speaker], at=message.at)
             taken.append((time.perf_counter() - began) * 1000)
     return spread(taken[_WARM_UP:])
 
@@ -145,20 +145,20 @@ async def _extract(lanes: Lanes, admin_url: str, number: int) -> dict[str, Any]:
 async def _growth(lanes: Lanes, steps: Sequence[int]) -> dict[str, float]:
     """How fast one agent's memory takes more, from each size to the next, without extraction."""
     found = {}
-    said = messages(steps[-1], seed=_SEED)
+    source = messages(steps[-1], seed=_SEED)
     async with lanes.open("growth", extracts=False) as lane:
         for before, size in itertools.pairwise((0, *steps)):
-            found[str(size)] = await _ingest(lane, itertools.islice(said, size - before))
+            found[str(size)] = await _ingest(lane, itertools.islice(source, size - before))
             print_progress(f"{size} entries: {found[str(size)]} a second")
     return found
 
 
-async def _ingest(lane: Lane, said: Iterable[Resource]) -> float:
+async def _ingest(lane: Lane, source: Iterable[Resource]) -> float:
     """Sends messages while they are learned from; until the last is."""
     memory = lane.client.memory(AGENT)
     sent = 0
     began = time.perf_counter()
-    for batch in _batches(said, _AT_ONCE):
+    for batch in _batches(source, _AT_ONCE):
         sent += await memory.ingest(batch)
         handle = await start_ingest(lane.client, agent_id=AGENT)
     await handle.result()
@@ -208,8 +208,8 @@ def _batches(items: Iterable[Any], size: int) -> Iterator[list[Any]]:
 def _rows(figures: IngestFigures) -> Iterator[tuple[str, str, str, str]]:
     """The figures as a table: what, how much, the target, the floor."""
     if figures.add_ms is not None:
-        told = f"{figures.add_ms.p50:.1f} (p95 {figures.add_ms.p95:.1f})"
-        yield "add one, ms", told, "p95 < 30", ""
+        cells = f"{figures.add_ms.p50:.1f} (p95 {figures.add_ms.p95:.1f})"
+        yield "add one, ms", cells, "p95 < 30", ""
     floor = "" if figures.floor_copy_per_s is None else f"{figures.floor_copy_per_s}"
     for name, found, target, beside in (
         ("messages per second", figures.bulk_per_s, ">= 1000", floor),

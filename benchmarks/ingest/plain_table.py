@@ -53,20 +53,20 @@ class PlainTable:
             await register_vector_async(connection)
             yield cls(connection)
 
-    async def add(self, said: Resource) -> None:
+    async def add(self, message: Resource) -> None:
         """Adds an item, by one statement."""
-        (row,) = await self._rows([said], agent_id="one")
+        (row,) = await self._rows([message], agent_id="one")
         await self._connection.execute(_INSERT, row)
 
-    async def add_all(self, said: Sequence[Resource]) -> None:
+    async def add_all(self, messages: Sequence[Resource]) -> None:
         """Adds items, by an INSERT each, sent together in one transaction."""
-        rows = await self._rows(said, agent_id="many")
+        rows = await self._rows(messages, agent_id="many")
         async with self._connection.transaction(), self._connection.cursor() as cursor:
             await cursor.executemany(_INSERT, rows)
 
-    async def copy_all(self, said: Sequence[Resource]) -> None:
+    async def copy_all(self, messages: Sequence[Resource]) -> None:
         """Adds items, by one COPY."""
-        rows = await self._rows(said, agent_id="copied")
+        rows = await self._rows(messages, agent_id="copied")
         async with self._connection.cursor().copy(_COPY) as copy:
             copy.set_types(_TYPES)
             for row in rows:
@@ -83,8 +83,8 @@ class PlainTable:
         assert row is not None
         return int(row[0])
 
-    async def _rows(self, said: Sequence[Resource], *, agent_id: str) -> list[tuple[Any, ...]]:
-        made = await self._embedder.embed([one.content for one in said])
+    async def _rows(self, messages: Sequence[Resource], *, agent_id: str) -> list[tuple[Any, ...]]:
+        made = await self._embedder.embed([one.content for one in messages])
         vectors = (HalfVector(np.frombuffer(vector, dtype="<f4")) for vector in made.vectors)
         return [
             (
@@ -96,11 +96,11 @@ class PlainTable:
                 one.at,
                 vector,
             )
-            for one, vector in zip(said, vectors, strict=True)
+            for one, vector in zip(messages, vectors, strict=True)
         ]
 
 
-def _metadata(said: Resource) -> str:
+def _metadata(message: Resource) -> str:
     return json.dumps(
-        {"session": said.session_id, "channel": said.channel, "speaker": said.speaker}
+        {"session": message.session_id, "channel": message.channel, "speaker": message.speaker}
     )

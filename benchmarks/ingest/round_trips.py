@@ -1,4 +1,4 @@
-"""Counts what a call asks of Postgres: statements, and how often it waits for the driver."""
+"""Counts the statements of a call, and how often it waits for Postgres."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 
 class RoundTrips(BaseModel):
-    """What a call has asked of Postgres."""
+    """The statements of a call, and its waits."""
 
     statements: int = 0
     waits: int = 0

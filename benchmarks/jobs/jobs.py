@@ -1,4 +1,4 @@
-"""Measures jobs: `python benchmarks/jobs/jobs.py --json`; progress is told on standard error.
+"""Measures jobs: `python benchmarks/jobs/jobs.py --json`; progress goes to standard error.
 
 Everything runs on an embedded runtime of its own, in a directory that is removed afterwards.
 """
@@ -48,7 +48,7 @@ QUICK = Extent(warm=8, cold=12, samples=5, jobs=10, rounds=1, waits=3, parked=(1
 
 
 async def measure(extent: Extent, parts: Sequence[str], data_dir: Path) -> Figures:
-    """Measures the parts that are asked for, one after the other."""
+    """Measures the chosen parts, one after the other."""
     settings = Settings(data_dir=data_dir, tenant_id=PARKED, task_queue=PARKED)
     async with EmbeddedRuntime(
         settings, report=print_progress, migrate=migrate, start_worker=False
@@ -57,20 +57,22 @@ async def measure(extent: Extent, parts: Sequence[str], data_dir: Path) -> Figur
         found: dict[str, Any] = {}
         if "resumes" in parts:
             found |= await measure_resumes(
-                lanes, warm=extent.warm, cold=extent.cold, tell=print_progress
+                lanes, warm=extent.warm, cold=extent.cold, report=print_progress
             )
         if "snapshots" in parts:
             found |= await measure_snapshots(
-                lanes, sizes_kib=extent.sizes_kib, samples=extent.samples, tell=print_progress
+                lanes, sizes_kib=extent.sizes_kib, samples=extent.samples, report=print_progress
             )
         if "throughput" in parts:
             found |= await measure_throughput(
-                lanes, jobs=extent.jobs, rounds=extent.rounds, tell=print_progress
+                lanes, jobs=extent.jobs, rounds=extent.rounds, report=print_progress
             )
         if "history" in parts:
-            found |= await measure_history(lanes, waits=extent.waits, tell=print_progress)
+            found |= await measure_history(lanes, waits=extent.waits, report=print_progress)
         if "memory" in parts:
-            found |= await measure_memory(lanes, runtime, parked=extent.parked, tell=print_progress)
+            found |= await measure_memory(
+                lanes, runtime, parked=extent.parked, report=print_progress
+            )
         return Figures(**found, machine=await machine_of(lanes))
 
 

@@ -20,10 +20,10 @@ nodes:
 """
 _IDLE_PERCENT = 3.0
 _IDLE_READINGS = 3
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-async def measure_history(lanes: Lanes, *, waits: int, tell: Tell) -> dict[str, float]:
+async def measure_history(lanes: Lanes, *, waits: int, report: Report) -> dict[str, float]:
     """Events and bytes of history that one more wait, resumed by an update, adds to a job."""
     async with lanes.open("history") as lane:
         (job_id,) = await lane.park(1, plan=parse_plan(_LOOP, source="the benchmark"))
@@ -33,40 +33,40 @@ async def measure_history(lanes: Lanes, *, waits: int, tell: Tell) -> dict[str, 
         after = await _history_of(lane, job_id)
         await lane.client.cancel_job(job_id)
     events, size = ((b - a) / waits for a, b in zip(before, after, strict=True))
-    tell(f"History of a wait: {events:.1f} events, {size:.0f} bytes")
+    report(f"History of a wait: {events:.1f} events, {size:.0f} bytes")
     return {"events_per_wait": round(events, 1), "bytes_per_wait": round(size, 1)}
 
 
 async def measure_memory(
-    lanes: Lanes, runtime: EmbeddedRuntime, *, parked: Sequence[int], tell: Tell
+    lanes: Lanes, runtime: EmbeddedRuntime, *, parked: Sequence[int], report: Report
 ) -> dict[str, Any]:
     """Resident memory of `python worker.py`, idle and with so many jobs parked, in MiB.
 
     It has the settings of any worker, and so its cache. The floor is a worker of bare workflows.
     """
     async with lanes.open_floor("parked") as bare:
-        _, floor = await _fill(bare, parked=parked, name="the floor's worker", tell=tell)
+        _, floor = await _fill(bare, parked=parked, name="the floor's worker", report=report)
     pid = await runtime.start_worker()
     try:
         async with lanes.client(PARKED) as client:
             lane = Lane(client, worker_pid=pid)
-            idle, found = await _fill(lane, parked=parked, name="a worker", tell=tell)
+            idle, found = await _fill(lane, parked=parked, name="a worker", report=report)
     finally:
         await runtime.kill_worker()
     return {"worker_rss_mb": found, "floor_worker_rss_mb": floor, "worker_idle_rss_mb": idle}
 
 
 async def _fill(
-    lane: Parkable, *, parked: Sequence[int], name: str, tell: Tell
+    lane: Parkable, *, parked: Sequence[int], name: str, report: Report
 ) -> tuple[float, dict[str, float]]:
     idle = await _rss_once_idle(lane.worker_pid)
-    tell(f"Memory of {name} without jobs: {idle} MiB")
+    report(f"Memory of {name} without jobs: {idle} MiB")
     found, so_far = {}, 0
     for number in parked:
         await lane.park(number - so_far)
         so_far = number
         found[str(number)] = await _rss_once_idle(lane.worker_pid)
-        tell(f"Memory of {name} with {number} parked jobs: {found[str(number)]} MiB")
+        report(f"Memory of {name} with {number} parked jobs: {found[str(number)]} MiB")
     return idle, found
 
 

@@ -12,18 +12,22 @@ from benchmarks.lanes import CACHED, Lanes, Parkable, at_once
 
 WARM_UP = 10
 _SMALL_CACHE = 10  # jobs; all others have been evicted when their turn comes
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
-async def measure_resumes(lanes: Lanes, *, warm: int, cold: int, tell: Tell) -> dict[str, ByCache]:
+async def measure_resumes(
+    lanes: Lanes, *, warm: int, cold: int, report: Report
+) -> dict[str, ByCache]:
     """From sending the resume to the beginning of the next activity.
 
     Workers are processes of their own, as in production. The product's and the floor's run side by
     side, and a sample of one follows a sample of the other.
     """
-    warm_product, warm_floor = await _sampled(lanes, "warm", number=warm, cached=CACHED, tell=tell)
+    warm_product, warm_floor = await _sampled(
+        lanes, "warm", number=warm, cached=CACHED, report=report
+    )
     cold_product, cold_floor = await _sampled(
-        lanes, "cold", number=cold, cached=_SMALL_CACHE, tell=tell
+        lanes, "cold", number=cold, cached=_SMALL_CACHE, report=report
     )
     return {
         "resume_to_activity_ms": ByCache(warm=warm_product, cold=cold_product),
@@ -31,7 +35,9 @@ async def measure_resumes(lanes: Lanes, *, warm: int, cold: int, tell: Tell) -> 
     }
 
 
-async def measure_throughput(lanes: Lanes, *, jobs: int, rounds: int, tell: Tell) -> dict[str, Any]:
+async def measure_throughput(
+    lanes: Lanes, *, jobs: int, rounds: int, report: Report
+) -> dict[str, Any]:
     """Jobs per second, from the first start to the last result, and what a job takes of the processor.
 
     All jobs of a round are started, then all are resumed; rounds alternate, and the median counts.
@@ -51,7 +57,7 @@ async def measure_throughput(lanes: Lanes, *, jobs: int, rounds: int, tell: Tell
                 after = cpu_time(lanes.state, worker_pid=lane.worker_pid)
                 used[name].append(each(before, after, of=jobs))
             ours, bare = rates[""][-1], rates["floor_"][-1]
-            tell(
+            report(
                 f"Throughput, round {number}: {ours:.1f} jobs a second, floor {bare:.1f}: "
                 f"{ours / bare:.2f} of it"
             )
@@ -72,7 +78,7 @@ async def _round(lane: Parkable, jobs: int) -> float:
 
 
 async def _sampled(
-    lanes: Lanes, name: str, *, number: int, cached: int, tell: Tell
+    lanes: Lanes, name: str, *, number: int, cached: int, report: Report
 ) -> tuple[Spread, Spread]:
     async with AsyncExitStack() as stack:
         both: tuple[Parkable, ...] = (
@@ -85,7 +91,7 @@ async def _sampled(
             for lane, job_id, taken in zip(both, pair, samples, strict=True):
                 taken.append(await _resume_to_activity(lane, job_id))
     product, floor = (spread(taken[WARM_UP:]) for taken in samples)
-    tell(
+    report(
         f"Resume to activity, {name}: {product.p50} ms (p95 {product.p95}), "
         f"floor {floor.p50} ms (p95 {floor.p95})"
     )

@@ -1,4 +1,4 @@
-"""How long taking a snapshot and restoring it take, by the size of what is remembered.
+"""Measures how long it takes to take a snapshot and to restore it, by the size of memory.
 
 The activities run in this process, without Temporal: their time is Postgres' and ours.
 """
@@ -45,11 +45,11 @@ _INSERT = """
     VALUES ('floor', %s, 'floor', 'floor', 2, %s, %s, 1, now())
 """
 _SELECT = "SELECT body FROM mnestic.memory_snapshot WHERE tenant_id = 'floor' AND id = %s"
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 async def measure_snapshots(
-    lanes: Lanes, *, sizes_kib: Sequence[int], samples: int, tell: Tell
+    lanes: Lanes, *, sizes_kib: Sequence[int], samples: int, report: Report
 ) -> dict[str, dict[str, Spread]]:
     """By what is measured (`NAMES`), then by size: its spread in milliseconds."""
     found: dict[str, dict[str, Spread]] = {name: {} for name in NAMES}
@@ -64,8 +64,8 @@ async def measure_snapshots(
             taken = await _taken(bench, str(lanes.state.database_admin_url), samples=samples)
             for name, values in taken.items():
                 found[name][str(size)] = spread(values)
-            told = ", ".join(f"{name} {found[name][str(size)].p50}" for name in NAMES)
-            tell(f"{size} KiB ({bench.ref.size_bytes} bytes): {told}")
+            cells = ", ".join(f"{name} {found[name][str(size)].p50}" for name in NAMES)
+            report(f"{size} KiB ({bench.ref.size_bytes} bytes): {cells}")
     finally:
         await memory.close()
     return found
@@ -128,7 +128,7 @@ class _Bench:
     async def open(self) -> None:
         """Opens the next wait."""
         self._wait = wait_id(self._job, next(self._waits))
-        asked = OpenWaitInput(
+        params = OpenWaitInput(
             scope=self._scope,
             operation=self._operation("open"),
             wait_id=self._wait,
@@ -140,7 +140,7 @@ class _Bench:
             opened_at=NOON,
             deadline=NOON + timedelta(days=21),
         )
-        self.ref = await self._environment.run(self._activities.open_wait, asked)
+        self.ref = await self._environment.run(self._activities.open_wait, params)
 
     async def restore(self) -> None:
         """Restores the wait that was opened last."""
@@ -152,14 +152,14 @@ class _Bench:
             deadline=NOON + timedelta(days=21),
             snapshot=self.ref,
         )
-        asked = RestoreInput(
+        params = RestoreInput(
             scope=self._scope,
             operation=self._operation("restore"),
             wait=wait,
             request=ResumeRequest(request_id=self._wait, payload={"by": "Ana"}),
             restored_at=NOON + timedelta(days=1),
         )
-        await self._environment.run(self._activities.restore, asked)
+        await self._environment.run(self._activities.restore, params)
 
     async def change_a_record(self) -> None:
         """What somebody else does while the job waits."""

@@ -253,10 +253,10 @@ async def _peer_database(admin_url: str) -> str:
 def _rows(figures: WorkingMemoryFigures) -> Iterator[tuple[str, ...]]:
     for run in figures.runs:
         for way in WAYS:
-            told = (
+            cells = (
                 f"{run.ms[way][lane].p50:.1f} (p95 {run.ms[way][lane].p95:.1f})" for lane in LANES
             )
-            yield (f"{way}, ms", *told, f"{run.ratio(way):.2f}")
+            yield (f"{way}, ms", *cells, f"{run.ratio(way):.2f}")
     for way in WAYS:
         yield f"{way}, median of the runs", "", "", "", f"{figures.ratios[way]:.2f} (<= {_TARGET})"
 

@@ -49,13 +49,13 @@ class PlainIndex:
         cls, connection: psycopg.AsyncConnection, *, tenant_id: str, agent_id: str, model: str
     ) -> Self:
         """Reads the entries with their words, and their vectors of a model; one without has none."""
-        asked = {"tenant_id": tenant_id, "agent_id": agent_id, "model": model}
-        entries = await (await connection.execute(_ENTRIES, asked)).fetchall()
+        values = {"tenant_id": tenant_id, "agent_id": agent_id, "model": model}
+        entries = await (await connection.execute(_ENTRIES, values)).fetchall()
         place = {number: index for index, (number, _, _) in enumerate(entries)}
-        postings = await (await connection.execute(_POSTINGS, asked)).fetchall()
-        kept = await (await connection.execute(_VECTORS, asked)).fetchall()
-        vectors = np.zeros((len(entries), len(kept[0][1]) if kept else 0), np.float32)
-        for number, vector in kept:
+        postings = await (await connection.execute(_POSTINGS, values)).fetchall()
+        stored = await (await connection.execute(_VECTORS, values)).fetchall()
+        vectors = np.zeros((len(entries), len(stored[0][1]) if stored else 0), np.float32)
+        for number, vector in stored:
             vectors[place[number]] = vector
         return cls(
             [name for _, name, _ in entries],
@@ -103,14 +103,14 @@ def _bm25(
     postings: Sequence[tuple[str, int, int]], *, lengths: NDArray[np.float64]
 ) -> dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
     """What each lexeme adds to the score of its entries."""
-    held: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    by_lexeme: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     for lexeme, place, frequency in postings:
-        held[lexeme].append((place, frequency))
+        by_lexeme[lexeme].append((place, frequency))
     norms = _K1 * (1 - _B + _B * lengths / max(lengths.mean(), 1)) if len(lengths) else lengths
-    found = {}
-    for lexeme, entries in held.items():
+    scores = {}
+    for lexeme, entries in by_lexeme.items():
         where = np.array([place for place, _ in entries], np.intp)
-        often = np.array([frequency for _, frequency in entries], np.float64)
-        rarity = np.log(1 + (len(lengths) - len(entries) + 0.5) / (len(entries) + 0.5))
-        found[lexeme] = where, rarity * often * (_K1 + 1) / (often + norms[where])
-    return found
+        frequencies = np.array([frequency for _, frequency in entries], np.float64)
+        idf = np.log(1 + (len(lengths) - len(entries) + 0.5) / (len(entries) + 0.5))
+        scores[lexeme] = where, idf * frequencies * (_K1 + 1) / (frequencies + norms[where])
+    return scores

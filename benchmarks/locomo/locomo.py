@@ -1,4 +1,4 @@
-"""Measures retrieval on LoCoMo: `python benchmarks/locomo/locomo.py --data FILE`; progress is told on standard error.
+"""Measures retrieval on LoCoMo: `python benchmarks/locomo/locomo.py --data FILE`; progress goes to standard error.
 
 It tells how much of the evidence is found, beside plain searches, and how fast. Everything runs on servers of its own, which are
 removed afterwards, with the local provider.
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.locomo.measurement import Found, LocomoReport, measure_locomo
+from benchmarks.locomo.measurement import LocomoReport, RecallFigures, measure_locomo
 from benchmarks.locomo.questions import read_samples
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.cli.output import (
@@ -48,7 +48,7 @@ def _measure(data: Path, *, as_json: bool) -> None:
     if left_out:
         print_progress(f"Questions whose evidence names no turn are left out: {left_out}")
     configure_logs(Settings.model_construct(log_level="WARNING"))
-    report = run(measure_locomo(samples, tell=print_progress))
+    report = run(measure_locomo(samples, report=print_progress))
     if as_json:
         print_json(report.model_dump(mode="json"))
         return
@@ -66,7 +66,7 @@ def _measure(data: Path, *, as_json: bool) -> None:
 
 
 def _rows(report: LocomoReport) -> Iterator[tuple[object, ...]]:
-    searches: dict[str, Found] = {"retrieve": report, **report.baselines}
+    searches: dict[str, RecallFigures] = {"retrieve": report, **report.baselines}
     for name, found in searches.items():
         yield name, *found.turn_recall.values(), *found.session_recall.values()
 

@@ -1,4 +1,4 @@
-"""Measures retrieval on LoCoMo: is what answers a question among what is found first?
+"""Measures retrieval on LoCoMo: how much of the evidence is among the first results.
 
 Everything runs on an embedded runtime of its own, in a directory that is removed afterwards, with the
 local provider: no model is asked, and whatever the settings say is not read. Questions go through
@@ -33,16 +33,16 @@ from mnestic.worker import activities_of, make_worker, open_models
 
 _TURNS = (5, 10, 20)
 _SESSIONS = (1, 5, 10)
-_ASKED_FOR = 100  # entries, so that ten sessions are among them
+_SEARCHED = 100  # entries, so that ten sessions are among them
 _ANSWER = 10  # of which an answer is made
 _CHANNEL = "locomo"
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 Recall = dict[str, float]
 
 
-class Found(BaseModel):
-    """The share of the evidence that is among the first turns, and the first sessions, that are found."""
+class RecallFigures(BaseModel):
+    """The share of the evidence among the first turns and the first sessions of the results."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,7 +59,7 @@ class Milliseconds(BaseModel):
     p95: float
 
 
-class LocomoReport(Found):
+class LocomoReport(RecallFigures):
     """The figures. `tokens_p50` is of the ten first entries, a line each with its day and speaker.
 
     `baselines` are plain searches over the same entries, words and vectors, by their names.
@@ -69,20 +69,20 @@ class LocomoReport(Found):
     by_category: dict[str, Recall]
     tokens_p50: float
     ms: Milliseconds
-    baselines: dict[str, Found]
+    baselines: dict[str, RecallFigures]
 
 
-class _Asked(NamedTuple):
-    """A question with what was found for it, by each search: source ids, the best first."""
+class _SearchedQuestion(NamedTuple):
+    """A question with the ranking of each search: source ids, the best first."""
 
     question: Question
     sessions: Mapping[str, str]
-    found: Mapping[str, Sequence[str]]
+    rankings: Mapping[str, Sequence[str]]
     tokens: int
     ms: float
 
 
-async def measure_locomo(samples: Sequence[Sample], *, tell: Tell) -> LocomoReport:
+async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> LocomoReport:
     """Keeps each conversation as an agent of its own, has it learned from, and asks its questions.
 
     Raises:
@@ -92,17 +92,17 @@ async def measure_locomo(samples: Sequence[Sample], *, tell: Tell) -> LocomoRepo
         settings = Settings.model_construct(
             data_dir=Path(folder)
         )  # the defaults, of no environment
-        runtime = EmbeddedRuntime(settings, report=tell, migrate=migrate, start_worker=False)
+        runtime = EmbeddedRuntime(settings, report=report, migrate=migrate, start_worker=False)
         async with runtime, await MnesticClient.connect(settings) as client:
             async with _worker(client):
                 for number, sample in enumerate(samples):
-                    await _learn(client, sample, agent_id=_agent(number), tell=tell)
-            asked = [
+                    await _learn(client, sample, agent_id=_agent(number), report=report)
+            searched = [
                 each
                 for number, sample in enumerate(samples)
                 for each in await _ask(client, sample, agent_id=_agent(number))
             ]
-    return _report(asked)
+    return _report(searched)
 
 
 @asynccontextmanager
@@ -118,26 +118,26 @@ async def _worker(client: MnesticClient) -> AsyncIterator[None]:
         await memory.close()
 
 
-async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, tell: Tell) -> None:
+async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report: Report) -> None:
     began = time.monotonic()
-    kept = 0
+    received = 0
     async for batch in receive_conversation(
         client, sample.conversation, agent_id=agent_id, channel=_CHANNEL
     ):
-        kept += batch.new
-    await wait_for_learning(client, await start_ingest(client, agent_id=agent_id), tell=tell)
+        received += batch.new
+    await wait_for_learning(client, await start_ingest(client, agent_id=agent_id), tell=report)
     took = time.monotonic() - began
-    tell(f"{sample.conversation.title}: {kept} turns learned from ({took:.1f} s)")
+    report(f"{sample.conversation.title}: {received} turns extracted ({took:.1f} s)")
 
 
-async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_Asked]:
+async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_SearchedQuestion]:
     """Asks the questions of a sample, one after the other."""
     memory, sessions = client.memory(agent_id), sample.sessions
     at = max(turn.at for each in sample.conversation.sessions for turn in each.turns)
     embedder = embedder_of(client.settings, None)
     count = token_counter()
     url = client.endpoints.database_admin_url.get_secret_value()
-    asked = []
+    searched = []
     async with await psycopg.AsyncConnection.connect(url) as connection:
         plain = await PlainIndex.load(
             connection,
@@ -156,62 +156,62 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
             ms = (time.perf_counter() - began) * 1000
             answer = _rendered(retrieval.results)
             retrieval = await memory.retrieve(
-                question.text, limit=_ASKED_FOR, min_score=0, asked_at=at, is_access=False
+                question.text, limit=_SEARCHED, min_score=0, asked_at=at, is_access=False
             )
             found = plain.rank(await lexemes_of(connection, text), vector)
             found[""] = [each.entry.source_id or "" for each in retrieval.results]
             tokens = await asyncio.to_thread(count, answer)
-            asked.append(_Asked(question, sessions, found, tokens, ms))
-    return asked
+            searched.append(_SearchedQuestion(question, sessions, found, tokens, ms))
+    return searched
 
 
 def _agent(number: int) -> str:
     return f"conversation-{number}"
 
 
-def _rendered(found: Iterable[RetrievedEntry]) -> str:
-    entries = [each.entry for each in found]
+def _rendered(results: Iterable[RetrievedEntry]) -> str:
+    entries = [each.entry for each in results]
     return "\n".join(f"{entry.at:%Y-%m-%d} {entry.speaker}: {entry.content}" for entry in entries)
 
 
-def _report(asked: Sequence[_Asked]) -> LocomoReport:
-    ms = [each.ms for each in asked]
-    searches = asked[0].found.keys() - {""}
+def _report(searched: Sequence[_SearchedQuestion]) -> LocomoReport:
+    ms = [each.ms for each in searched]
+    searches = searched[0].rankings.keys() - {""}
     by_category = {
-        str(category): [each for each in asked if each.question.category == category]
+        str(category): [each for each in searched if each.question.category == category]
         for category in CATEGORIES
     }
     return LocomoReport(
-        questions=len(asked),
-        turn_recall=_turn_recall(asked, ""),
+        questions=len(searched),
+        turn_recall=_turn_recall(searched, ""),
         by_category={name: _turn_recall(those, "") for name, those in by_category.items() if those},
-        session_recall=_session_recall(asked, ""),
-        tokens_p50=float(np.median([each.tokens for each in asked])),
+        session_recall=_session_recall(searched, ""),
+        tokens_p50=float(np.median([each.tokens for each in searched])),
         ms=Milliseconds(
             p50=round(float(np.median(ms)), 2), p95=round(float(np.percentile(ms, 95)), 2)
         ),
         baselines={
-            search: Found(
-                turn_recall=_turn_recall(asked, search),
-                session_recall=_session_recall(asked, search),
+            search: RecallFigures(
+                turn_recall=_turn_recall(searched, search),
+                session_recall=_session_recall(searched, search),
             )
             for search in sorted(searches)
         },
     )
 
 
-def _turn_recall(asked: Sequence[_Asked], search: str) -> Recall:
-    return _recall(((each.found[search], each.question.evidence) for each in asked), _TURNS)
+def _turn_recall(searched: Sequence[_SearchedQuestion], search: str) -> Recall:
+    return _recall(((each.rankings[search], each.question.evidence) for each in searched), _TURNS)
 
 
-def _session_recall(asked: Sequence[_Asked], search: str) -> Recall:
+def _session_recall(searched: Sequence[_SearchedQuestion], search: str) -> Recall:
     """A session stands where the first of its turns does."""
     ranked = (
         (
-            list(dict.fromkeys(each.sessions[turn] for turn in each.found[search])),
+            list(dict.fromkeys(each.sessions[turn] for turn in each.rankings[search])),
             {each.sessions[turn] for turn in each.question.evidence},
         )
-        for each in asked
+        for each in searched
     )
     return _recall(ranked, _SESSIONS)
 

@@ -1,4 +1,4 @@
-"""LoCoMo's questions: of each sample what is asked, and the turns that answer it.
+"""LoCoMo's questions: those of each sample, with the turns that answer them.
 
 They stand apart from the conversation, which many commands read, since only the benchmark asks them.
 """
@@ -21,7 +21,7 @@ _TURN = re.compile(r"D\d+:\d+")  # some of the evidence is several ids in one te
 
 
 class Question(BaseModel):
-    """What is asked, and the turns that hold the answer, by their source ids."""
+    """A question, and the source ids of the turns with the answer."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -74,12 +74,14 @@ def read_samples(path: Path, *, refuse: Refuse | None = None) -> tuple[Sample, .
     source = f"data {path}"
     check_file(path, source)
     document = parse_document(path, source)
-    told = document if isinstance(document, list) else [document]
-    if not all(isinstance(each, dict) for each in told):
+    raw_samples = document if isinstance(document, list) else [document]
+    if not all(isinstance(each, dict) for each in raw_samples):
         raise InvalidInputError(what=source, why=f"holds no objects; {EXPECTED}")
     samples = tuple(
         _sample(each, path, source=f"{source}, $[{place}]", name=name, refuse=refuse)
-        for place, (each, name) in enumerate(zip(told, _names(told, source), strict=True))
+        for place, (each, name) in enumerate(
+            zip(raw_samples, _names(raw_samples, source), strict=True)
+        )
     )
     if not any(sample.questions for sample in samples):
         why = "asks nothing that its turns answer; expected qa: {question, evidence, category}"
@@ -96,31 +98,29 @@ def _names(samples: Sequence[Mapping[str, Any]], source: str) -> list[str | None
 
 
 def _sample(
-    told: Mapping[str, Any], path: Path, *, source: str, name: str | None, refuse: Refuse | None
+    sample: Mapping[str, Any], path: Path, *, source: str, name: str | None, refuse: Refuse | None
 ) -> Sample:
     conversation = read_locomo(path, source, sample=name, refuse=refuse)
     known = {turn.source_id for session in conversation.sessions for turn in session.turns}
-    asked = told.get("qa", [])
-    if not isinstance(asked, list):
+    raw_questions = sample.get("qa", [])
+    if not isinstance(raw_questions, list):
         raise InvalidInputError(what=f"{source}.qa", why="is no list of questions")
     questions = [
-        _question(each, known, f"{source}.qa[{place}]") for place, each in enumerate(asked)
+        _question(each, known, f"{source}.qa[{place}]") for place, each in enumerate(raw_questions)
     ]
     answered = [each for each in questions if each.category in CATEGORIES]
     found = tuple(each for each in answered if each.evidence)
     return Sample(conversation=conversation, questions=found, left_out=len(answered) - len(found))
 
 
-def _question(told: Any, known: set[str], place: str) -> Question:
-    if not isinstance(told, Mapping) or not str(told.get("question") or "").strip():
+def _question(raw: Any, known: set[str], place: str) -> Question:
+    if not isinstance(raw, Mapping) or not str(raw.get("question") or "").strip():
         raise InvalidInputError(what=place, why="has no question")
-    evidence = told.get("evidence") or []
+    evidence = raw.get("evidence") or []
     if not isinstance(evidence, list):
         raise InvalidInputError(what=place, why="has evidence that is no list of turns")
     named = {turn for each in evidence for turn in _TURN.findall(str(each))}
-    category = told.get("category")
+    category = raw.get("category")
     if not isinstance(category, int):
         raise InvalidInputError(what=place, why="has no category, a number from 1 to 5")
-    return Question(
-        text=str(told["question"]), category=category, evidence=frozenset(named & known)
-    )
+    return Question(text=str(raw["question"]), category=category, evidence=frozenset(named & known))

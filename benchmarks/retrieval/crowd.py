@@ -80,21 +80,21 @@ async def crowd(
         agent: Who remembers it now.
         shares: By agent, of how many sessions it gets one; 1 for all.
     """
-    asked = {
+    values = {
         "tenant": tenant,
         "agent": agent,
         "agents": list(shares),
         "shares": list(shares.values()),
     }
     async with connection.transaction():
-        await connection.execute(_SESSIONS, asked)
-        await connection.execute(_ENTRIES, asked)
+        await connection.execute(_SESSIONS, values)
+        await connection.execute(_ENTRIES, values)
         await connection.execute("ANALYZE crowd_session, crowd_entry")
         for table, join in _JOINS.items():
             copied = await _copy(connection, table, join)
-            await connection.execute(copied, asked)
+            await connection.execute(copied, values)
         for count in _COUNTS:
-            await connection.execute(count, asked)
+            await connection.execute(count, values)
         await connection.execute("DROP TABLE crowd_session, crowd_entry")
     await connection.execute("VACUUM ANALYZE")  # as autovacuum does, minutes later
 

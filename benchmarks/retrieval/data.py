@@ -1,6 +1,6 @@
-"""The memories that are asked: one agent learns, others get shares of what it knows, and so does the floor.
+"""The memories of the benchmark: one agent ingests messages, others and the floor get shares of its rows.
 
-What is there already is left alone, so that a directory is built once and asked by many runs.
+What is there already is left alone, so that one directory serves many runs.
 """
 
 import time
@@ -30,7 +30,7 @@ UPDATE mnestic.entry AS e SET tokens = f.tokens FROM filling AS f
  WHERE e.tenant_id = %s AND e.content = f.content AND e.tokens IS NULL
 """
 _COUNT = "SELECT count(*) FROM mnestic.entry WHERE tenant_id = %s AND agent_id = %s"
-_SAID = "SELECT speaker, content FROM plain.entry WHERE agent = %s ORDER BY md5(content) LIMIT %s"
+_SAMPLE = "SELECT speaker, content FROM plain.entry WHERE agent = %s ORDER BY md5(content) LIMIT %s"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,8 +113,8 @@ async def questions_to(
     owner: psycopg.AsyncConnection, agent: str, *, number: int, seed: int = _QUESTION_SEED
 ) -> list[Question]:
     """Questions to an agent, none of them twice."""
-    said = await (await owner.execute(_SAID, [agent, number])).fetchall()
-    return [(agent, question) for question in questions(said, number=number, seed=seed)]
+    entries = await (await owner.execute(_SAMPLE, [agent, number])).fetchall()
+    return [(agent, question) for question in questions(entries, number=number, seed=seed)]
 
 
 async def questions_in_turn(
@@ -130,15 +130,15 @@ async def questions_in_turn(
 
 def contents(number: int, *, lane: str) -> Iterator[str]:
     """Texts to add meanwhile, none of them twice, in whatever lane: the same one once more is no write."""
-    for place, said in enumerate(messages(number, seed=_ADDED_SEED)):
-        yield f"{said.content} ({lane}, {place})"
+    for place, message in enumerate(messages(number, seed=_ADDED_SEED)):
+        yield f"{message.content} ({lane}, {place})"
 
 
 async def _learn(lane: Lane, number: int) -> None:
     memory = lane.client.memory(_BASE)
     batch = []
-    for said in messages(number, seed=_SEED):
-        batch.append(said)
+    for message in messages(number, seed=_SEED):
+        batch.append(message)
         if len(batch) == _AT_ONCE:
             await memory.ingest(batch)
             await start_ingest(lane.client, agent_id=_BASE)

@@ -1,4 +1,4 @@
-"""The lanes of retrieval: who asks what, when somebody writes, and the floor in alternation with the product.
+"""The lanes of retrieval: queries with or without concurrent writes, on the product and the floor in turn.
 
 Each lane and size has new processes, so that none is warm by what another has asked.
 """
@@ -71,18 +71,18 @@ async def measure_lane(
 ) -> Compared:
     """The questions, by both sides, after some that no figure is of."""
     lane = LANES[name]
-    async with peers.open() as asked:
-        for peer in asked.values():
+    async with peers.open() as open_peers:
+        for peer in open_peers.values():
             await _ask(peer, warm_up, lane)
-        before = {side: peer.rss_mib() for side, peer in asked.items()}
+        before = {side: peer.rss_mib() for side, peer in open_peers.items()}
         if lane.is_written:
             async with peers.open() as writers:
-                found = await _alternate(peers, asked, questions, name=name, writers=writers)
+                found = await _alternate(peers, open_peers, questions, name=name, writers=writers)
                 for writer in writers.values():
                     await writer.remove_added(questions[0][0])
         else:
-            found = await _alternate(peers, asked, questions, name=name)
-        grown = {side: peer.rss_mib() - before[side] for side, peer in asked.items()}
+            found = await _alternate(peers, open_peers, questions, name=name)
+        grown = {side: peer.rss_mib() - before[side] for side, peer in open_peers.items()}
     return Compared(
         **{
             side: found[side].model_copy(update={"grown_mib": round(grown[side], 1)})
@@ -100,7 +100,7 @@ def repeat(questions: Sequence[Question], *, number: int) -> list[Question]:
 
 async def _alternate(
     peers: Peers,
-    asked: dict[str, Peer],
+    open_peers: dict[str, Peer],
     questions: Sequence[Question],
     *,
     name: str,
@@ -118,7 +118,7 @@ async def _alternate(
             if writers is not None:
                 await writers[side].add(block[0][0], content)
             spent = postgres.cpu_s()
-            blocks[side].append(await _ask(asked[side], block, lane))
+            blocks[side].append(await _ask(open_peers[side], block, lane))
             postgres_s[side] += postgres.cpu_s() - spent
     return {side: latency_of(blocks[side], postgres_s=postgres_s[side]) for side in SIDES}
 

@@ -1,4 +1,4 @@
-"""The processes of a lane, as the benchmark sees them: the product's and the floor's, asked in alternation.
+"""The processes of a lane, seen from the benchmark: the product's and the floor's, queried in turn.
 
 They stand apart from the lanes because what is measured there is asked through them alone.
 """

@@ -1,4 +1,4 @@
-"""A process of the retrieval benchmark: it asks questions, or adds entries, as its standard input says.
+"""A process of the retrieval benchmark: it queries or adds entries, by commands on its standard input.
 
 It is started as `python -m benchmarks.retrieval.process SIDE`, the side being the product or the floor. Each line that it
 reads is a JSON object, and each is answered by one. It imports nothing of weight before its clock runs, so that

@@ -19,11 +19,11 @@ _SENTENCE = 12  # words
 _ABOUT = 3
 
 
-def questions(said: Sequence[tuple[str, str]], *, number: int, seed: int) -> list[str]:
+def questions(entries: Sequence[tuple[str, str]], *, number: int, seed: int) -> list[str]:
     """So many questions, none of them twice.
 
     Args:
-        said: Speakers and texts of entries, about which half of them ask; at least one.
+        entries: Speakers and texts of entries, about which half of them ask; at least one.
         number: How many.
         seed: Whichever.
     """
@@ -31,7 +31,7 @@ def questions(said: Sequence[tuple[str, str]], *, number: int, seed: int) -> lis
     other = messages(2 * number, seed=seed)
     found: dict[str, None] = {}
     while len(found) < number:
-        speaker, text = said[int(chance.integers(len(said)))]
+        speaker, text = entries[int(chance.integers(len(entries)))]
         kind = chance.choice(len(_KINDS), p=_KINDS)
         if kind == 0:
             question = f"What did {speaker} say about {_part(text, chance)}?"

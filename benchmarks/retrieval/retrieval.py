@@ -1,4 +1,4 @@
-"""Measures what retrieval costs a user: `python benchmarks/retrieval/retrieval.py --json`; progress is told on standard error.
+"""Measures what retrieval costs a user: `python benchmarks/retrieval/retrieval.py --json`; progress goes to standard error.
 
 Each lane is a way in which people use memory, and beside each is the same by a plain statement, in the same run. Everything
 runs on an embedded runtime of its own, in a directory that is removed afterwards; with `--data` in one that
@@ -78,8 +78,8 @@ class _Retrieval:
     async def first(self, size: int) -> ComparedFirst:
         """The first questions of new processes, to the agent with so many entries."""
         processes = self._extent.processes
-        asked = await questions_to(self._owner, agent_of(size), number=FIRST * processes)
-        return await measure_first(self._peers, asked, processes=processes)
+        drawn_questions = await questions_to(self._owner, agent_of(size), number=FIRST * processes)
+        return await measure_first(self._peers, drawn_questions, processes=processes)
 
     async def lane(self, name: str, size: int) -> Compared:
         """A lane, with the agent that has so many entries, or with the many that have as few."""
@@ -88,15 +88,15 @@ class _Retrieval:
         drawn = await questions_to(
             self._owner, agent_of(size), number=extent.warm_up + max(number, extent.repeated[0])
         )
-        warm_up, asked = drawn[: extent.warm_up], drawn[extent.warm_up :]
+        warm_up, drawn_questions = drawn[: extent.warm_up], drawn[extent.warm_up :]
         if name == "agents":
-            asked = await questions_in_turn(self._owner, extent.population.many_agents)
+            drawn_questions = await questions_in_turn(self._owner, extent.population.many_agents)
         elif name == "repeated":
             different, number = extent.repeated
-            asked = repeat(asked[:different], number=number)
+            drawn_questions = repeat(drawn_questions[:different], number=number)
         else:
-            asked = asked[:number]
-        return await measure_lane(self._peers, name, warm_up=warm_up, questions=asked)
+            drawn_questions = drawn_questions[:number]
+        return await measure_lane(self._peers, name, warm_up=warm_up, questions=drawn_questions)
 
 
 async def measure(

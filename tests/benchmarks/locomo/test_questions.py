@@ -53,9 +53,9 @@ def test_malformed_evidence_is_read_as_far_as_it_names_turns(
 
 
 def test_what_cannot_be_answered_is_left_out_and_counted(tmp_path: Path) -> None:
-    asked = [question("D1:1"), question(), question("D9:9"), question("D1:2", category=5)]
+    searched = [question("D1:1"), question(), question("D9:9"), question("D1:2", category=5)]
 
-    (sample,) = read_samples(write(tmp_path / "data.json", *asked))
+    (sample,) = read_samples(write(tmp_path / "data.json", *searched))
 
     assert len(sample.questions) == 1
     assert sample.left_out == 2  # the adversarial one is of no category that is asked
