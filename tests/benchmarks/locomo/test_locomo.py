@@ -16,7 +16,7 @@ from tests.starter.importers.conversation_files import locomo_sample
         ("[1, 2]", "holds no objects"),
         (json.dumps(locomo_sample()), "asks nothing"),
         (json.dumps(locomo_sample() | {"qa": {"question": "Which?"}}), "is no list of questions"),
-        (json.dumps({"qa": []}), "has no session_1"),
+        (json.dumps({"qa": []}), "looks like JSON of another kind"),
     ],
 )
 def test_a_file_that_asks_nothing_is_refused(
