@@ -11,7 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
-from mnestic.activities.knowledge.exchanges import receive_message, start_extraction
+from mnestic.activities.knowledge.job_knowledge import receive_message, start_extraction
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever

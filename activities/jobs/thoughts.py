@@ -11,8 +11,11 @@ from mnestic.activities.failures import failures
 from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.transcripts import transcript
-from mnestic.activities.knowledge.exchanges import receive_message, start_extraction
-from mnestic.activities.knowledge.job_knowledge import list_prompt_facts
+from mnestic.activities.knowledge.job_knowledge import (
+    list_prompt_facts,
+    receive_message,
+    start_extraction,
+)
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
