@@ -161,7 +161,10 @@ async def test_memory_is_told_in_numbers(ask: Ask, client: MnesticClient) -> Non
         (("add", " "), "entry: content: has no content"),
         (("add", "\u200b \u2060"), "entry: content: has no content"),
         (("add", "x" * 1_048_577), "content: has 1048577 bytes of content, the limit is 1048576"),
-        (("add", "x", "--type", "rumour"), "entry_type: Input should be 'interaction', 'insight'"),
+        (
+            ("add", "x", "--type", "rumour"),
+            "entry_type: there is no rumour; there are interaction, insight",
+        ),
         (
             ("add", "x", "--subject", " "),
             "subjects.0: name has 1 characters; it has 1 to 256, not all blank",
