@@ -78,7 +78,7 @@ async def test_answers_stay_right_whatever_a_stranger_notifies(
     with psycopg.connect(admin_url, autocommit=True) as witness:
         witness.execute(f"LISTEN {CHANNEL}")
         number = witness.execute(
-            "SELECT knowledge FROM mnestic.agent_revision WHERE tenant_id = %s",
+            "SELECT knowledge_revision FROM mnestic.agent_revision WHERE tenant_id = %s",
             [settings.tenant_id],
         ).fetchone()
         assert number is not None

@@ -29,7 +29,7 @@ LOCOMO = json.dumps(
         (LINE + "\n" + LINE.replace("role", "rule"), "line 3: role: is missing"),
         (LINE.replace("2025-03-01T09:00:00Z", "yesterday"), "line 1: timestamp"),
         (LOCOMO[:60], "is no whole JSON"),
-        ('{"some": "thing else"}', "has no session_1"),
+        ('{"some": "thing else"}', "looks like JSON of another kind"),
         ("[1, 2, 3]", "holds no objects"),
         ("not JSON at all", "is no whole JSON"),
         (LOCOMO.replace("8 May", "38 May"), "session_1_date_time"),

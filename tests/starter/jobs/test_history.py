@@ -119,7 +119,7 @@ async def test_a_job_that_was_resumed_is_told_from_both(
         ("started", "temporal"),
         ("step", "both"),
         ("wait_opened", "both"),
-        ("asked", "temporal"),
+        ("requested", "temporal"),
         ("restored", "both"),
         ("step", "both"),
         ("ended", "both"),
@@ -147,7 +147,7 @@ async def test_an_override_is_told_with_its_reason_where_it_was_asked_and_where_
         for entry in timeline.entries
         if entry.detail.get("reason") == "agreed with Mara"
     ]
-    assert told == [("asked", "temporal", "eve"), ("restored", "both", "eve")]
+    assert told == [("requested", "temporal", "eve"), ("restored", "both", "eve")]
 
 
 @pytest.mark.usefixtures("worker")
@@ -211,7 +211,7 @@ async def test_a_cancelled_job_is_told_with_who_asked(
     timeline = await client.job_history(job_id)
 
     asked, ended = timeline.entries[-2:]
-    assert (asked.what, "by" in asked.detail) == ("cancel_asked", True)
+    assert (asked.what, "by" in asked.detail) == ("cancel_requested", True)
     assert (ended.detail["outcome"], ended.source) == ("cancelled", "both")
 
 

@@ -136,16 +136,16 @@ async def test_a_worker_looks_again_whatever_went_wrong(
 ) -> None:
     await alone.memory("ada").add("I live in Ghent.")
     with psycopg.connect(admin_url, autocommit=True) as owner:
-        owner.execute("ALTER TABLE mnestic.learning RENAME TO restored_soon")
+        owner.execute("ALTER TABLE mnestic.ingest_state RENAME TO restored_soon")
         try:
             async with poll(client, memory):
                 async with asyncio.timeout(20):
                     while not caplog.records:  # noqa: ASYNC110 - a log sets no event
                         await asyncio.sleep(0.02)
-                owner.execute("ALTER TABLE mnestic.restored_soon RENAME TO learning")
+                owner.execute("ALTER TABLE mnestic.restored_soon RENAME TO ingest_state")
                 await until_started(client, "ada")
         finally:
-            owner.execute("ALTER TABLE IF EXISTS mnestic.restored_soon RENAME TO learning")
+            owner.execute("ALTER TABLE IF EXISTS mnestic.restored_soon RENAME TO ingest_state")
 
     assert {one.message for one in caplog.records} == {"extraction is not started yet"}
 
