@@ -32,7 +32,7 @@ def is_spread(found: Any) -> bool:
 @pytest.fixture(scope="module")
 def figures(processes: Any, root: Path) -> Any:
     """What the benchmark prints on standard output: one object."""
-    script = str(root / "benchmarks" / "jobs.py")
+    script = str(root / "benchmarks" / "jobs" / "jobs.py")
     done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     return done.document
@@ -41,7 +41,7 @@ def figures(processes: Any, root: Path) -> Any:
 @pytest.fixture(scope="module")
 def ingest_figures(processes: Any, root: Path) -> Any:
     """What the benchmark of learning prints on standard output: one object."""
-    script = str(root / "benchmarks" / "ingest.py")
+    script = str(root / "benchmarks" / "ingest" / "ingest.py")
     done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     return done.document
@@ -50,7 +50,7 @@ def ingest_figures(processes: Any, root: Path) -> Any:
 @pytest.fixture(scope="module")
 def retrieval_figures(processes: Any, root: Path) -> Any:
     """What the benchmark of retrieval prints on standard output: one object."""
-    script = str(root / "benchmarks" / "retrieval.py")
+    script = str(root / "benchmarks" / "retrieval" / "retrieval.py")
     done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     return done.document
