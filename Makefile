@@ -11,7 +11,7 @@ PEERS := .venv/peers
 POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py tests/workflows/jobs/waits/test_resumes.py \
 	tests/activities/retrieval/test_retrieval.py $(addprefix tests/stores/,test_ledger.py test_transactions.py \
 	forgetting/test_requests.py jobs/test_records.py jobs/test_snapshots.py jobs/test_waits.py jobs/test_working_memory.py \
-	knowledge/test_entries.py knowledge/test_resources.py knowledge/test_signals.py)
+	knowledge/test_entries.py knowledge/test_resources.py knowledge/test_events.py)
 
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=

@@ -6,6 +6,7 @@ examples.
 
 import re
 import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -146,3 +147,16 @@ def test_the_make_targets_are_there() -> None:
 
     assert named
     assert named <= targets
+
+
+@pytest.mark.parametrize(
+    "target", ["pooler", "bench", "bench-ingest", "bench-retrieval", "bench-locomo"]
+)
+def test_the_programs_and_tests_that_a_make_target_runs_are_there(target: str) -> None:
+    run = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+
+    named = re.findall(r"\b(?:tests|benchmarks)/\S+\.py\b", run.stdout)
+    assert named
+    assert [path for path in named if not (ROOT / path).is_file()] == []
