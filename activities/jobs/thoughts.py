@@ -84,7 +84,7 @@ class ThinkResult(BaseModel):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class _FilledPrompt:
     """What a model is asked, with its templates filled in."""
 
     prompt: ChatMessage
@@ -137,11 +137,11 @@ class ThinkActivities:
             if done is not None:
                 await _learned(params)
                 return done
-            said = _said(params, state, values)
-            found = await self._find(params, state, said)
-            fitted = self._fitted(params, state, said, known=known, found=found, context=context)
+            filled = _fill_prompt(params, state, values)
+            found = await self._find(params, state, filled)
+            fitted = self._fitted(params, state, filled, known=known, found=found, context=context)
             max_tokens = _capped(params, used=used, input_tokens=fitted.tokens)
-            log_entry = _log_entry(params, said, fitted.retrieved)
+            log_entry = _log_entry(params, filled, fitted.retrieved)
             reply = await self._meter.answer(
                 params,
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
@@ -181,7 +181,7 @@ class ThinkActivities:
         )
 
     async def _find(
-        self, params: ThinkInput, state: WorkingMemory, said: _Said
+        self, params: ThinkInput, state: WorkingMemory, filled: _FilledPrompt
     ) -> AutoRetrievalHits:
         """What is found for the prompt or its question, without what the history says anyway."""
         if params.retrieve is None:
@@ -190,7 +190,7 @@ class ThinkActivities:
         history = state.messages[-params.history :] if params.history else ()
         return await self._auto.find(
             params.caller(self._memory),
-            said.question or said.prompt.content,
+            filled.question or filled.prompt.content,
             select=params.retrieve,
             session_id=params.scope.session_id,
             said=[message.content for message in history],
@@ -200,7 +200,7 @@ class ThinkActivities:
         self,
         params: ThinkInput,
         state: WorkingMemory,
-        said: _Said,
+        filled: _FilledPrompt,
         *,
         known: Sequence[str],
         found: AutoRetrievalHits,
@@ -211,8 +211,8 @@ class ThinkActivities:
         Raises:
             InvalidInputError: prompt and system alone do not fit.
         """
-        of_prompt = self._tokens(said.prompt)
-        of_system = sum(self._tokens(message) for message in said.system)
+        of_prompt = self._tokens(filled.prompt)
+        of_system = sum(self._tokens(message) for message in filled.system)
         total = _TOKENS_A_REPLY + of_prompt + of_system
         if total > params.max_input_tokens:
             why = (
@@ -235,7 +235,7 @@ class ThinkActivities:
                 break
             total += tokens
             kept.append(message)
-        messages = (*said.system, *remembered, *reversed(kept), *told, said.prompt)
+        messages = (*filled.system, *remembered, *reversed(kept), *told, filled.prompt)
         return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
 
     def _retrieved(
@@ -272,26 +272,26 @@ class ThinkActivities:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
 
 
-def _said(params: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _Said:
-    def filled(text: str) -> str:
+def _fill_prompt(params: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _FilledPrompt:
+    def fill(text: str) -> str:
         return as_text(fill_in(text, state, values)) if params.templates else text
 
     question = params.retrieve.question if params.retrieve else None
-    return _Said(
-        prompt=ChatMessage(role="user", content=filled(params.prompt)),
+    return _FilledPrompt(
+        prompt=ChatMessage(role="user", content=fill(params.prompt)),
         system=()
         if params.system is None
-        else (ChatMessage(role="system", content=filled(params.system)),),
-        question=None if question is None else filled(question),
+        else (ChatMessage(role="system", content=fill(params.system)),),
+        question=None if question is None else fill(question),
     )
 
 
 def _log_entry(
-    params: ThinkInput, said: _Said, retrieved: AutoRetrieval
+    params: ThinkInput, filled: _FilledPrompt, retrieved: AutoRetrieval
 ) -> RetrievalLogEntry | None:
     if params.retrieve is None:
         return None
-    message = said.question or said.prompt.content
+    message = filled.question or filled.prompt.content
     return retrieved.log_entry(message, channel=params.retrieve.channel)
 
 

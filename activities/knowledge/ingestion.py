@@ -189,9 +189,9 @@ class IngestActivities:
 
         Returns how many claim nothing, and how much had to be refused.
         """
-        told = await self._told(asked, await self._turns(asked, lessons))
-        refused, read = told.refused, []
-        for lesson, found in zip(lessons, told.claims, strict=True):
+        extraction = await self._extract(asked, await self._turns(asked, lessons))
+        refused, read = extraction.refused, []
+        for lesson, found in zip(lessons, extraction.claims, strict=True):
             kept, faults = sound_claims(found, lesson.turn)
             read.append(lesson.model_copy(update={"extracted": kept}))
             refused += len(faults)
@@ -201,10 +201,10 @@ class IngestActivities:
         async with begin_model_step(self._memory, asked) as transaction:
             await transaction.ingest_states.store_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
-            await self._extracting.keep(transaction, told, session_id=session_id)
+            await self._extracting.keep(transaction, extraction, session_id=session_id)
         return sum(not lesson.extracted for lesson in read), refused
 
-    async def _told(self, asked: IngestInput, turns: Sequence[Turn]) -> Extraction:
+    async def _extract(self, asked: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """What turns claim; where that is refused, it may be for what was said before them."""
         alone = [turn.model_copy(update={"before": ()}) for turn in turns]
         try:  # no model is asked inside a transaction

@@ -40,7 +40,7 @@ class ContextClient(ClientPart):
             retrieval_query(topic, {}, repeats=True),
             max_tokens=token_budget(max_tokens),
         )
-        count_told(self._scope, context)
+        count_returned(self._scope, context)
         return context
 
     async def historical(self, subject: str, *, max_tokens: int = 1000) -> Context:
@@ -104,7 +104,7 @@ def context_builder(scope: ClientScope) -> ContextBuilder:
     return ContextBuilder(models=scope.models, count_tokens=scope.count_tokens)
 
 
-def count_told(scope: ClientScope, context: Context) -> None:
+def count_returned(scope: ClientScope, context: Context) -> None:
     """Counts the entries of a context as told."""
     scope.count_accesses(part.name for part in context.kept if part.kind == "memory")
 

@@ -42,7 +42,7 @@ from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 
-Told = TypeVar("Told", Interaction, Insight, Correction)
+InboxItem = TypeVar("InboxItem", Interaction, Insight, Correction)
 _ANSWER = timedelta(seconds=10)
 _NO_WORKER = frozenset({RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED})
 _PAUSE_S = 0.1
@@ -193,7 +193,7 @@ class InboxClient(ChecksTexts):
             parked=count.parked,
         )
 
-    def _made(self, shape: type[Told], *, source_id: str | None, **fields: Any) -> Told:
+    def _made(self, shape: type[InboxItem], *, source_id: str | None, **fields: Any) -> InboxItem:
         """What is told, checked as it will be where it is kept.
 
         Raises:

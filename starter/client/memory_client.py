@@ -35,7 +35,12 @@ from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.client.agent_settings import SettingsClient
 from mnestic.starter.client.client_scope import ClientScope, client_caller
-from mnestic.starter.client.contexts import ContextClient, context_builder, count_told, token_budget
+from mnestic.starter.client.contexts import (
+    ContextClient,
+    context_builder,
+    count_returned,
+    token_budget,
+)
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
@@ -287,7 +292,7 @@ class MemoryClient(ChecksTexts):
             tiers=tiers,
             policy=policy,
         )
-        count_told(self._scope, context)
+        count_returned(self._scope, context)
         return context
 
     async def preview_forget(self, topic: FreeText) -> TopicForgotten:

@@ -174,7 +174,7 @@ class _Blocks:
             self._open.lines.append(text)
 
 
-class _Said(BaseModel):
+class _SpokenTurn(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     speaker: Name
@@ -208,7 +208,7 @@ class _Reader:
         turns = []
         for block, when in zip(blocks, named, strict=True):
             try:
-                said = self._said(block)
+                said = self._spoken_turn(block)
                 at = times.next(when)
             except ValueError as error:
                 self._leave_out(block, error)
@@ -224,7 +224,7 @@ class _Reader:
         at = self._above[-1][2]
         try:
             at = find_date(section.title) or at
-            _Said(speaker=section.title[:_LONGEST_SESSION] or "-", content="-")
+            _SpokenTurn(speaker=section.title[:_LONGEST_SESSION] or "-", content="-")
         except ValueError as error:
             why = f"heading: {_problem(error)}; what stands under it is left out"
             what = f"{self._source}, line {section.line}"
@@ -237,7 +237,7 @@ class _Reader:
         titles = [title for _, title, _ in self._above if title]
         return " / ".join(titles)[-_LONGEST_SESSION:].strip() or _BEFORE_HEADINGS
 
-    def _said(self, block: _Block) -> _Said:
+    def _spoken_turn(self, block: _Block) -> _SpokenTurn:
         """What a block says.
 
         Raises:
@@ -246,7 +246,7 @@ class _Reader:
         if block.is_nameless:
             raise ValueError(_NAMELESS)
         speaker = block.spoken.speaker if block.spoken else self._author
-        return _Said(speaker=speaker, content="\n".join(block.lines).strip())
+        return _SpokenTurn(speaker=speaker, content="\n".join(block.lines).strip())
 
     def _leave_out(self, block: _Block, error: ValueError) -> None:
         what = f"{self._source}, line {block.line}"

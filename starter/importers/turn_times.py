@@ -105,13 +105,13 @@ class TurnTimes:
         Raises:
             ValueError: The time is none, or it is not clear which day it is.
         """
-        said = None if when is None else self._said(when)
+        said = None if when is None else self._time_of(when)
         if said is None:
             said = self._begins if self._last is None else self._last + _SECOND
         self._last = parse_timestamp(said)
         return self._last
 
-    def _said(self, when: str) -> datetime | None:
+    def _time_of(self, when: str) -> datetime | None:
         clock = _find_clock(when)
         if clock is None:
             return None

@@ -15,16 +15,16 @@ from temporalio.client import Client
 
 from mnestic.starter.payloads.codec import is_encrypted
 
-Told = TypeVar("Told", bound=Message)
+ProtoMessage = TypeVar("ProtoMessage", bound=Message)
 
 
-async def decoded(told: Told, temporal: Client) -> Told:
+async def decoded(message: ProtoMessage, temporal: Client) -> ProtoMessage:
     """A message of Temporal, in which all payloads are decrypted and failures have their texts.
 
     Raises:
         PayloadKeyError: a key is missing.
     """
-    inside = list(_inside(told))
+    inside = list(_inside(message))
     sealed = [one for one in inside if isinstance(one, Payload) and is_encrypted(one)]
     codec = temporal.data_converter.payload_codec
     if sealed and codec is not None:
@@ -33,7 +33,7 @@ async def decoded(told: Told, temporal: Client) -> Told:
     for one in inside:
         if isinstance(one, Failure) and one.HasField("encoded_attributes"):
             _put_texts(one)
-    return told
+    return message
 
 
 def _inside(message: Message) -> Iterator[Message]:

@@ -20,7 +20,7 @@ _CLEARER = {
     "PayloadsTooLarge": "it gave a result over the size that Temporal carries (2 MiB, if its server says "
     "nothing else); let it store the content, and return where",
 }
-Told = Annotated[
+ForeignText = Annotated[
     str, AfterValidator(lambda text: text.replace("\x00", "\N{REPLACEMENT CHARACTER}"))
 ]
 """Text of a foreign error; Postgres keeps no NUL."""
@@ -31,8 +31,8 @@ class NodeFailure(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    type: Told
-    message: Told
+    type: ForeignText
+    message: ForeignText
 
     def as_result(self) -> dict[str, dict[str, str]]:
         """The result of a node whose failure was caught."""

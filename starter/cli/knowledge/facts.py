@@ -170,7 +170,7 @@ def history(
             print_json(told.model_dump(mode="json"))
             return
         out.print(f"{told.subject} {told.predicate} ({told.cardinality}, {told.category})")
-        rows = [_told_row(fact) for fact in told.facts]
+        rows = [_version_row(fact) for fact in told.facts]
         print_table(_HISTORY, rows, empty="Nothing was ever said of it.", ids=("id",))
 
     run(work())
@@ -240,7 +240,7 @@ def _state(fact: Fact, *, now: datetime) -> str:
     )
 
 
-def _told_row(fact: FactVersion) -> tuple[str, ...]:
+def _version_row(fact: FactVersion) -> tuple[str, ...]:
     why = fact.reason or "believed"
     return (one_line(fact.object), _day(fact.valid_from), _until(fact), why, fact.id)
 
