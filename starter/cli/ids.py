@@ -55,9 +55,15 @@ async def wait_named(client: "MnesticClient", job_id: str, given: str | None) ->
     for whole in (given, f"{job_id}/{given}", f"{job_id}/w{given}"):
         if whole in waits:
             return whole
-    return the_one(
-        "wait", given, [one for one in waits if one.startswith((given, f"{job_id}/{given}"))]
-    )
+    return the_one("wait", given, _waits_that_begin(job_id, given, waits))
+
+
+def _waits_that_begin(job_id: str, given: str, waits: Sequence[str]) -> list[str]:
+    """The waits that begin so after the job's id; every wait begins with that, and a number is never a beginning."""
+    start = given.removeprefix(f"{job_id}/")
+    if start.isdecimal():
+        return []
+    return [one for one in waits if one.removeprefix(f"{job_id}/").startswith(start)]
 
 
 def the_one(what: str, given: str, found: Sequence[str]) -> str:

@@ -81,6 +81,7 @@ class Done:
 
 Cli = Callable[..., Done]
 Ask = Callable[..., Awaitable[Done]]
+UntilState = Callable[[str, str], Awaitable[None]]
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import pytest
 
 from mnestic.memory.jobs.plans import Plan
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.starter.cli.conftest import Ask
+from tests.starter.cli.conftest import Ask, UntilState
 
 WAIT = {"id": "ask", "kind": "wait", "key": "k", "timeout": "1d"}
 PLAN = Plan.model_validate(
@@ -86,9 +86,22 @@ async def _until_listed(ask: Ask, given: str) -> str:
 async def test_a_wait_is_named_by_its_number_and_by_what_follows_the_job(
     waiting: str, ask: Ask
 ) -> None:
-    for given in ("1", "w1", f"{waiting}/w1", waiting[:3]):
+    for given in ("1", "w1", f"{waiting}/w1", "w"):
         found = (await ask("job", "diff", waiting[:6], "--wait", given, "--json")).document
         assert found["wait_id"] == f"{waiting}/w1"
 
     done = await ask("job", "resume", waiting, "--wait-id", "w1", "--payload", '{"word": "dear"}')
     assert f"goes on from wait {waiting}/w1" in done.out
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_wait_is_not_named_by_how_its_job_begins(
+    ask: Ask, client: MnesticClient, until_state: UntilState
+) -> None:
+    job_id = "0w9-tea"
+    await client.start_job(PLAN, agent_id="ada", session_id="s", job_id=job_id)
+    await until_state(job_id, "waiting")
+
+    for given in ("0", "0w9", "w9"):
+        refused = await ask("job", "diff", job_id, "--wait", given)
+        assert f"wait {given}: is not" in refused.error(code=2)
