@@ -1,4 +1,4 @@
-"""`mnestic agents`: which agents there are, and what each has."""
+"""`mnestic agents`: the agents of a tenant, with the size of each memory."""
 
 from typing import Annotated
 
@@ -20,29 +20,38 @@ _COLUMNS = (
 
 
 def agents(
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the agents of the tenant, with how much each has in memory and when that was last written."""
+    """List the agents of the tenant, with the size of each memory and its last write."""
 
     async def work() -> None:
         async with await connect_memory() as connection:
-            found, following = await connection.list_agents(limit=limit, cursor=cursor)
+            page, next_cursor = await connection.list_agents(limit=limit, cursor=cursor)
         if as_json:
-            listed = [agent.model_dump(mode="json") for agent in found]
-            print_json({"agents": listed, "cursor": following})
+            listed = [agent.model_dump(mode="json") for agent in page]
+            print_json({"agents": listed, "cursor": next_cursor})
             return
         rows = [
             (
-                one.agent_id,
-                *(one.entries, one.facts, one.messages, one.records, one.episodes, one.sessions),
-                f"{one.last_written_at:%Y-%m-%d %H:%M}",
+                agent.agent_id,
+                *(
+                    agent.entries,
+                    agent.facts,
+                    agent.messages,
+                    agent.records,
+                    agent.episodes,
+                    agent.sessions,
+                ),
+                f"{agent.last_written_at:%Y-%m-%d %H:%M}",
             )
-            for one in found
+            for agent in page
         ]
         print_table(_COLUMNS, rows, empty="No agents.")
-        if following:
-            out.print(f"More: --cursor {following}", soft_wrap=True)
+        if next_cursor:
+            out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
 
     run(work())

@@ -1,7 +1,7 @@
 """The `mnestic` command: its subcommands, and what its exit code means.
 
-Exit codes: 0 done · 1 failed, or something that cannot be is · 2 refused, the command must change ·
-3 something outside does not answer, try again later · 130 interrupted.
+Exit codes: 0 done · 1 failed, or an internal error · 2 refused, correct the command ·
+3 a service does not answer, try again later · 130 interrupted.
 """
 
 import io
@@ -28,7 +28,7 @@ _CLI = "mnestic.starter.cli"
 
 
 class _Commands(LazyGroup):
-    listed: ClassVar = {
+    command_targets: ClassVar = {
         "up": (
             f"{_CLI}.servers:up",
             "Start Postgres, Temporal with its UI and a worker; Ctrl-C stops them.",
@@ -43,32 +43,32 @@ class _Commands(LazyGroup):
         ),
         "migrate": (
             f"{_CLI}.servers:migrate_schema",
-            "Bring the database's schema to this version, and put roles and rights right.",
+            "Upgrade the database's schema to this version, and restore its roles and rights.",
         ),
         "index": (
             f"{_CLI}.servers:index",
-            "Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile.",
+            "Build the missing vector indexes of the tenant's large memories; reads and writes continue.",
         ),
         "doctor": (
             f"{_CLI}.doctor:doctor",
-            "Check each part, and say how to repair it.",
+            "Check each part of the installation, and say how to repair what is broken.",
         ),
         "extract": (
             f"{_CLI}.knowledge.extract:extract",
-            "Show what a message claims, by the configured model or the local rules; nothing is stored.",
+            "Show what would be extracted from a message, by the configured model or the local rules; nothing is stored.",
         ),
-        "stats": (f"{_CLI}.knowledge.entries:stats", "Tell an agent's memory in numbers."),
+        "stats": (f"{_CLI}.knowledge.entries:stats", "Show the statistics of an agent's memory."),
         "agents": (
             f"{_CLI}.agents:agents",
-            "List the agents of the tenant, with how much each has in memory and when that was last written.",
+            "List the agents of the tenant, with the size of each memory and its last write.",
         ),
         "costs": (
             f"{_CLI}.models.costs:costs",
-            "Show tokens and money by purpose, and apart what was put before messages.",
+            "Show tokens and costs by purpose, and the tokens that were retrieved before messages.",
         ),
         "config": (
             f"{_CLI}.config:config",
-            "Show the settings in force and where each came from; secrets are hidden.",
+            "Show the settings in force and the source of each; secrets are hidden.",
         ),
         "demo": (
             f"{_CLI}.demo:demo",
@@ -141,8 +141,8 @@ def run_command_line() -> int:
             from mnestic.starter.logs import format_error
 
             err.print(format_error(error), soft_wrap=True)
-        told = f"internal: {describe_error(error)} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
-        return fail(told, code=EXIT_FAILED)
+        message = f"internal: {describe_error(error)} (MNESTIC_LOG_LEVEL=DEBUG shows where)"
+        return fail(message, code=EXIT_FAILED)
     return 0
 
 

@@ -9,14 +9,14 @@ from mnestic.starter.settings import Settings, environment_name, source_of
 
 
 def config(as_json: AsJson = False) -> None:
-    """Show the settings in force and where each came from; secrets are hidden."""
+    """Show the settings in force and the source of each; secrets are hidden."""
     settings = command_settings()
-    given = {name for name, value in overrides.items() if value is not None}
+    option_names = {name for name, value in overrides.items() if value is not None}
     rows = [
         {
             "setting": environment_name(field),
             "value": shown_value(field, getattr(settings, field)),
-            "source": source_of(settings, field, options=given),
+            "source": source_of(settings, field, options=option_names),
             "about": info.description,
         }
         for field, info in Settings.model_fields.items()

@@ -23,14 +23,16 @@ def demo(
     from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
 
     settings = command_settings(data_dir=data)
-    told = read_conversation(conversation) if conversation else bundled_conversation()
-    print_progress(f"{told.title}: {len(told.sessions)} sessions; starting on {settings.data_dir}")
-    from mnestic.starter.cli.story import run_demo, tell_end
+    dialogue = read_conversation(conversation) if conversation else bundled_conversation()
+    print_progress(
+        f"{dialogue.title}: {len(dialogue.sessions)} sessions; starting on {settings.data_dir}"
+    )
+    from mnestic.starter.cli.story import print_report, run_demo
 
-    report = run(run_demo(settings, told, as_json=as_json))
+    report = run(run_demo(settings, dialogue, as_json=as_json))
     if as_json:
         print_json(report.model_dump(mode="json"))
     else:
-        tell_end(report)
+        print_report(report)
     if not report.sound:
         raise typer.Exit(EXIT_FAILED)

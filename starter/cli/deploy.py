@@ -1,4 +1,4 @@
-"""`mnestic deploy`: which build new jobs go to, and what is left to do for the others."""
+"""`mnestic deploy`: the build that new jobs go to, and the jobs of other builds."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 def deploy(
     build_id: Annotated[
-        str | None, typer.Argument(metavar="BUILD", help="The build; without it, list them.")
+        str | None,
+        typer.Argument(metavar="BUILD", help="The build id; without it, list the builds."),
     ] = None,
     unversioned: Annotated[
         bool, typer.Option("--unversioned", help="Go back to workers without a build id.")
@@ -29,7 +30,7 @@ def deploy(
     """Send new jobs, and jobs that continue as new, to a build of the workers; or list the builds."""
     settings = command_settings()
     if unversioned and build_id is not None:
-        why = f"goes back to workers without a build id, so build {build_id} cannot be meant too"
+        why = f"goes back to workers without a build id; leave out build {build_id}"
         raise InvalidInputError(what="--unversioned", why=why)
     chosen = "" if unversioned else build_id
     builds = run(_deploy(settings, chosen, wait=timedelta(seconds=wait)))
@@ -39,8 +40,8 @@ def deploy(
         return
     if chosen is not None:
         where = f"build {chosen}" if chosen else "workers without a build id"
-        told = f"New jobs, and jobs that continue as new, go to {where} from now on."
-        out.print(told, soft_wrap=True)
+        message = f"New jobs, and jobs that continue as new, go to {where} from now on."
+        out.print(message, soft_wrap=True)
     _print_builds(builds)
 
 

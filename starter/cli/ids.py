@@ -1,6 +1,6 @@
-"""Ids as a person gives them: the whole, or as much of the beginning as means one thing.
+"""Resolves ids on the command line: a whole id, or an unambiguous prefix of one.
 
-It stands alone because every command that takes an id reads it so.
+It stands alone because every command that takes an id uses it.
 """
 
 from collections.abc import Sequence
@@ -12,70 +12,70 @@ if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.mnestic_client import MnesticClient
 
-_MOST_NAMED = 5
+_MAX_LISTED = 5
 
 
-async def entry_named(memory: "MemoryClient", given: str) -> str:
-    """The id of the entry that is meant.
+async def resolve_entry_id(memory: "MemoryClient", text: str) -> str:
+    """The id of the entry with this id or prefix.
 
     Raises:
-        InvalidInputError: several begin so; names them.
+        InvalidInputError: several ids have this prefix; names them.
     """
-    return the_one("entry", given, await memory.entries.find_ids(given))
+    return resolve_id("entry", text, await memory.entries.find_ids(text))
 
 
-async def fact_named(memory: "MemoryClient", given: str) -> str:
-    """The id of the fact that is meant.
+async def resolve_fact_id(memory: "MemoryClient", text: str) -> str:
+    """The id of the fact with this id or prefix.
 
     Raises:
-        InvalidInputError: several begin so; names them.
+        InvalidInputError: several ids have this prefix; names them.
     """
-    return the_one("fact", given, await memory.facts.find_ids(given))
+    return resolve_id("fact", text, await memory.facts.find_ids(text))
 
 
-async def job_named(client: "MnesticClient", given: str) -> str:
-    """The id of the job that is meant.
+async def resolve_job_id(client: "MnesticClient", text: str) -> str:
+    """The id of the job with this id or prefix.
 
     Raises:
-        InvalidInputError: several begin so; names them.
+        InvalidInputError: several ids have this prefix; names them.
     """
-    return the_one("job", given, await client.find_job_ids(given))
+    return resolve_id("job", text, await client.find_job_ids(text))
 
 
-async def wait_named(client: "MnesticClient", job_id: str, given: str | None) -> str | None:
-    """The id of the wait of a job that is meant: by its id, by what follows the job's id in it, or by its number.
+async def resolve_wait_id(client: "MnesticClient", job_id: str, text: str | None) -> str | None:
+    """The id of a wait of a job, which is given by its id, by what follows the job's id in it, or by its number.
 
     Raises:
-        InvalidInputError: several begin so; names them.
+        InvalidInputError: several ids have this prefix; names them.
         NotFoundError: there is no such job.
     """
-    if given is None or given == "":
-        return given
+    if text is None or text == "":
+        return text
     waits = [wait.wait_id for wait in (await client.describe_job(job_id)).waits]
-    for whole in (given, f"{job_id}/{given}", f"{job_id}/w{given}"):
-        if whole in waits:
-            return whole
-    return the_one("wait", given, _waits_that_begin(job_id, given, waits))
+    for full_id in (text, f"{job_id}/{text}", f"{job_id}/w{text}"):
+        if full_id in waits:
+            return full_id
+    return resolve_id("wait", text, _waits_with_prefix(job_id, text, waits))
 
 
-def _waits_that_begin(job_id: str, given: str, waits: Sequence[str]) -> list[str]:
-    """The waits that begin so after the job's id; every wait begins with that, and a number is never a beginning."""
-    start = given.removeprefix(f"{job_id}/")
-    if start.isdecimal():
+def _waits_with_prefix(job_id: str, text: str, waits: Sequence[str]) -> list[str]:
+    """The waits with a prefix after the job's id, with which each begins; a number is never a prefix."""
+    prefix = text.removeprefix(f"{job_id}/")
+    if prefix.isdecimal():
         return []
-    return [one for one in waits if one.removeprefix(f"{job_id}/").startswith(start)]
+    return [wait_id for wait_id in waits if wait_id.removeprefix(f"{job_id}/").startswith(prefix)]
 
 
-def the_one(what: str, given: str, found: Sequence[str]) -> str:
-    """The one that begins so; what is given where it is a whole id, or none begins so, which is said later.
+def resolve_id(what: str, text: str, candidates: Sequence[str]) -> str:
+    """The only candidate with this prefix. A whole id, or one without candidates, is returned unchanged and looked up later.
 
     Raises:
-        InvalidInputError: several begin so; names them.
+        InvalidInputError: several ids have this prefix; names them.
     """
-    if given in found or not found:
-        return given
-    if len(found) == 1:
-        return found[0]
-    more = " and more" if len(found) > _MOST_NAMED else ""
-    why = f"is how several ids begin: {', '.join(found[:_MOST_NAMED])}{more}; give more of it"
-    raise InvalidInputError(what=f"{what} {given}", why=why)
+    if text in candidates or not candidates:
+        return text
+    if len(candidates) == 1:
+        return candidates[0]
+    more = " and more" if len(candidates) > _MAX_LISTED else ""
+    why = f"is the beginning of several ids: {', '.join(candidates[:_MAX_LISTED])}{more}; give more characters"
+    raise InvalidInputError(what=f"{what} {text}", why=why)

@@ -1,7 +1,7 @@
-"""Who reads an agent's memory is warned where nothing was ever written of it: its name may be misspelt.
+"""Warns when a command reads an agent without memory, whose name may be misspelt.
 
-It stands alone because every command that reads says so alike, and those that write do not: an agent begins with
-what is written first.
+It stands alone because every command that reads warns alike. Commands that write do not warn: an agent begins
+with its first write.
 """
 
 import difflib
@@ -20,59 +20,59 @@ if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.memory_connection import MemoryConnection
 
-Agent = Annotated[str, typer.Option(help="The agent whose memory it is.")]
+Agent = Annotated[str, typer.Option(help="The agent whose memory is used.")]
 
-_NEAR = 0.6  # of 1; two of three letters are the same
-_MOST_NAMED = 5  # agents, where none has such a name
+_MIN_SIMILARITY = 0.6  # of 1; two of three letters are the same
+_MAX_LISTED = 5  # agents, where none has such a name
 
 
 @asynccontextmanager
-async def known_memory(agent: str) -> AsyncIterator["MemoryClient"]:
-    """The memory of an agent, to be read; warns where there is none, as `warned`.
+async def open_agent_memory(agent: str) -> AsyncIterator["MemoryClient"]:
+    """Opens the memory of an agent for reading; warns if it has none, as `warn_if_unknown`.
 
     Raises:
         MnesticError: a setting is wrong, or the database does not answer.
     """
-    async with await connect_memory() as connection, warned(connection, agent):
+    async with await connect_memory() as connection, warn_if_unknown(connection, agent):
         yield connection.memory(agent)
 
 
 @asynccontextmanager
-async def warned(connection: "MemoryConnection", agent: str | None) -> AsyncIterator[None]:
-    """Warns on standard error, once the reading within is done, where nothing was ever written of the agent.
+async def warn_if_unknown(connection: "MemoryConnection", agent: str | None) -> AsyncIterator[None]:
+    """Warns on standard error, after the block has run, if the agent has no memory.
 
     Raises:
-        NotFoundError: something was not found, and says of an unknown agent that it is.
+        NotFoundError: something was not found; the message says so if the agent is unknown.
     """
     try:
         yield
     except NotFoundError as error:
-        why = None if agent is None else await _unknown(connection, agent)
-        if why is None:
+        reason = None if agent is None else await _reason_if_unknown(connection, agent)
+        if reason is None:
             raise
-        raise NotFoundError(what=error.what, name=f"{error.name}; {why}") from None
-    why = None if agent is None else await _unknown(connection, agent)
-    if why is not None:
-        print_warning(why)
+        raise NotFoundError(what=error.what, name=f"{error.name}; {reason}") from None
+    reason = None if agent is None else await _reason_if_unknown(connection, agent)
+    if reason is not None:
+        print_warning(reason)
 
 
-async def _unknown(connection: "MemoryConnection", agent: str) -> str | None:
-    """Why there is nothing to read of an agent, and the nearest that there is; None of one who has a memory."""
-    found, _ = await connection.list_agents(agent_id=agent)
-    if found:
+async def _reason_if_unknown(connection: "MemoryConnection", agent: str) -> str | None:
+    """Why an agent has nothing to read, and the agent with the nearest name; None if it has memory."""
+    page, _ = await connection.list_agents(agent_id=agent)
+    if page:
         return None
-    known = [one.agent_id for one in await list_all(connection.list_agents)]
+    known = [agent_summary.agent_id for agent_summary in await list_all(connection.list_agents)]
     tenant = connection.settings.tenant_id
-    others = _others(agent, known)
-    return f"nothing was ever written of agent {agent} in tenant {tenant}; {others}"
+    suggestion = _similar_names(agent, known)
+    return f"agent {agent} has no memory in tenant {tenant}; {suggestion}"
 
 
-def _others(agent: str, known: list[str]) -> str:
+def _similar_names(agent: str, known: list[str]) -> str:
     by_folded = {name.casefold(): name for name in known}
-    near = difflib.get_close_matches(agent.casefold(), by_folded, n=1, cutoff=_NEAR)
-    if near:
-        return f"did you mean {by_folded[near[0]]}?"
+    closest = difflib.get_close_matches(agent.casefold(), by_folded, n=1, cutoff=_MIN_SIMILARITY)
+    if closest:
+        return f"did you mean {by_folded[closest[0]]}?"
     if not known:
-        return "no agent of it has a memory yet"
-    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
-    return f"its agents are {', '.join(known[:_MOST_NAMED])}{more}, see: mnestic agents"
+        return "no agent of the tenant has memory yet"
+    more = f" and {len(known) - _MAX_LISTED} more" if len(known) > _MAX_LISTED else ""
+    return f"the tenant's agents are {', '.join(known[:_MAX_LISTED])}{more}, see: mnestic agents"

@@ -30,12 +30,12 @@ class LazyCommand(TyperCommand):
     def load(self) -> Any:
         """Imports the command's module and returns the command, or the group."""
         module, _, attribute = self._target.partition(":")
-        found = getattr(import_module(module), attribute)
+        target = getattr(import_module(module), attribute)
         home = typer.Typer()
-        if isinstance(found, typer.Typer):
-            home.add_typer(found, name=self._name)
+        if isinstance(target, typer.Typer):
+            home.add_typer(target, name=self._name)
         else:
-            home.command(self._name)(found)
+            home.command(self._name)(target)
         return typer.main.get_group(home).commands[self._name]
 
     def make_context(self, *args: Any, **fields: Any) -> Any:
@@ -53,14 +53,15 @@ class _LoadedCommands(UserDict[str, Any]):
 class LazyGroup(TyperGroup):
     """A group that shows its commands without importing them; its `commands` are the loaded ones."""
 
-    listed: ClassVar[dict[str, tuple[str, str]]]
+    command_targets: ClassVar[dict[str, tuple[str, str]]]
     """By name, what the command is imported from, `package.module:name`, and the first paragraph of its help."""
 
     def __init__(self, **fields: Any) -> None:
         """As `TyperGroup`."""
         super().__init__(**fields)
         self._listed = {
-            name: LazyCommand(name, target, about) for name, (target, about) in self.listed.items()
+            name: LazyCommand(name, target, about)
+            for name, (target, about) in self.command_targets.items()
         }
         self.commands = _LoadedCommands(self._listed)
 

@@ -11,10 +11,10 @@ _RETRIEVAL = "mnestic.starter.cli.retrieval"
 
 
 class _MemoryGroup(LazyGroup):
-    listed: ClassVar = {
+    command_targets: ClassVar = {
         "ingest": (
             f"{_KNOWLEDGE}.ingest:ingest",
-            "Learn from a conversation, or read an export back; again, from what is new in it.",
+            "Ingest a conversation or an export; repeated, it ingests what is new.",
         ),
         "export": (
             "mnestic.starter.cli.forgetting.export:export",
@@ -22,54 +22,63 @@ class _MemoryGroup(LazyGroup):
         ),
         "add": (
             f"{_KNOWLEDGE}.entries:add",
-            "Remember something; the same once more changes nothing.",
+            "Add an entry; the same entry again changes nothing.",
         ),
         "show": (
             f"{_KNOWLEDGE}.entries:show",
-            "Show an entry: its content, how it is found, and the facts from it.",
+            "Show an entry: its content, its search fields, and the facts from it.",
         ),
         "change": (
             f"{_KNOWLEDGE}.entries:change",
-            "Change an entry; what it is found by follows, facts stay as they are.",
+            "Change an entry; its search fields follow, its facts do not change.",
         ),
         "remove": (
             f"{_KNOWLEDGE}.entries:remove",
-            "Remove an entry; its raw message stays, and is not learned from.",
+            "Remove an entry; its raw message stays, but nothing is extracted from it any more.",
         ),
-        "stats": (f"{_KNOWLEDGE}.entries:stats", "Tell an agent's memory in numbers."),
+        "stats": (f"{_KNOWLEDGE}.entries:stats", "Show the statistics of an agent's memory."),
         "list": (f"{_KNOWLEDGE}.entries:list_", "List entries, the newest first."),
         "search": (
             f"{_RETRIEVAL}.search:search",
-            "Search an agent's memory; what nothing is known of has no answer.",
+            "Search an agent's memory; without a relevant entry there are no results.",
         ),
         "events": (
             f"{_KNOWLEDGE}.events:list_events",
-            "List events in their order; go on after the last number, and none is missed.",
+            "List events in order; continue with --after the last number.",
         ),
         "context": (
             f"{_RETRIEVAL}.context:context",
-            "Show the context of a question for a prompt, and what was left out and why.",
+            "Show the context for a question, as a prompt gets it, and what was left out and why.",
         ),
         "retrievals": (
             f"{_RETRIEVAL}.retrievals:retrievals",
-            "List what was put before messages, the latest first: memories with their scores, and notes.",
+            "List automatic retrievals, the latest first: memories with their scores, and notes.",
         ),
         "forget": (
             "mnestic.starter.cli.forgetting.forget:forget",
-            "Forget a topic for good: what has its words or is about it, and the facts from that.",
+            "Forget a topic permanently: texts that have its words or are about it, and the facts from them.",
         ),
         "world": (
             f"{_KNOWLEDGE}.world:world",
-            "Tell what is known of a subject: facts, their changes, patterns and predictions.",
+            "Show what is known about a subject: facts, their changes, patterns and predictions.",
         ),
-        "facts": (f"{_KNOWLEDGE}.facts:app", "What an agent believes."),
-        "predicates": (f"{_KNOWLEDGE}.predicates:app", "What holds for predicates, in a tenant."),
-        "parked": (f"{_KNOWLEDGE}.parked:app", "Messages that could not be learned from."),
+        "facts": (f"{_KNOWLEDGE}.facts:app", "Read and correct the facts of an agent."),
+        "predicates": (
+            f"{_KNOWLEDGE}.predicates:app",
+            "Read and change the cardinality and category of predicates.",
+        ),
+        "parked": (
+            f"{_KNOWLEDGE}.parked:app",
+            "List, retry and drop messages that extraction failed on.",
+        ),
         "record": (
             "mnestic.starter.cli.jobs.records:app",
             "Read and write an agent's long-term records.",
         ),
-        "settings": (f"{_RETRIEVAL}.agent_settings:app", "A setting of an agent."),
+        "settings": (
+            f"{_RETRIEVAL}.agent_settings:app",
+            "Read and change the settings of an agent.",
+        ),
     }
 
 

@@ -1,4 +1,4 @@
-"""How commands speak: tables for people, one JSON document for programs, one line for an error."""
+"""How commands print: tables for people, one JSON document for programs, one line for an error."""
 
 import contextlib
 import json
@@ -31,22 +31,24 @@ EXIT_INTERRUPTED = 130
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 Result = TypeVar("Result")
 
-_LEAST_CUT = 24  # characters that a column which is cut is left
+_MIN_CUT_WIDTH = 24  # characters that a column which is cut is left
 _GAP = 2  # between columns
-_SHORTEST_ID = 8  # characters that are shown of one where there is too little room
+_MIN_ID_LENGTH = 8  # characters that are shown of one where there is too little room
 # What moves the cursor, changes the terminal or turns the direction of writing.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
 class _Printer(Console):
-    """Prints text that somebody stored as it is, without markup; what would steer a terminal is shown."""
+    """Prints stored text without markup; control characters are shown as escapes."""
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(highlight=False, markup=False, **fields)
 
     def print(self, *objects: Any, **fields: Any) -> None:
         """As `Console.print`."""
-        super().print(*(visible(one) if isinstance(one, str) else one for one in objects), **fields)
+        super().print(
+            *(visible(item) if isinstance(item, str) else item for item in objects), **fields
+        )
 
 
 out = _Printer()
@@ -54,8 +56,8 @@ err = _Printer(stderr=True)
 
 
 def visible(text: str) -> str:
-    """A text whose control characters are told instead of obeyed; it keeps its lines and tabs."""
-    return _CONTROLS.sub(lambda found: ascii(found[0])[1:-1], text)
+    """A text with its control characters escaped; it keeps its lines and tabs."""
+    return _CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def one_line(text: str) -> str:
@@ -72,17 +74,17 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 def print_json(document: Any) -> None:
     """Prints one JSON document on standard output."""
-    told = json.dumps(document, ensure_ascii=False, default=str)
+    text = json.dumps(document, ensure_ascii=False, default=str)
     try:
-        told.encode(sys.stdout.encoding)
+        text.encode(sys.stdout.encoding)
     except UnicodeEncodeError:  # another encoding than UTF-8, or bytes in a file's name
-        told = json.dumps(document, default=str)
-    sys.stdout.write(told + "\n")
+        text = json.dumps(document, default=str)
+    sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def print_delay(why: str) -> None:
-    """Tells a person why a command takes longer, on standard error."""
+    """Prints on standard error why a command takes longer."""
     err.print(f"extraction is paused: {why}", soft_wrap=True)
 
 
@@ -101,8 +103,8 @@ def print_table(
 ) -> None:
     """Prints rows as a table, or the sentence that there are none; whole, unless a terminal is too narrow.
 
-    Then the columns in `ids` show as much of each id as tells it from the others, those in `cut` are kept to one
-    line, whatever is in them, and others are folded where they would leave too little room for these.
+    On a narrow terminal the columns in `ids` show unambiguous prefixes, those in `cut` are cut to one line, and
+    the others are folded if these would have too little room.
     """
     cells = [
         [_cell(cell, is_cut=name in cut) for name, cell in zip(columns, row, strict=True)]
@@ -130,8 +132,8 @@ def _print_at_width(
     """Prints a table as wide as the terminal at most; the columns in `cut` share the room that the others leave."""
     widths = zip(columns, _widths(columns, cells), strict=True)
     room = out.width - sum(_GAP + width for name, width in widths if name not in cut)
-    is_narrow = room < (_LEAST_CUT + _GAP) * len(cut)
-    share: dict[str, Any] = {"width": _LEAST_CUT} if is_narrow else {"ratio": 1}
+    is_narrow = room < (_MIN_CUT_WIDTH + _GAP) * len(cut)
+    share: dict[str, Any] = {"width": _MIN_CUT_WIDTH} if is_narrow else {"ratio": 1}
     table = Table(box=None, pad_edge=False, header_style="bold", expand=bool(cut))
     for column in columns:
         if column in cut:
@@ -166,18 +168,18 @@ def _print_whole(
 def _with_short_ids(
     columns: Sequence[str], cells: list[list[Text]], ids: Sequence[str]
 ) -> list[list[Text]]:
-    """The cells, with as much of each id as a command takes for it, as far as this table tells."""
+    """The cells, with each id shortened to a prefix that is unambiguous within this table."""
     short = [[*row] for row in cells]
-    for place, name in enumerate(columns):
+    for index, name in enumerate(columns):
         if name in ids:
-            whole = {row[place].plain for row in cells}
+            whole = {row[index].plain for row in cells}
             for row in short:
-                row[place] = Text(_short_id(row[place].plain, whole))
+                row[index] = Text(_short_id(row[index].plain, whole))
     return short
 
 
 def _short_id(whole: str, among: Collection[str]) -> str:
-    for length in range(_SHORTEST_ID, len(whole)):
+    for length in range(_MIN_ID_LENGTH, len(whole)):
         if sum(other.startswith(whole[:length]) for other in among) == 1:
             return whole[:length]
     return whole
@@ -185,14 +187,14 @@ def _short_id(whole: str, among: Collection[str]) -> str:
 
 def _widths(columns: Sequence[str], cells: Sequence[Sequence[Text]]) -> list[int]:
     return [
-        max(map(_width, (Text(name), *(row[place] for row in cells))))
-        for place, name in enumerate(columns)
+        max(map(_width, (Text(name), *(row[index] for row in cells))))
+        for index, name in enumerate(columns)
     ]
 
 
 def _cell(value: Any, *, is_cut: bool) -> Text:
-    told = "" if value is None else str(value)
-    return Text(visible(one_line(told) if is_cut else told))
+    text = "" if value is None else str(value)
+    return Text(visible(one_line(text) if is_cut else text))
 
 
 def _width(cell: Text) -> int:
@@ -205,12 +207,12 @@ def print_progress(line: str) -> None:
 
 
 def print_warning(line: str) -> None:
-    """Prints on standard error what may not be as it is meant."""
+    """Prints a warning on standard error."""
     err.print(f"warning: {line}", soft_wrap=True)
 
 
 def print_refusal(line: str) -> None:
-    """Prints on standard error what was left out of a command's work."""
+    """Prints on standard error what a command refused and left out."""
     err.print(f"refused: {line}", soft_wrap=True)
 
 

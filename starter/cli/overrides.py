@@ -22,5 +22,5 @@ def command_settings(**more: Any) -> "Settings":
 
     for line in describe_unknown_variables():
         print_warning(line)
-    given = {name: value for name, value in more.items() if value is not None}
-    return load_settings(**{**overrides, **given})
+    options = {name: value for name, value in more.items() if value is not None}
+    return load_settings(**{**overrides, **options})

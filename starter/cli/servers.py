@@ -1,4 +1,4 @@
-"""`mnestic up`, `worker`, `migrate`, `index`: what runs, and keeps running."""
+"""`mnestic up`, `worker`, `migrate` and `index`: servers, workers and the database."""
 
 import asyncio
 import signal
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mnestic.starter.embedded.runtime import EmbeddedRuntime
 
 _OPEN_TO_ACCOUNTS = (
-    "note: Temporal's dev server knows no passwords, so every account of this machine can read and "
+    "note: Temporal's dev server has no passwords, so every account of this machine can read and "
     "steer its jobs. On a machine that you share, set TEMPORAL_ADDRESS to a cluster of your own with "
     "TLS or an API key."
 )
@@ -59,7 +59,7 @@ def worker(
 
 
 def migrate_schema(as_json: AsJson = False) -> None:
-    """Bring the database's schema to this version, and put roles and rights right."""
+    """Upgrade the database's schema to this version, and restore its roles and rights."""
     from mnestic.starter.memory_wiring import find_database
     from mnestic.stores.postgres.schema import migrate
 
@@ -72,7 +72,7 @@ def migrate_schema(as_json: AsJson = False) -> None:
 
 
 def index(as_json: AsJson = False) -> None:
-    """Build the vector indexes that large memories of the tenant lack; everybody goes on meanwhile."""
+    """Build the missing vector indexes of the tenant's large memories; reads and writes continue."""
     from mnestic.starter.memory_wiring import find_database
     from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
@@ -81,11 +81,18 @@ def index(as_json: AsJson = False) -> None:
     with err.status("Building indexes …"):
         indexed = index_vectors(admin_url.get_secret_value(), settings.tenant_id)
     if as_json:
-        print_json({"built": [asdict(one) for one in indexed.built], "dropped": indexed.dropped})
+        print_json(
+            {
+                "built": [asdict(vector_index) for vector_index in indexed.built],
+                "dropped": indexed.dropped,
+            }
+        )
         return
-    for one in indexed.built:
-        out.print(f"Built one for {one.agent_id} ({one.model}).", markup=False)
-    out.print(f"{len(indexed.built)} built, {indexed.dropped} dropped.")
+    for vector_index in indexed.built:
+        out.print(
+            f"Built an index for {vector_index.agent_id} ({vector_index.model}).", markup=False
+        )
+    out.print(f"{len(indexed.built)} indexes built, {indexed.dropped} dropped.")
 
 
 async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:

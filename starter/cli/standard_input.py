@@ -1,6 +1,6 @@
-"""A text that does not stand in the command itself: on standard input, or in a file.
+"""Reads texts that a command gets from standard input or a file instead of its arguments.
 
-It stands alone because a pipe and a file may hold anything, and every command refuses what is no text alike.
+It stands alone because a pipe and a file may have any content, and every command refuses other content than text alike.
 """
 
 import sys
@@ -39,7 +39,7 @@ def read_file_argument(text: str, *, what: str) -> str | None:
     path = Path(text[1:])
     try:
         if not path.is_file():
-            why = "is no file" if path.exists() else "there is no such file"
+            why = "is not a file" if path.exists() else "there is no such file"
         elif path.stat().st_size > LARGEST_FILE_BYTES:
             why = f"is larger than {LARGEST_FILE_BYTES // 2**20} MiB"
         else:

@@ -1,4 +1,4 @@
-"""Runs the demo on servers of its own, or on those that are up, and tells it as a story."""
+"""Runs the demo on its own servers, or on those that are up, and prints each step."""
 
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -67,17 +67,17 @@ async def _runtime(
         yield runtime, in_force, time_skipping
 
 
-def tell_end(report: DemoReport) -> None:
-    """Tells the counts."""
+def print_report(report: DemoReport) -> None:
+    """Prints the counts."""
     out.print(
         f"\nWrites expected {report.writes_expected}, present {report.writes_present}, "
-        f"doubled {report.writes_duplicated}. Snapshots verified at restore: "
+        f"duplicated {report.writes_duplicated}. Snapshots verified at restore: "
         f"{report.restores_verified} of {report.waits}. {report.elapsed_s} s."
     )
     if report.sound:
-        out.print("Nothing lost, nothing doubled.", style="bold green")
+        out.print("Nothing lost, nothing duplicated.", style="bold green")
     else:
-        out.print("A count is off.", style="bold red")
+        out.print("A count is wrong.", style="bold red")
     out.print(
         f"The job in the Temporal UI (run `mnestic up` for it): {report.temporal_ui}",
         soft_wrap=True,

@@ -1,4 +1,4 @@
-"""Moments on the command line: dates and times, as people write them."""
+"""Timestamps on the command line: dates and times, as people write them."""
 
 from datetime import UTC, datetime
 
@@ -17,14 +17,14 @@ def parse_timestamp(text: str | None, *, what: str) -> datetime | None:
     """
     if text is None:
         return None
-    found = _in_digits(text.strip()) or _in_words(text.strip(), now=datetime.now(UTC))
-    if found is None:
+    timestamp = _in_digits(text.strip()) or _in_words(text.strip(), now=datetime.now(UTC))
+    if timestamp is None:
         why = (
-            f"{text[:80]!r} is no date and no time; write 2026-01-31, 2026-01-31T12:00Z, "
+            f"{text[:80]!r} is not a date or a time; write 2026-01-31, 2026-01-31T12:00Z, "
             "2026-01-31T12:00+02:00 or yesterday"
         )
         raise InvalidInputError(what=what, why=why)
-    return found
+    return timestamp
 
 
 def _in_digits(text: str) -> datetime | None:
@@ -44,5 +44,5 @@ def _in_words(text: str, *, now: datetime) -> datetime | None:
     back, ahead = mentions[0].resolve(now, "past"), mentions[0].resolve(now, "future")
     if back is not None and ahead is not None and back != ahead:
         return None  # as in "Monday", which may be the last or the next
-    found = back or ahead
-    return None if found is None else found.start
+    timestamp = back or ahead
+    return None if timestamp is None else timestamp.start

@@ -1,6 +1,6 @@
-"""Values on the command line: JSON, text, and what a pydantic type makes of them.
+"""Parses values on the command line: JSON, text and pydantic types.
 
-They stand apart from what commands print because only they need pydantic, and help needs none of it.
+It stands apart from `output.py` because it needs pydantic, which `--help` does not load.
 """
 
 import json
@@ -24,16 +24,16 @@ def parse_value(text: str, *, what: str) -> Any:
     Raises:
         InvalidInputError: it begins as JSON does and is none, or it is more than JSON can be here.
     """
-    written = read_file_argument(text, what=what)
-    source, given = (what, text) if written is None else (f"{what} {text}", written)
+    file_text = read_file_argument(text, what=what)
+    source, content = (what, text) if file_text is None else (f"{what} {text}", file_text)
     try:
-        return _read_json(given, source)
+        return _read_json(content, source)
     except json.JSONDecodeError as error:
-        if not given.lstrip().startswith(_BEGINNINGS_OF_JSON):
-            return given
-        as_text = json.dumps(given, ensure_ascii=False)
+        if not content.lstrip().startswith(_BEGINNINGS_OF_JSON):
+            return content
+        as_text = json.dumps(content, ensure_ascii=False)
         how = f": {shlex.quote(as_text)}" if len(as_text) <= _LONGEST_EXAMPLE else ""
-        why = f"{_not_json(error)}; to have it as text, write it as a JSON string{how}"
+        why = f"{_not_json(error)}; to store it as text, write it as a JSON string{how}"
         raise InvalidInputError(what=source, why=why) from None
 
 
@@ -57,10 +57,10 @@ def parse_json(text: str, *, what: str) -> Any:
     Raises:
         InvalidInputError: says where it is not.
     """
-    written = read_file_argument(text, what=what)
-    source, given = (what, text) if written is None else (f"{what} {text}", written)
+    file_text = read_file_argument(text, what=what)
+    source, content = (what, text) if file_text is None else (f"{what} {text}", file_text)
     try:
-        return _read_json(given, source)
+        return _read_json(content, source)
     except json.JSONDecodeError as error:
         raise InvalidInputError(what=source, why=_not_json(error)) from None
 

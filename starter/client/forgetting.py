@@ -35,17 +35,17 @@ class ForgettingClient(ClientPart):
         return await forgetting.start(topic, await forgetting.confirmed(topic, confirm))
 
     async def report(
-        self, topic: FreeText, done: Purged, *, shown: TopicForgotten | None = None
+        self, topic: FreeText, done: Purged, *, preview: TopicForgotten | None = None
     ) -> TopicForgotten:
         """What a forgetting that has ended has purged, and what speaks of the topic still.
 
         Args:
             topic: The topic, which nobody else knows any more.
             done: The result of `ForgetTopic`.
-            shown: The preview; its items are told once more.
+            preview: The preview, whose items are repeated in the report.
         """
-        return await (await topic_forgetting(self._scope, self._reach, topic)).tell(
-            topic, done, shown=shown
+        return await (await topic_forgetting(self._scope, self._reach, topic)).report(
+            topic, done, preview=preview
         )
 
 

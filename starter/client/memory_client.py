@@ -331,9 +331,9 @@ class MemoryClient(ChecksTexts):
             TemporalUnavailableError: Temporal does not answer.
         """
         forgetting = await topic_forgetting(self._scope, self._reach, topic)
-        shown = await forgetting.confirmed(topic, confirm)
-        done = await (await forgetting.start(topic, shown)).result()
-        return await forgetting.tell(topic, done, shown=shown)
+        preview = await forgetting.confirmed(topic, confirm)
+        done = await (await forgetting.start(topic, preview)).result()
+        return await forgetting.report(topic, done, preview=preview)
 
     def export(self) -> AsyncGenerator[ExportLine, None]:
         """All of the agent's memory, line by line, as it is when the first line is taken; `import_lines` reads it back.

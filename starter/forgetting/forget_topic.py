@@ -57,42 +57,46 @@ class TopicForgetting:
         """
         if token is None:
             check_token(None, "")
-        shown = await self.preview(topic)
-        check_token(token, shown.token or "")
-        return shown
+        preview = await self.preview(topic)
+        check_token(token, preview.token or "")
+        return preview
 
-    async def start(self, topic: str, shown: TopicForgotten) -> WorkflowHandle[Any, Purged]:
+    async def start(self, topic: str, preview: TopicForgotten) -> WorkflowHandle[Any, Purged]:
         """Starts the workflow that forgets what was shown."""
-        asked = ForgetRequest(
+        request = ForgetRequest(
             tenant_id=self._caller.tenant_id,
             agent_id=self._caller.agent_id,
             forgetting_id=uuid.uuid4().hex,
         )
         memory = self._caller.memory
-        async with begin_forgetting(memory, asked, write=True) as transaction:
-            await transaction.forgetting.begin(asked.forgetting_id, topic, entries=shown.by_meaning)
-        workflow_id = forget_workflow_id(asked.tenant_id, asked.forgetting_id)
+        async with begin_forgetting(memory, request, write=True) as transaction:
+            await transaction.forgetting.begin(
+                request.forgetting_id, topic, entries=preview.by_meaning
+            )
+        workflow_id = forget_workflow_id(request.tenant_id, request.forgetting_id)
         try:
             with rpc_errors(self._reach.address, job_id=workflow_id):
                 return await self._reach.temporal.start_workflow(
                     FORGET_TOPIC,
-                    asked,
+                    request,
                     id=workflow_id,
                     task_queue=self._reach.task_queue,
                     result_type=Purged,
                 )
         except MnesticError:
-            async with begin_forgetting(memory, asked, write=True) as transaction:
-                await transaction.forgetting.finish(asked.forgetting_id)  # its words must not stay
+            async with begin_forgetting(memory, request, write=True) as transaction:
+                await transaction.forgetting.finish(
+                    request.forgetting_id
+                )  # its words must not stay
             raise
 
-    async def tell(
-        self, topic: str, done: Purged, *, shown: TopicForgotten | None
+    async def report(
+        self, topic: str, done: Purged, *, preview: TopicForgotten | None
     ) -> TopicForgotten:
         """See `ForgettingClient.report`."""
         survey = await self._survey(topic, ())
         stale = tuple(_stale(table) for table in done.stale)
-        items = () if shown is None else shown.items
+        items = () if preview is None else preview.items
         return TopicForgotten(**done.model_dump(), items=items, left=(*survey.left, *stale))
 
     async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicPreview:

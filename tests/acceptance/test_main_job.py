@@ -178,14 +178,14 @@ def test_json_lines_are_parted_by_silence_and_told_as_a_story(up: Any, tmp_path:
 
     story = up.command("demo", "--conversation", str(path))
 
-    counted = re.search(r"Writes expected (\d+), present (\d+), doubled (\d+)", story.out)
+    counted = re.search(r"Writes expected (\d+), present (\d+), duplicated (\d+)", story.out)
     assert story.code == 0, story.err
     assert counted is not None
     assert int(counted[1]) == int(counted[2]) > 6
     assert counted[3] == "0"
     assert "3 sessions read, 2 waits" in story.out
     assert "Snapshots verified at restore: 2 of 2" in story.out
-    assert "Nothing lost, nothing doubled." in story.out
+    assert "Nothing lost, nothing duplicated." in story.out
     assert "people/Ines changed" in story.out
 
 

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.known_agents import open_agent_memory
 from mnestic.starter.cli.output import counted, print_progress, run
 
 if TYPE_CHECKING:
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def export(
-    agent: Annotated[str, typer.Option(help="The agent whose memory it is.")],
+    agent: Annotated[str, typer.Option(help="The agent whose memory is used.")],
     output: Annotated[
         Path | None,
-        typer.Option(help="The file to write, once it is whole; standard output without it."),
+        typer.Option(help="The file to write, replaced once complete; default: standard output."),
     ] = None,
 ) -> None:
     """Write all of an agent's memory as JSON lines, which `memory ingest` reads back.
 
-    It is all as at one moment. Jobs are no memory and not in it, nor are costs, events and the audit log.
+    It is consistent: all as of one moment. Jobs, costs, events and the audit log are not in it.
     """
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
+        async with open_agent_memory(agent) as memory:
             if output is None:
                 await _write(memory, sys.stdout.buffer)
                 return
@@ -66,10 +66,10 @@ def _replacing(output: Path) -> Iterator[IO[bytes]]:
 
 async def _write(memory: "MemoryClient", file: IO[bytes]) -> int:
     """Writes the lines in UTF-8, whatever the terminal's encoding; returns how many."""
-    written = 0
+    line_count = 0
     async with aclosing(memory.export()) as lines:
         async for line in lines:
             file.write(line.model_dump_json().encode() + b"\n")
-            written += 1
+            line_count += 1
     file.flush()
-    return written
+    return line_count

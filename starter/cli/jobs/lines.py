@@ -1,4 +1,4 @@
-"""A timeline's entries in words: a title, and what there is to say about it."""
+"""A timeline's entries as text: a title and details."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ _TITLES: Mapping[TimelineEventKind, str] = {
 
 
 def title(entry: TimelineEntry) -> str:
-    """What kind of thing it is."""
+    """The title of an entry."""
     if entry.what == "step":
         return str(entry.detail["kind"])
     if entry.what in ("requested", "refused"):
@@ -40,26 +40,26 @@ def title(entry: TimelineEntry) -> str:
 
 
 def about(entry: TimelineEntry) -> str:
-    """What there is to say about it, in one line."""
+    """The details of an entry, in one line."""
     words = _ABOUT.get(entry.what, _cause)
     return " · ".join(part for part in words(entry.detail) if part)
 
 
 def brief(name: str | None) -> str | None:
-    """The beginning of an id that somebody's computer made up."""
+    """An id, shortened if it is a long generated one."""
     return name if name is None or len(name) <= _LONGEST_ID else f"{name[:8]}…"
 
 
 def _started(detail: Detail) -> Iterator[str]:
-    yield _told("plan", detail.get("plan"))
-    yield _told("agent", detail.get("agent"))
-    yield _told("session", detail.get("session"))
-    yield _told("forked from", detail.get("forked_from"))
-    yield _told("by", detail.get("by"))
+    yield _labelled("plan", detail.get("plan"))
+    yield _labelled("agent", detail.get("agent"))
+    yield _labelled("session", detail.get("session"))
+    yield _labelled("forked from", detail.get("forked_from"))
+    yield _labelled("by", detail.get("by"))
 
 
 def _continued(detail: Detail) -> Iterator[str]:
-    yield _told("epoch", detail.get("epoch"))
+    yield _labelled("epoch", detail.get("epoch"))
 
 
 def _step(detail: Detail) -> Iterator[str]:
@@ -68,9 +68,9 @@ def _step(detail: Detail) -> Iterator[str]:
     yield str(node or ("" if activity.startswith("mnestic.") else activity))
     yield activity if node and detail["kind"] == "tool" else ""
     for name in ("records", "missing", "episodes"):
-        yield _counted(detail.get(name), name)
-    yield _told("episode", brief(detail.get("episode_id")))
-    yield _told("model", detail.get("model"))
+        yield _count_or_empty(detail.get(name), name)
+    yield _labelled("episode", brief(detail.get("episode_id")))
+    yield _labelled("model", detail.get("model"))
     if "input_tokens" in detail:
         yield f"{detail['input_tokens']} + {detail.get('output_tokens', 0)} tokens"
     state = detail.get("state", "done")
@@ -81,7 +81,7 @@ def _step(detail: Detail) -> Iterator[str]:
 def _tried(detail: Detail) -> Iterator[str]:
     attempts = detail.get("attempts", 1)
     yield f"{attempts} attempts" if attempts > 1 else ""
-    yield _lasting(detail.get("duration_s")) or ""
+    yield _duration(detail.get("duration_s")) or ""
     yield str(detail.get("cause", ""))
 
 
@@ -90,7 +90,7 @@ def _wait_opened(detail: Detail) -> Iterator[str]:
     yield f"{detail.get('key', '')} ({_number(detail)})" + (f" until {until}" if until else "")
     yield f"snapshot {brief(detail.get('snapshot_id'))}, {_hash(detail)}"
     messages, records = detail.get("message_count"), detail.get("record_count")
-    counts = (_counted(messages, "messages"), _counted(records, "records"))
+    counts = (_count_or_empty(messages, "messages"), _count_or_empty(records, "records"))
     yield ", ".join(count for count in counts if count)
 
 
@@ -99,51 +99,51 @@ def _wait_extended(detail: Detail) -> Iterator[str]:
 
 
 def _requested(detail: Detail) -> Iterator[str]:
-    yield _told("request", brief(detail.get("request_id")))
-    yield _told("outcome", detail.get("outcome"))
-    yield _told("until", _moment(detail.get("until")))
+    yield _labelled("request", brief(detail.get("request_id")))
+    yield _labelled("outcome", detail.get("outcome"))
+    yield _labelled("until", _moment(detail.get("until")))
     sender = detail.get("by") or detail.get("identity")
     yield f"{detail['via']} from {sender}" if "via" in detail else ""
-    yield _told("reason:", detail.get("reason"))
+    yield _labelled("reason:", detail.get("reason"))
     yield str(detail.get("cause", ""))
 
 
 def _timer_fired(detail: Detail) -> Iterator[str]:
-    yield _told("", detail.get("key"))
-    yield _told("after", _lasting(detail.get("after_s")))
+    yield _labelled("", detail.get("key"))
+    yield _labelled("after", _duration(detail.get("after_s")))
 
 
 def _restored(detail: Detail) -> Iterator[str]:
     yield f"{_number(detail)} {detail.get('outcome', '')}".strip()
     if "verified" in detail:
         yield f"{'verified' if detail['verified'] else 'NOT verified'} {_hash(detail)}"
-    yield _told("drift", detail.get("drift_count"))
-    yield _told("newer memory set aside as snapshot", detail.get("set_aside"))
-    yield _told("request", brief(detail.get("request_id")))
+    yield _labelled("drift", detail.get("drift_count"))
+    yield _labelled("newer memory set aside as snapshot", detail.get("set_aside"))
+    yield _labelled("request", brief(detail.get("request_id")))
     if "reason" in detail:
         yield shortened(f"override by {detail.get('by', 'somebody')}: {detail['reason']}")
 
 
 def _needs_attention(detail: Detail) -> Iterator[str]:
     yield _number(detail)
-    yield _told("request", brief(detail.get("request_id")))
+    yield _labelled("request", brief(detail.get("request_id")))
     yield str(detail.get("cause", ""))
 
 
 def _cancel_requested(detail: Detail) -> Iterator[str]:
-    yield _told("by", detail.get("by"))
-    yield _told("reason:", detail.get("reason"))
+    yield _labelled("by", detail.get("by"))
+    yield _labelled("reason:", detail.get("reason"))
 
 
 def _clock_moved(detail: Detail) -> Iterator[str]:
-    yield _told("by", _lasting(detail.get("by_s")))
+    yield _labelled("by", _duration(detail.get("by_s")))
 
 
 def _ended(detail: Detail) -> Iterator[str]:
-    yield _told("plan", detail.get("plan"))
-    yield _counted(detail.get("waits"), "waits")
-    yield _told("episode", brief(detail.get("episode_id")))
-    yield _told("by", detail.get("by"))
+    yield _labelled("plan", detail.get("plan"))
+    yield _count_or_empty(detail.get("waits"), "waits")
+    yield _labelled("episode", brief(detail.get("episode_id")))
+    yield _labelled("by", detail.get("by"))
     yield str(detail.get("cause", ""))
 
 
@@ -168,11 +168,11 @@ _ABOUT: Mapping[TimelineEventKind, Callable[[Detail], Iterator[str]]] = {
 }
 
 
-def _told(word: str, value: Any) -> str:
+def _labelled(word: str, value: Any) -> str:
     return "" if value is None else f"{word} {value}".strip()
 
 
-def _counted(number: int | None, things: str) -> str:
+def _count_or_empty(number: int | None, things: str) -> str:
     return "" if number is None else counted(number, things)
 
 
@@ -190,8 +190,8 @@ def _moment(text: str | None) -> str | None:
     return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M}" if text else None
 
 
-def _lasting(seconds: float | None) -> str | None:
-    """A duration as people say it."""
+def _duration(seconds: float | None) -> str | None:
+    """A duration, in the unit that fits it."""
     if seconds is None:
         return None
     if seconds < 1:

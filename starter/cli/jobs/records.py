@@ -8,7 +8,7 @@ import typer
 from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.known_agents import Agent, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as, parse_value
 
@@ -23,7 +23,7 @@ def get(namespace: Namespace, key: Key, agent: Agent, as_json: AsJson = False) -
     """Show a record."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
+        async with open_agent_memory(agent) as memory:
             _print_record(await memory.records.get(namespace, key), as_json=as_json)
 
     run(work())
@@ -40,24 +40,24 @@ def set_(
         int | None, typer.Option(min=0, help="Only if it is at this version; 0: only if new.")
     ] = None,
     request_id: Annotated[
-        str | None, typer.Option(help="The same id is the same write, done once.")
+        str | None, typer.Option(help="Idempotency key: the same id writes once.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a record."""
-    lifetime, told = parse_as(Duration, ttl, what="--ttl"), parse_value(value, what="value")
+    lifetime, parsed_value = parse_as(Duration, ttl, what="--ttl"), parse_value(value, what="value")
 
     async def work() -> None:
         async with await connect_memory() as connection:
             record = await connection.memory(agent).records.set(
                 namespace,
                 key,
-                told,
+                parsed_value,
                 ttl=lifetime,
                 expected_version=expected_version,
                 operation_key=f"client/{request_id}" if request_id else None,
             )
-        _print_record(record, as_json=as_json, is_text=told == value)
+        _print_record(record, as_json=as_json, is_text=parsed_value == value)
 
     run(work())
 
@@ -66,26 +66,28 @@ def set_(
 def list_(
     agent: Agent,
     namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List records in the order of namespace and key."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            found, following = await memory.records.list(namespace, limit=limit, cursor=cursor)
+        async with open_agent_memory(agent) as memory:
+            page, next_cursor = await memory.records.list(namespace, limit=limit, cursor=cursor)
         if as_json:
-            records = [record.model_dump(mode="json") for record in found]
-            print_json({"records": records, "cursor": following})
+            records = [record.model_dump(mode="json") for record in page]
+            print_json({"records": records, "cursor": next_cursor})
             return
         rows = [
-            (r.namespace, r.key, r.version, json.dumps(r.value, ensure_ascii=False)) for r in found
+            (r.namespace, r.key, r.version, json.dumps(r.value, ensure_ascii=False)) for r in page
         ]
         columns = ("namespace", "key", "version", "value")
         print_table(columns, rows, empty="No records.", cut=("value",))
-        if following:
-            out.print(f"More: --cursor {following}", soft_wrap=True)
+        if next_cursor:
+            out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
 
     run(work())
 
@@ -103,12 +105,14 @@ def delete(
     """Delete a record."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            gone = await memory.records.delete(namespace, key, expected_version=expected_version)
+        async with open_agent_memory(agent) as memory:
+            deleted = await memory.records.delete(namespace, key, expected_version=expected_version)
         if as_json:
-            print_json(gone.model_dump(mode="json"))
+            print_json(deleted.model_dump(mode="json"))
         else:
-            out.print(f"{gone.namespace}/{gone.key} is deleted; its version is {gone.version}.")
+            out.print(
+                f"{deleted.namespace}/{deleted.key} is deleted; its version is {deleted.version}."
+            )
 
     run(work())
 

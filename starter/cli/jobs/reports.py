@@ -1,4 +1,4 @@
-"""`mnestic job history` and `mnestic job diff`: what happened to a job, and to its memory."""
+"""`mnestic job history` and `mnestic job diff`: a job's timeline, and changes of its memory."""
 
 import json
 from collections.abc import Iterator
@@ -9,41 +9,43 @@ import typer
 from mnestic.memory.jobs.differences import JobDifference, WorkingMemoryChange
 from mnestic.memory.jobs.timeline import JobTimeline, TimelineEntry
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.ids import job_named, wait_named
+from mnestic.starter.cli.ids import resolve_job_id, resolve_wait_id
 from mnestic.starter.cli.jobs.jobs import JobId
 from mnestic.starter.cli.jobs.lines import about, title
 from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 
 
 def history(
-    given: JobId,
+    id_or_prefix: JobId,
     limit: Annotated[
-        int, typer.Option(min=1, max=100_000, help="How many at most, the latest.")
+        int, typer.Option(min=1, max=100_000, help="Maximum number of events, the latest ones.")
     ] = 200,
     as_json: AsJson = False,
 ) -> None:
-    """Show what happened to a job, in the order of time."""
+    """Show the timeline of a job."""
 
     async def work() -> None:
         async with await connect_client() as client:
-            job_id = await job_named(client, given)
+            job_id = await resolve_job_id(client, id_or_prefix)
             timeline = await client.job_history(job_id)
-        shown = timeline.entries[-limit:]
-        earlier = len(timeline.entries) - len(shown)
+        visible_entries = timeline.entries[-limit:]
+        earlier = len(timeline.entries) - len(visible_entries)
         if as_json:
-            entries = [entry.model_dump(mode="json") for entry in shown]
+            entries = [entry.model_dump(mode="json") for entry in visible_entries]
             print_json(timeline.model_dump(mode="json") | {"entries": entries, "earlier": earlier})
         else:
-            _print_timeline(timeline, shown, earlier=earlier)
+            _print_timeline(timeline, visible_entries, earlier=earlier)
 
     run(work())
 
 
 def diff(
-    given: JobId,
+    id_or_prefix: JobId,
     wait: Annotated[
         str | None,
-        typer.Option(metavar="N|ID", help="The wait; the open one, else the latest, without it."),
+        typer.Option(
+            metavar="N|ID", help="Number or id of the wait; default: the open one, else the latest."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -51,90 +53,92 @@ def diff(
 
     async def work() -> None:
         async with await connect_client() as client:
-            job_id = await job_named(client, given)
-            found = await client.diff_job(job_id, await wait_named(client, job_id, wait))
+            job_id = await resolve_job_id(client, id_or_prefix)
+            difference = await client.diff_job(job_id, await resolve_wait_id(client, job_id, wait))
         if as_json:
-            print_json(found.model_dump(mode="json"))
+            print_json(difference.model_dump(mode="json"))
         else:
-            _print_difference(found)
+            _print_difference(difference)
 
     run(work())
 
 
-def _print_difference(found: JobDifference) -> None:
-    now = found.working_memory
+def _print_difference(difference: JobDifference) -> None:
+    now = difference.working_memory
     out.print(
-        f"Job {found.job_id} · wait {found.wait_id} ({found.key}, {found.state}) · snapshot of "
-        f"{found.snapshot_at:%Y-%m-%d %H:%M} UTC, verified {found.snapshot_sha256[:12]}…",
+        f"Job {difference.job_id} · wait {difference.wait_id} ({difference.key}, {difference.state}) · snapshot of "
+        f"{difference.snapshot_at:%Y-%m-%d %H:%M} UTC, verified {difference.snapshot_sha256[:12]}…",
         soft_wrap=True,
     )
-    out.print(_verdict(found), soft_wrap=True)
-    if found.redacted_at is not None:
+    out.print(_verdict(difference), soft_wrap=True)
+    if difference.redacted_at is not None:
         out.print(
-            f"Something in the snapshot was forgotten at {found.redacted_at:%Y-%m-%d %H:%M} UTC; what is "
-            "left of it is compared.",
+            f"Parts of the snapshot were forgotten at {difference.redacted_at:%Y-%m-%d %H:%M} UTC; the rest "
+            "is compared.",
             soft_wrap=True,
         )
-    if found.set_aside is not None:
-        told = "Its restore set newer working memory aside, as snapshot"
-        out.print(f"{told} {found.set_aside}.", soft_wrap=True)
+    if difference.set_aside is not None:
+        note = "Its restore set newer working memory aside, as snapshot"
+        out.print(f"{note} {difference.set_aside}.", soft_wrap=True)
     records = [
         (
             f"{change.namespace}/{change.key}",
             f"{change.kind} {change.snapshot_version} → {change.current_version}",
-            *_values(change.before, change.now),
+            *_value_pair(change.before, change.now),
         )
-        for change in found.records
+        for change in difference.records
     ]
-    empty = f"No record changed; the job has read {found.records_compared}."
+    empty = f"No record changed; records that the job has read: {difference.records_compared}."
     out.print()
     print_table(("record", "change", "before", "now"), records, empty=empty, cut=("before", "now"))
-    if found.newer_episodes:
+    if difference.newer_episodes:
         episodes = [
-            (f"{each.created_at:%Y-%m-%d %H:%M}", each.job_id or "", each.summary)
-            for each in found.newer_episodes
+            (f"{episode.created_at:%Y-%m-%d %H:%M}", episode.job_id or "", episode.summary)
+            for episode in difference.newer_episodes
         ]
         out.print()
         print_table(("newer episode", "job", "summary"), episodes, empty="", cut=("summary",))
     out.print()
     if now.snapshot_version == now.current_version:
-        out.print("Working memory is as it was.")
+        out.print("Working memory did not change.")
         return
     print_table(
         ("working memory", "change", "before", "now"),
         _working_rows(now),
-        empty="Working memory was written, and is as it was.",
+        empty="Working memory was written; its content did not change.",
         cut=("before", "now"),
     )
 
 
-def _verdict(found: JobDifference) -> str:
+def _verdict(difference: JobDifference) -> str:
     policies = ", ".join(
-        f"{policy} {'goes on' if passes else 'parks the job'}"
-        for policy, passes in found.passes.items()
+        f"{policy} {'continues' if passes else 'parks the job'}"
+        for policy, passes in difference.passes.items()
     )
-    changes = counted(found.drift_count, "changes")
-    return f"{changes} since; the wait's policy is {found.policy} ({policies})."
+    changes = counted(difference.drift_count, "changes")
+    return f"{changes} since; the wait's policy is {difference.policy} ({policies})."
 
 
 def _working_rows(change: WorkingMemoryChange) -> Iterator[tuple[str, str, str, str]]:
-    for what, came, went in (
+    for what, added, removed in (
         ("messages", change.messages_added, change.messages_removed),
         ("tool calls", change.tool_calls_added, change.tool_calls_removed),
     ):
-        if came or went:
-            counts = [f"{len(came)} added"] * bool(came) + [f"{len(went)} removed"] * bool(went)
+        if added or removed:
+            counts = [f"{len(added)} added"] * bool(added) + [f"{len(removed)} removed"] * bool(
+                removed
+            )
             yield what, ", ".join(counts), "", ""
     for variable in change.variables:
-        values = _values(variable.before, variable.now)
+        values = _value_pair(variable.before, variable.now)
         yield (f"variable {variable.name}", variable.kind, *values)
     if change.task_changed:
-        yield ("task", "changed", *_values(change.task_before, change.task_now))
+        yield ("task", "changed", *_value_pair(change.task_before, change.task_now))
     if change.scratchpad_changed:
         yield "scratchpad", "changed", "", ""
 
 
-def _values(before: Any, now: Any) -> tuple[str, str]:
+def _value_pair(before: Any, now: Any) -> tuple[str, str]:
     """Two values, each as a line of JSON, which holds no control characters.
 
     Of two objects only the fields that differ are shown.
@@ -151,14 +155,14 @@ def _value(value: Any) -> str:
 
 
 def _print_timeline(
-    timeline: JobTimeline, shown: tuple[TimelineEntry, ...], *, earlier: int
+    timeline: JobTimeline, visible_entries: tuple[TimelineEntry, ...], *, earlier: int
 ) -> None:
     if not timeline.complete:
         out.print(_forgotten(timeline), soft_wrap=True)
     if earlier:
         out.print(f"{earlier} earlier lines are left out; --limit shows more.")
     rows, day = [], ""
-    for entry in shown:
+    for entry in visible_entries:
         today = f"{entry.at:%Y-%m-%d}"
         if today != day:
             rows.append((today, "", ""))
@@ -169,5 +173,5 @@ def _print_timeline(
 
 def _forgotten(timeline: JobTimeline) -> str:
     if any(entry.source != "rows" for entry in timeline.entries):
-        return "Temporal does not keep the job's first runs any more; our rows alone tell of them."
-    return "Temporal does not keep the job's history any more; this is from our rows alone."
+        return "Temporal no longer has the job's first runs; the events of these are from the database."
+    return "Temporal no longer has the job's history; these events are from the database."

@@ -12,43 +12,47 @@ from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.ids import entry_named
-from mnestic.starter.cli.known_agents import Agent, known_memory, warned
+from mnestic.starter.cli.ids import resolve_entry_id
+from mnestic.starter.cli.known_agents import Agent, open_agent_memory, warn_if_unknown
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 from mnestic.starter.cli.values import parse_as
 
-EntryId = Annotated[str, typer.Argument(help="The entry's id, as `memory list` tells it.")]
-Subjects = Annotated[
-    list[str] | None, typer.Option("--subject", help="Whom or what it is about; repeat it.")
+EntryId = Annotated[
+    str, typer.Argument(help="The entry's id or its beginning, as `memory list` shows it.")
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", help="A word to find it by; repeat it.")]
-Parent = Annotated[str | None, typer.Option(help="The entry that it belongs to.")]
+Subjects = Annotated[
+    list[str] | None, typer.Option("--subject", help="A subject of the entry; may be repeated.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
+Parent = Annotated[str | None, typer.Option(help="Id of the parent entry.")]
 Expires = Annotated[str | None, typer.Option("--expires", help="When it expires.")]
 _TYPES = "interaction, insight, correction, context, learning, error, success, pattern, preference or knowledge"
 
 
 def add(
-    content: Annotated[str, typer.Argument(metavar="TEXT", help="The text; - reads it.")],
+    content: Annotated[
+        str, typer.Argument(metavar="TEXT", help="The text; - reads standard input.")
+    ],
     agent: Agent,
     entry_type: Annotated[str, typer.Option("--type", help=f"{_TYPES}.")] = "knowledge",
     subject: Subjects = None,
     tag: Tags = None,
     critical: Annotated[
-        bool, typer.Option("--critical", help="No policy may ever delete it.")
+        bool, typer.Option("--critical", help="Protect it from deletion by any policy.")
     ] = False,
     parent: Parent = None,
-    speaker: Annotated[str | None, typer.Option(help="Who says so; default: the agent.")] = None,
-    session: Annotated[str | None, typer.Option(help="The session it belongs to.")] = None,
+    speaker: Annotated[str | None, typer.Option(help="Who said it; default: the agent.")] = None,
+    session: Annotated[str | None, typer.Option(help="The session that it belongs to.")] = None,
     source_id: Annotated[
-        str | None, typer.Option(help="Its name where it comes from; the same one is added once.")
+        str | None, typer.Option(help="Its id at the source; the same id is added once.")
     ] = None,
     at: Annotated[str | None, typer.Option(help="When it was said, in ISO form.")] = None,
     expires: Expires = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remember something; the same once more changes nothing."""
-    said = _given(
+    """Add an entry; the same entry again changes nothing."""
+    fields = _given_options(
         subjects=subject,
         tags=tag,
         speaker=speaker,
@@ -64,13 +68,13 @@ def add(
 
         async with await connect_client() as client:
             memory = client.memory(agent)
-            above = None if parent is None else await entry_named(memory, parent)
+            parent_id = None if parent is None else await resolve_entry_id(memory, parent)
             entry = await memory.add(
                 text,
-                parent=above,
+                parent=parent_id,
                 entry_type=entry_type,  # type: ignore[arg-type]  # it is checked there
                 critical=critical,
-                **said,
+                **fields,
             )
             await start_ingest(client, agent_id=agent)
         if as_json:
@@ -81,26 +85,28 @@ def add(
     run(work())
 
 
-def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
-    """Show an entry: its content, how it is found, and the facts from it."""
+def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
+    """Show an entry: its content, its search fields, and the facts from it."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            entry_id = await entry_named(memory, given)
+        async with open_agent_memory(agent) as memory:
+            entry_id = await resolve_entry_id(memory, id_or_prefix)
             entry = await memory.entries.get(entry_id)
             children, _ = await memory.entries.list(EntryQuery(parent=entry_id), limit=1000)
-            lesson = await memory.entries.find_message(entry)
+            pending = await memory.entries.find_message(entry)
             facts = await memory.entries.list_facts(entry)
         if as_json:
-            state = lesson.model_dump(include={"state", "extractor", "reason"}) if lesson else None
-            told = {
+            state = (
+                pending.model_dump(include={"state", "extractor", "reason"}) if pending else None
+            )
+            related = {
                 "children": [child.id for child in children],
                 "facts": [fact.id for fact in facts],
                 "ingest_state": state,
             }
-            print_json(entry.model_dump(mode="json") | told)
+            print_json(entry.model_dump(mode="json") | related)
         else:
-            rows = list(_lines(entry, children, lesson, facts))
+            rows = list(_lines(entry, children, pending, facts))
             print_table(("field", "value"), rows, empty="")
 
     run(work())
@@ -109,20 +115,22 @@ def show(given: EntryId, agent: Agent, as_json: AsJson = False) -> None:
 def list_(
     agent: Agent,
     entry_type: Annotated[
-        list[str] | None, typer.Option("--type", help="Only of this type; repeat it.")
+        list[str] | None, typer.Option("--type", help="Only of this type; may be repeated.")
     ] = None,
-    subject: Annotated[str | None, typer.Option(help="Only about this one.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only about this subject.")] = None,
     session: Annotated[str | None, typer.Option(help="Only of this session.")] = None,
-    parent: Annotated[str | None, typer.Option(help="Only what belongs to this entry.")] = None,
+    parent: Annotated[str | None, typer.Option(help="Only the children of this entry.")] = None,
     since: Annotated[str | None, typer.Option(help="From this time on, in ISO form.")] = None,
     until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
     status: Annotated[str, typer.Option(help="active, archived or all.")] = "active",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at most.")] = 100,
-    cursor: Annotated[str | None, typer.Option(help="Where an earlier page ended.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """List entries, the newest first."""
-    asked = _given(
+    filters = _given_options(
         entry_types=tuple(entry_type) if entry_type else None,
         subject=subject,
         session_id=session,
@@ -130,49 +138,49 @@ def list_(
         until=parse_as(Timestamp, until, what="--until"),
         statuses=("active", "archived") if status == "all" else (status,),
     )
-    query = parse_as(EntryQuery, asked, what="entries")
+    query = parse_as(EntryQuery, filters, what="entries")
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            above = None if parent is None else await entry_named(memory, parent)
-            found, following = await memory.entries.list(
-                query.model_copy(update={"parent": above}), limit=limit, cursor=cursor
+        async with open_agent_memory(agent) as memory:
+            parent_id = None if parent is None else await resolve_entry_id(memory, parent)
+            page, next_cursor = await memory.entries.list(
+                query.model_copy(update={"parent": parent_id}), limit=limit, cursor=cursor
             )
         if as_json:
-            listed = [entry.model_dump(mode="json") for entry in found]
-            print_json({"entries": listed, "cursor": following})
+            listed = [entry.model_dump(mode="json") for entry in page]
+            print_json({"entries": listed, "cursor": next_cursor})
             return
         rows = [
             (f"{e.at:%Y-%m-%d %H:%M}", e.entry_type, ", ".join(e.subjects), e.summary, e.id)
-            for e in found
+            for e in page
         ]
         columns = ("at", "type", "about", "summary", "id")
         print_table(columns, rows, empty="No entries.", cut=("summary",), ids=("id",))
-        if following:
-            out.print(f"More: --cursor {following}", soft_wrap=True)
+        if next_cursor:
+            out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
 
     run(work())
 
 
 def change(
-    given: EntryId,
+    id_or_prefix: EntryId,
     agent: Agent,
-    content: Annotated[str | None, typer.Option("--text", help="Another text.")] = None,
+    content: Annotated[str | None, typer.Option("--text", help="The new text.")] = None,
     entry_type: Annotated[str | None, typer.Option("--type", help=f"{_TYPES}.")] = None,
     subject: Subjects = None,
     tag: Tags = None,
     critical: Annotated[bool | None, typer.Option("--critical/--not-critical")] = None,
     status: Annotated[str | None, typer.Option(help="active or archived.")] = None,
     parent: Annotated[
-        str | None, typer.Option(help="The entry that it belongs to; none for no one.")
+        str | None, typer.Option(help="Id of the parent entry; none removes it.")
     ] = None,
     expires: Annotated[
-        str | None, typer.Option("--expires", help="When it expires; never if left out.")
+        str | None, typer.Option("--expires", help="When it expires; never removes the date.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change an entry; what it is found by follows, facts stay as they are."""
-    changes = _given(
+    """Change an entry; its search fields follow, its facts do not change."""
+    changes = _given_options(
         content=content,
         entry_type=entry_type,
         subjects=subject,
@@ -187,17 +195,17 @@ def change(
         never = expires == "never"
         changes["expires_at"] = None if never else parse_as(Timestamp, expires, what="--expires")
     if not changes:
-        why = "no change is named; name one, such as --text"
-        raise InvalidInputError(what=f"entry {given}", why=why)
+        why = "no change is given; give one, such as --text"
+        raise InvalidInputError(what=f"entry {id_or_prefix}", why=why)
 
     async def work() -> None:
         from mnestic.starter.client.ingestion import start_ingest
 
-        async with await connect_client() as client, warned(client, agent):
+        async with await connect_client() as client, warn_if_unknown(client, agent):
             memory = client.memory(agent)
             if changes.get("parent") is not None:
-                changes["parent"] = await entry_named(memory, changes["parent"])
-            entry_id = await entry_named(memory, given)
+                changes["parent"] = await resolve_entry_id(memory, changes["parent"])
+            entry_id = await resolve_entry_id(memory, id_or_prefix)
             entry = await memory.entries.change(entry_id, **changes)
             if content is not None:
                 await start_ingest(client, agent_id=agent)  # which gives it a vector
@@ -210,22 +218,22 @@ def change(
 
 
 def remove(
-    given: EntryId,
+    id_or_prefix: EntryId,
     agent: Agent,
     facts: Annotated[
-        bool, typer.Option("--facts", help="Also the facts that follow from it alone.")
+        bool, typer.Option("--facts", help="Also remove the facts that follow from it alone.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove an entry; its raw message stays, and is not learned from."""
+    """Remove an entry; its raw message stays, but nothing is extracted from it any more."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            entry_id = await entry_named(memory, given)
+        async with open_agent_memory(agent) as memory:
+            entry_id = await resolve_entry_id(memory, id_or_prefix)
             changes = await memory.entries.remove(entry_id, facts=facts)
         if as_json:
-            told = [change.model_dump(mode="json") for change in changes]
-            print_json({"removed": entry_id, "changes": told})
+            change_documents = [change.model_dump(mode="json") for change in changes]
+            print_json({"removed": entry_id, "changes": change_documents})
         else:
             out.print(f"Entry {entry_id} is removed; {len(changes)} facts changed.", soft_wrap=True)
 
@@ -233,26 +241,26 @@ def remove(
 
 
 def stats(agent: Agent, as_json: AsJson = False) -> None:
-    """Tell an agent's memory in numbers."""
+    """Show the statistics of an agent's memory."""
 
     async def work() -> None:
         from mnestic.starter.client.ingest_status import find_delay
 
-        async with await connect_client() as client, warned(client, agent):
-            found = await client.memory(agent).stats()
+        async with await connect_client() as client, warn_if_unknown(client, agent):
+            statistics = await client.memory(agent).stats()
             delay = await find_delay(client, agent_id=agent)
         if as_json:
             why = delay.why if delay else None
-            print_json(found.model_dump(mode="json") | {"delay": why})
+            print_json(statistics.model_dump(mode="json") | {"delay": why})
             return
-        print_table(("what", "number"), list(_numbers(found)), empty="")
+        print_table(("what", "number"), list(_numbers(statistics)), empty="")
         if delay is not None:
-            out.print(f"Learning waits: {delay.why}", soft_wrap=True)
+            out.print(f"Extraction waits: {delay.why}", soft_wrap=True)
 
     run(work())
 
 
-def _given(**values: Any) -> dict[str, Any]:
+def _given_options(**values: Any) -> dict[str, Any]:
     """Those options that were given."""
     return {name: value for name, value in values.items() if value is not None}
 
@@ -260,7 +268,7 @@ def _given(**values: Any) -> dict[str, Any]:
 def _lines(
     entry: Entry,
     children: tuple[Entry, ...],
-    lesson: PendingMessage | None,
+    pending: PendingMessage | None,
     facts: tuple[Fact, ...],
 ) -> Iterator[tuple[str, Any]]:
     """The fields of an entry that hold something."""
@@ -268,14 +276,14 @@ def _lines(
     values["times"] = [f"{time.words}: {time.start} to {time.end}" for time in entry.times]
     values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in facts]
     values["children"] = [child.id for child in children]
-    values["ingest state"] = f"{lesson.state} {lesson.reason or ''}" if lesson else None
+    values["ingest state"] = f"{pending.state} {pending.reason or ''}" if pending else None
     for name, value in values.items():
         if value not in (None, "", (), [], False):
             yield name, "\n".join(map(str, value)) if isinstance(value, (list, tuple)) else value
 
 
-def _numbers(found: MemoryStatistics) -> Iterator[tuple[str, Any]]:
-    entries = found.entries
+def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
+    entries = statistics.entries
     yield "entries", entries.total
     groups: dict[str, Mapping[Any, int]] = {
         "": entries.by_type,
@@ -286,8 +294,8 @@ def _numbers(found: MemoryStatistics) -> Iterator[tuple[str, Any]]:
             if number
         },
         "vectors of ": entries.embedded,
-        "messages ": found.ingest_states.model_dump(),
-        "facts ": found.facts,
+        "messages ": statistics.ingest_states.model_dump(),
+        "facts ": statistics.facts,
     }
     for group, numbers in groups.items():
         yield from ((f"  {group}{name}", number) for name, number in numbers.items())

@@ -1,4 +1,4 @@
-"""`mnestic memory ingest`: what an agent hears."""
+"""`mnestic memory ingest`: reads a conversation or an export into an agent's memory."""
 
 import asyncio
 import shutil
@@ -42,38 +42,41 @@ if TYPE_CHECKING:
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.mnestic_client import MnesticClient
 
-_MOST_TOLD = 20
-_LOOK_EVERY_S = 0.5
+_MAX_REFUSALS_SHOWN = 20
+_POLL_S = 0.5
 
 
 def ingest(
     file: Annotated[
-        Path, typer.Argument(help="JSON lines, LoCoMo's JSON, Markdown or an export; - reads it.")
+        Path,
+        typer.Argument(
+            help="JSON lines, LoCoMo's JSON, Markdown or an export; - is standard input."
+        ),
     ],
     agent: Agent,
-    sample: Annotated[str | None, typer.Option(help="Which of LoCoMo's samples.")] = None,
+    sample: Annotated[str | None, typer.Option(help="The sample to read of a LoCoMo file.")] = None,
     markdown: Annotated[
-        bool, typer.Option("--markdown", help="It is Markdown, as a file named .md is.")
+        bool, typer.Option("--markdown", help="Read the file as Markdown, whatever its name.")
     ] = False,
     speaker: Annotated[
         str | None,
         typer.Option(
-            help="Who says what names nobody in Markdown; default: the agent, where nobody is named at all."
+            help="Speaker of Markdown text without a name; default: the agent, if the file has no names."
         ),
     ] = None,
-    channel: Annotated[str, typer.Option(help="Where the messages come from.")] = "file",
+    channel: Annotated[str, typer.Option(help="The channel of the messages.")] = "file",
     as_json: AsJson = False,
 ) -> None:
-    """Learn from a conversation, or read an export back; again, from what is new in it.
+    """Ingest a conversation or an export; repeated, it ingests what is new.
 
-    What `memory export` wrote is added as it is; what the agent has already stays.
+    The lines of `memory export` are added unchanged; what the agent has already stays as it is.
 
-    Messages that cannot be kept are told on standard error, the others are learned from; the exit code is
+    Messages that cannot be stored are listed on standard error, and the others are ingested; the exit code is
     then 2.
     """
     from mnestic.starter.importers.export_files import is_export
 
-    with _opened(file) as path:
+    with _open_input(file) as path:
         if is_export(path):
             _refuse_options(file, sample=sample, markdown=markdown, speaker=speaker)
             _run(_import(path, name=f"export {file}", agent=agent, as_json=as_json))
@@ -88,12 +91,12 @@ def ingest(
             owner=agent,
             refused=refused,
         )
-    _learn_from(
+    _ingest_conversation(
         conversation, name=str(file), agent=agent, channel=channel, refused=refused, as_json=as_json
     )
 
 
-def _learn_from(
+def _ingest_conversation(
     conversation: "Conversation",
     *,
     name: str,
@@ -102,9 +105,9 @@ def _learn_from(
     refused: list[InvalidInputError],
     as_json: bool,
 ) -> None:
-    """Has a conversation learned from, some messages of which may have been refused before."""
-    read = sum(len(session.turns) for session in conversation.sessions)
-    unread = len(refused)
+    """Stores a conversation and waits for its extraction; some of its messages may have been refused before."""
+    read_count = sum(len(session.turns) for session in conversation.sessions)
+    refused_on_reading = len(refused)
 
     async def work() -> None:
         from mnestic.starter.client.ingestion import receive_conversation
@@ -114,40 +117,42 @@ def _learn_from(
             # Extraction begins with the first batch.
             before = await client.memory(agent).messages.count()
             with _progress() as progress:
-                bar = progress.add_task("messages kept", total=read)
+                bar = progress.add_task("messages stored", total=read_count)
                 async for batch in receive_conversation(
                     client, conversation, agent_id=agent, channel=channel, refuse=refused.append
                 ):
                     received += batch.new
                     progress.update(bar, advance=batch.messages)
-                async with _shown(progress, client.memory(agent)):
-                    held = await _learn(client, agent)
+                async with _extraction_progress(progress, client.memory(agent)):
+                    paused = await _extract(client, agent)
             after = await client.memory(agent).messages.count()
-        _tell(refused[unread:])
-        messages = read - len(refused[unread:])
-        learned = after.learned - before.learned
-        told: dict[str, Any] = {
+        _print_refused(refused[refused_on_reading:])
+        messages = read_count - len(refused[refused_on_reading:])
+        extracted = after.learned - before.learned
+        report: dict[str, Any] = {
             "messages": messages,
             "new": received,
-            "learned": learned,
+            "learned": extracted,
             "parked": after.parked,
         }
         if refused:
-            told["refused"] = [{"what": error.what, "why": error.why} for error in refused]
+            report["refused"] = [{"what": error.what, "why": error.why} for error in refused]
         if as_json:
-            print_json(told | ({"waiting": after.waiting, "held": held.why} if held else {}))
+            print_json(
+                report | ({"waiting": after.waiting, "paused": paused.why} if paused else {})
+            )
         else:
             out.print(
-                f"{counted(messages, 'messages')}, {received} of them new; learned from {learned}, "
-                f"{after.parked} parked{f', {after.waiting} waiting' if held else ''}."
+                f"{counted(messages, 'messages')}, {received} of them new; {extracted} extracted, "
+                f"{after.parked} parked{f', {after.waiting} waiting' if paused else ''}."
             )
-        if held:
-            raise held
+        if paused:
+            raise paused
 
     _run(work())
     if refused:
         raise InvalidInputError(
-            what=f"conversation {name}", why=f"{len(refused)} of its messages cannot be kept"
+            what=f"conversation {name}", why=f"{len(refused)} of its messages cannot be stored"
         )
 
 
@@ -161,7 +166,7 @@ def _read(
     owner: str,
     refused: list[InvalidInputError],
 ) -> "Conversation":
-    """The conversation of a file; `refused` gets what of it cannot be kept, which is also printed."""
+    """The conversation of a file; messages that cannot be stored are added to `refused` and printed."""
     from mnestic.starter.importers.conversations import read_conversation
 
     try:
@@ -175,7 +180,7 @@ def _read(
             refuse=refused.append,
         )
     finally:
-        _tell(refused)
+        _print_refused(refused)
     if sample is None and conversation.others:
         others = ", ".join(conversation.others)
         print_progress(f"Only the first sample is read; --sample reads one of the others: {others}")
@@ -183,63 +188,65 @@ def _read(
 
 
 async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
-    """Reads an export back, and has learned from what nobody had learned from."""
+    """Imports an export, and waits for the extraction of messages that had none."""
     from mnestic.starter.importers.export_files import read_export
 
     async with await connect_client() as client:
         memory = client.memory(agent)
         count = await memory.import_lines(read_export(path, name=name), source=name)
-        held = await _learn(client, agent)
-        learning = await memory.messages.count()
+        paused = await _extract(client, agent)
+        counts = await memory.messages.count()
     added = count.model_dump(exclude={"lines"})
     if as_json:
-        held_back = {"held": held.why} if held else {}
-        print_json(count.model_dump() | {"waiting": learning.waiting} | held_back)
+        pause_field = {"paused": paused.why} if paused else {}
+        print_json(count.model_dump() | {"waiting": counts.waiting} | pause_field)
     else:
         new = ", ".join(counted(number, things) for things, number in added.items() if number)
         out.print(f"{counted(count.lines, 'lines')}; new: {new or 'nothing'}.", soft_wrap=True)
-    if held:
-        raise held
+    if paused:
+        raise paused
 
 
 def _refuse_options(file: Path, *, sample: str | None, markdown: bool, speaker: str | None) -> None:
-    """Refuses options that say how a conversation is to be read."""
-    given = {"--sample": sample, "--markdown": markdown, "--speaker": speaker}
-    for option, value in given.items():
+    """Refuses options about how to read a conversation."""
+    options = {"--sample": sample, "--markdown": markdown, "--speaker": speaker}
+    for option, value in options.items():
         if value:
-            raise InvalidInputError(what=option, why=f"{file} is an export, which is read as it is")
+            raise InvalidInputError(
+                what=option, why=f"{file} is an export, which takes no such option"
+            )
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Runs it; who interrupts it is told how it goes on."""
+    """Runs it; an interruption prints how to continue."""
     try:
         run(work)
     except KeyboardInterrupt:
-        print_progress("What was kept stays; the same command goes on where it stopped.")
+        print_progress("What was stored stays; the same command continues where it stopped.")
         raise
 
 
-def _tell(refused: Sequence[InvalidInputError]) -> None:
-    for error in refused[:_MOST_TOLD]:
+def _print_refused(refused: Sequence[InvalidInputError]) -> None:
+    for error in refused[:_MAX_REFUSALS_SHOWN]:
         print_refusal(str(error))
-    if len(refused) > _MOST_TOLD:
-        print_refusal(f"{len(refused) - _MOST_TOLD} messages more; --json tells all")
+    if len(refused) > _MAX_REFUSALS_SHOWN:
+        print_refusal(f"{len(refused) - _MAX_REFUSALS_SHOWN} more messages; --json lists all")
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[Path]:
-    """The file to read; standard input is kept in one while it is read, not in memory."""
+def _open_input(file: Path) -> Iterator[Path]:
+    """The file to read; standard input is copied to a temporary file, not into memory."""
     if str(file) != "-":
         yield file
         return
-    with tempfile.NamedTemporaryFile(prefix="mnestic-", suffix=".jsonl") as kept:
-        shutil.copyfileobj(sys.stdin.buffer, kept)
-        kept.flush()
-        yield Path(kept.name)
+    with tempfile.NamedTemporaryFile(prefix="mnestic-", suffix=".jsonl") as file_copy:
+        shutil.copyfileobj(sys.stdin.buffer, file_copy)
+        file_copy.flush()
+        yield Path(file_copy.name)
 
 
-async def _learn(client: "MnesticClient", agent_id: str) -> ExtractionPausedError | None:
-    """Has messages learned from; returns why some have to wait for a person, if any do."""
+async def _extract(client: "MnesticClient", agent_id: str) -> ExtractionPausedError | None:
+    """Starts extraction and waits for its end; returns why it is paused, if it is."""
     from mnestic.starter.client.ingest_status import wait_for_learning
     from mnestic.starter.client.ingestion import start_ingest
 
@@ -252,13 +259,13 @@ async def _learn(client: "MnesticClient", agent_id: str) -> ExtractionPausedErro
 
 
 @asynccontextmanager
-async def _shown(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
-    """Shows how learning goes on while it does, if anybody looks and there is anything to learn."""
+async def _extraction_progress(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
+    """Shows the progress of extraction on a terminal, if messages wait for it."""
     waiting = 0 if progress.disable else (await memory.messages.count()).waiting
     if not waiting:
         yield
         return
-    bar = progress.add_task("messages learned from", total=waiting)
+    bar = progress.add_task("messages extracted", total=waiting)
     watching = asyncio.create_task(_watch(progress, bar, memory))
     try:
         yield
@@ -271,15 +278,17 @@ async def _shown(progress: Progress, memory: "MemoryClient") -> AsyncIterator[No
 async def _watch(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
     while True:
         await _count(progress, bar, memory)
-        await asyncio.sleep(_LOOK_EVERY_S)
+        await asyncio.sleep(_POLL_S)
 
 
 async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
-    """What others send meanwhile is learned from as well, and may be more than there was."""
-    with suppress(UnavailableError):  # nothing to show for now; who waits for learning tells why
-        still = (await memory.messages.count()).waiting
-        total = max(progress.tasks[bar].total or 0, still)
-        progress.update(bar, total=total, completed=total - still)
+    """Updates the bar; messages that others send meanwhile count too, so the total may grow."""
+    with suppress(
+        UnavailableError
+    ):  # nothing to show for now; the wait for extraction reports the reason
+        waiting = (await memory.messages.count()).waiting
+        total = max(progress.tasks[bar].total or 0, waiting)
+        progress.update(bar, total=total, completed=total - waiting)
 
 
 class _Rate(ProgressColumn):

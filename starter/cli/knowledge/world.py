@@ -1,4 +1,4 @@
-"""`mnestic memory world`: what an agent knows of a subject, and what it expects."""
+"""`mnestic memory world`: facts, changes, patterns and predictions about a subject."""
 
 from typing import Annotated
 
@@ -7,58 +7,62 @@ import typer
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.world.patterns import Pattern, Prediction
 from mnestic.memory.knowledge.world.world_model import World
-from mnestic.starter.cli.known_agents import Agent, known_memory
+from mnestic.starter.cli.known_agents import Agent, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 
 
 def world(
-    subject: Annotated[str, typer.Argument(help="Whom or what to tell of.")],
+    subject: Annotated[str, typer.Argument(help="A person or a thing.")],
     agent: Agent,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what is known of a subject: facts, their changes, patterns and predictions."""
+    """Show what is known about a subject: facts, their changes, patterns and predictions."""
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            found = await memory.facts.world(subject)
+        async with open_agent_memory(agent) as memory:
+            world_model = await memory.facts.world(subject)
         if as_json:
-            print_json(found.model_dump(mode="json"))
+            print_json(world_model.model_dump(mode="json"))
         else:
-            _print_world(found)
+            _print_world(world_model)
 
     run(work())
 
 
-def _print_world(found: World) -> None:
-    if not (found.facts or found.changes or found.entries):
-        out.print(f"Nothing is known of {found.subject}.")
+def _print_world(world_model: World) -> None:
+    if not (world_model.facts or world_model.changes or world_model.entries):
+        out.print(f"Nothing is known about {world_model.subject}.")
         return
-    changes = [fact for history in found.changes for fact in history.facts]
-    told = [(fact, fact.reason) for fact in changes if fact.reason]
+    changes = [fact for history in world_model.changes for fact in history.facts]
+    prediction_or_ends = [(fact, fact.reason) for fact in changes if fact.reason]
     for title, columns, rows in (
-        ("What is so", ("fact", "since", "confidence"), [_fact(fact) for fact in found.facts]),
         (
-            "How it changed",
+            "Current facts",
+            ("fact", "since", "confidence"),
+            [_fact(fact) for fact in world_model.facts],
+        ),
+        (
+            "Changes",
             ("fact", "from", "to", "why"),
             [
-                (_named(fact), f"{fact.valid_from:%Y-%m-%d}", f"{fact.valid_to:%Y-%m-%d}", reason)
-                for fact, reason in told
+                (_label(fact), f"{fact.valid_from:%Y-%m-%d}", f"{fact.valid_to:%Y-%m-%d}", reason)
+                for fact, reason in prediction_or_ends
             ],
         ),
         (
-            "What recurs",
-            ("pattern", "every", "give or take", "seen"),
-            [_pattern(pattern) for pattern in found.patterns],
+            "Recurring patterns",
+            ("pattern", "interval", "spread in days", "seen"),
+            [_pattern(pattern) for pattern in world_model.patterns],
         ),
         (
-            "What to expect",
+            "Predictions",
             ("what", "around", "between", "confidence"),
-            [_prediction(told) for told in found.predictions],
+            [_prediction(prediction_or_ends) for prediction_or_ends in world_model.predictions],
         ),
         (
-            "Remembered patterns",
+            "Entries about patterns",
             ("entry", "at", "id"),
-            [(entry.summary, f"{entry.at:%Y-%m-%d}", entry.id) for entry in found.entries],
+            [(entry.summary, f"{entry.at:%Y-%m-%d}", entry.id) for entry in world_model.entries],
         ),
     ):
         if rows:
@@ -66,23 +70,28 @@ def _print_world(found: World) -> None:
             print_table(columns, rows, empty="")
 
 
-def _named(of: Fact | Pattern | Prediction) -> str:
-    return f"{of.predicate} {of.object}" if of.object else f"{of.predicate} changes"
+def _label(item: Fact | Pattern | Prediction) -> str:
+    return f"{item.predicate} {item.object}" if item.object else f"{item.predicate} changes"
 
 
 def _fact(fact: Fact) -> tuple[str, ...]:
-    return (_named(fact), f"{fact.valid_from:%Y-%m-%d}", f"{fact.confidence:.2f}")
+    return (_label(fact), f"{fact.valid_from:%Y-%m-%d}", f"{fact.confidence:.2f}")
 
 
 def _pattern(pattern: Pattern) -> tuple[str, ...]:
     return (
-        _named(pattern),
+        _label(pattern),
         f"{pattern.interval_days:g} days",
         f"{pattern.spread_days:.1f}",
         f"{pattern.regular} of {pattern.intervals} times",
     )
 
 
-def _prediction(told: Prediction) -> tuple[str, ...]:
-    between = f"{told.earliest:%Y-%m-%d} and {told.latest:%Y-%m-%d}"
-    return (_named(told), f"{told.expected_at:%Y-%m-%d}", between, f"{told.confidence:.2f}")
+def _prediction(prediction_or_ends: Prediction) -> tuple[str, ...]:
+    between = f"{prediction_or_ends.earliest:%Y-%m-%d} and {prediction_or_ends.latest:%Y-%m-%d}"
+    return (
+        _label(prediction_or_ends),
+        f"{prediction_or_ends.expected_at:%Y-%m-%d}",
+        between,
+        f"{prediction_or_ends.confidence:.2f}",
+    )

@@ -1,4 +1,4 @@
-"""`mnestic memory settings`: what is set for an agent at run time."""
+"""`mnestic memory settings`: the settings of an agent that change at run time."""
 
 import json
 from typing import Annotated, Any
@@ -8,12 +8,12 @@ import typer
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.agent_settings import AgentSettings, check_names
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.known_agents import known_memory
+from mnestic.starter.cli.known_agents import open_agent_memory
 from mnestic.starter.cli.output import AsJson, print_json, print_table, run
 from mnestic.starter.cli.values import parse_value
 
-app = typer.Typer(help="A setting of an agent.", no_args_is_help=True)
-Agent = Annotated[str, typer.Option(help="The agent whose settings they are.")]
+app = typer.Typer(help="Read and change the settings of an agent.", no_args_is_help=True)
+Agent = Annotated[str, typer.Option(help="The agent whose settings are used.")]
 _COLUMNS = ("setting", "value", "about")
 _DEFAULT = "default"  # in place of a value
 # Whose value is text whatever it looks like.
@@ -32,9 +32,9 @@ def get(
     check_names(names or ())
 
     async def work() -> None:
-        async with known_memory(agent) as memory:
-            found = await memory.settings.get()
-        _print_settings(found, names=names or (), as_json=as_json)
+        async with open_agent_memory(agent) as memory:
+            settings_in_force = await memory.settings.get()
+        _print_settings(settings_in_force, names=names or (), as_json=as_json)
 
     run(work())
 
@@ -48,9 +48,9 @@ def set_(
     agent: Agent,
     as_json: AsJson = False,
 ) -> None:
-    """Change a setting; it holds from the next message on."""
+    """Change a setting, in force from the next message on."""
     check_names([name])
-    told: Any = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
+    parsed_value: Any = value if name in _TEXTS else parse_value(value, what=f"setting {name}")
 
     async def work() -> None:
         async with await connect_memory() as connection:
@@ -58,7 +58,7 @@ def set_(
             if value == _DEFAULT:
                 changed = await memory.settings.reset(name)
             else:
-                changed = await memory.settings.change(**{name: told})
+                changed = await memory.settings.change(**{name: parsed_value})
         _print_settings(changed, names=[name], as_json=as_json)
 
     run(work())
@@ -70,12 +70,12 @@ def reset(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME", help="Which settings.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    reset_all: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take settings back to their defaults."""
-    if bool(names) == every:
-        raise InvalidInputError(what="settings", why="name some, or say --all")
+    """Reset settings to their defaults."""
+    if bool(names) == reset_all:
+        raise InvalidInputError(what="settings", why="name some, or give --all")
     chosen = tuple(names or AgentSettings.model_fields)
     check_names(chosen)
 
@@ -91,12 +91,12 @@ def _print_settings(
     settings: AgentSettings, *, names: tuple[str, ...] | list[str], as_json: bool
 ) -> None:
     document = settings.model_dump(mode="json")
-    shown = {name: document[name] for name in names or document}
+    selected = {name: document[name] for name in names or document}
     if as_json:
-        print_json(shown)
+        print_json(selected)
         return
     fields = AgentSettings.model_fields
-    rows = [(name, _plain(value), fields[name].description) for name, value in shown.items()]
+    rows = [(name, _plain(value), fields[name].description) for name, value in selected.items()]
     print_table(_COLUMNS, rows, empty="")
 
 

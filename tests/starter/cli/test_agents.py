@@ -1,4 +1,4 @@
-"""`mnestic agents`, and what a command says of an agent of whom nothing was ever written."""
+"""`mnestic agents`, and the warning about an agent without memory."""
 
 import pytest
 
@@ -60,7 +60,7 @@ async def test_who_reads_of_an_unknown_agent_is_warned(
     right = await ask(*words, "--agent", "ada-lovelace")
 
     assert wrong.err == (
-        f"warning: nothing was ever written of agent Ada-lovelase in tenant {tenant}; "
+        f"warning: agent Ada-lovelase has no memory in tenant {tenant}; "
         "did you mean ada-lovelace?\n"
     )
     assert right.err == ""
@@ -75,8 +75,11 @@ async def test_without_a_near_name_the_agents_are_named(ask: Ask, client: Mnesti
     among = await ask(*words)
 
     assert alone.document == {"entries": [], "cursor": None}
-    assert "no agent of it has a memory yet" in alone.err
-    assert "its agents are agent-0, agent-1, agent-2, agent-3, agent-4 and 2 more" in among.err
+    assert "no agent of the tenant has memory yet" in alone.err
+    assert (
+        "the tenant's agents are agent-0, agent-1, agent-2, agent-3, agent-4 and 2 more"
+        in among.err
+    )
 
 
 def test_who_writes_is_not_warned(wired: Cli) -> None:

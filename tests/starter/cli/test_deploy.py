@@ -94,7 +94,7 @@ async def test_deploy_goes_back_to_workers_without_builds(
 async def test_a_build_and_the_way_back_are_not_deployed_together(ask: Ask) -> None:
     told = (await ask("deploy", "7", "--unversioned")).error(code=2)
 
-    assert "build 7 cannot be meant too" in told
+    assert "leave out build 7" in told
 
 
 @pytest.mark.usefixtures("worker_of")
@@ -114,7 +114,7 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
     assert doctor.code == 1
     assert why in doctor.out
     assert "mnestic deploy" in doctor.out
-    assert f"Until then it stands still: {why}" in poked.out
+    assert f"Until then it does not run: {why}" in poked.out
     assert document == {
         "job_id": job_id,
         "poked": True,

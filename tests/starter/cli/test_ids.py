@@ -51,9 +51,9 @@ async def test_a_beginning_of_several_is_refused_and_names_them(
 
     told = refused.error(code=2)
     assert told.startswith(
-        f"error: entry {first}: is how several ids begin: {meant[0]}, {meant[1]}"
+        f"error: entry {first}: is the beginning of several ids: {meant[0]}, {meant[1]}"
     )
-    assert told.endswith("give more of it")
+    assert told.endswith("give more characters")
     assert (await memory.stats()).entries.total == 17
 
 
@@ -70,7 +70,10 @@ async def test_a_job_is_named_by_its_beginning_and_by_its_whole_id_though_others
     assert await shown("order-10") == "order-10"
     assert await _until_listed(ask, "pay") == "pay-1"
     several = (await ask("job", "pause", "order-")).error(code=2)
-    assert "is how several ids begin: order-1, order-10, order-2; give more of it" in several
+    assert (
+        "is the beginning of several ids: order-1, order-10, order-2; give more characters"
+        in several
+    )
     assert "no job ship" in (await ask("job", "cancel", "ship")).error(code=2)
 
 
@@ -91,7 +94,7 @@ async def test_a_wait_is_named_by_its_number_and_by_what_follows_the_job(
         assert found["wait_id"] == f"{waiting}/w1"
 
     done = await ask("job", "resume", waiting, "--wait-id", "w1", "--payload", '{"word": "dear"}')
-    assert f"goes on from wait {waiting}/w1" in done.out
+    assert f"continues from wait {waiting}/w1" in done.out
 
 
 @pytest.mark.usefixtures("worker")

@@ -58,7 +58,7 @@ def test_an_ingest_says_how_to_go_on(wired: Cli, tmp_path: Path) -> None:
     done = wired("memory", "ingest", "chat.jsonl", "--agent", "ada")
 
     assert done.code == 130
-    assert "the same command goes on where it stopped" in done.err
+    assert "the same command continues where it stopped" in done.err
     assert "Traceback" not in done.err
 
 

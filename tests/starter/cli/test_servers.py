@@ -104,7 +104,7 @@ def test_a_database_that_was_never_migrated_says_how(
 
 def test_small_memories_get_no_index(wired: Cli) -> None:
     assert wired("index", "--json").document == {"built": [], "dropped": 0}
-    assert wired("index").out == "0 built, 0 dropped.\n"
+    assert wired("index").out == "0 indexes built, 0 dropped.\n"
 
 
 def test_migrate_brings_a_new_database_to_this_version(

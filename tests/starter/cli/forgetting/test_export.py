@@ -105,4 +105,4 @@ async def test_how_a_conversation_is_read_is_nothing_to_say_of_an_export(
 ) -> None:
     done = await ask("memory", "ingest", str(export), *EVE, "--speaker", "Mara")
 
-    assert f"--speaker: {export} is an export, which is read as it is" in done.error(code=2)
+    assert f"--speaker: {export} is an export, which takes no such option" in done.error(code=2)

@@ -47,7 +47,7 @@ async def test_it_forgets_what_it_showed_before(ask: Ask, client: MnesticClient)
     assert done["forgetting_id"]
     assert done["purged"]["entry"] == shown["purged"]["entry"] == 1
     assert await entries(client) == ["Tea is hot."]
-    assert "Nothing spoke of it." in again.out
+    assert "Nothing matched the topic." in again.out
 
 
 @pytest.mark.usefixtures("worker", "told")
@@ -61,7 +61,7 @@ async def test_a_person_is_shown_what_would_go_and_asked(
     gone = await ask(*FORGET)
 
     assert "entry     Paris is large." in kept.err
-    assert "Forget this for good?" in kept.err
+    assert "Forget this permanently?" in kept.err
     assert (kept.code, kept.out) == (0, "Nothing is forgotten.\n")
     assert after_no == ["Paris is large.", "Tea is hot."]
     assert gone.code == 0
@@ -78,7 +78,7 @@ async def test_nothing_goes_where_nobody_can_be_asked(
 
     refused = await ask(*FORGET)
 
-    assert "--yes: is needed where nobody can be asked" in refused.error(code=2)
+    assert "--yes: is needed without a terminal" in refused.error(code=2)
     assert await entries(client) == ["Paris is large.", "Tea is hot."]
 
 

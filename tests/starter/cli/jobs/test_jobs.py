@@ -53,7 +53,7 @@ async def test_a_person_is_told_the_same_in_words(waiting: str, ask: Ask) -> Non
 
     assert waiting in listed.out
     assert f"{waiting}/w1" in shown.out
-    assert f"Job {waiting} goes on from wait {waiting}/w1" in resumed.out
+    assert f"Job {waiting} continues from wait {waiting}/w1" in resumed.out
     assert f"Job {waiting} completed after 1 wait." in result.out
 
 
@@ -80,11 +80,11 @@ async def test_a_person_is_shown_what_is_asked_and_what_the_answer_holds(
     over = await ask("job", "show", job_id)
 
     lines = [" ".join(line.split()) for line in shown.out.splitlines()]
-    assert "Asks: Which word, Mara?" in lines
+    assert "Prompt: Which word, Mara?" in lines
     assert "word string required" in lines
     assert "by Ana or Bo" in lines
     assert 'payload: "word" is a required property' in refused.error(code=2)
-    assert "Asks:" not in over.out
+    assert "Prompt:" not in over.out
 
 
 async def test_a_job_that_is_cancelled_says_so_and_has_no_result(
@@ -196,7 +196,7 @@ def test_inputs_over_the_limit_are_told_with_limit_and_size(
         ),
         (("--input", "x=@gone"), "--input x @gone: there is no such file"),
         (("--input", "@gone"), "--input @gone: there is no such file"),
-        (("--input", "@list.json"), "--input @list.json: is no JSON object of inputs"),
+        (("--input", "@list.json"), "--input @list.json: is not a JSON object of inputs"),
         (
             ("--input", "@bad.json"),
             "--input @bad.json: is not JSON: Expecting value at line 2, char",

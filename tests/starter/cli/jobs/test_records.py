@@ -88,7 +88,7 @@ def test_the_same_request_is_written_once(wired: Cli) -> None:
         (("set", "profile", "name", "[1, 2", *ADA), "is not JSON: Expecting ',' delimiter at char"),
         (("set", "profile", "name", '"a" b', *ADA), "is not JSON: Extra data at character 5"),
         (("set", "profile", "name", "@gone.json", *ADA), "value @gone.json: there is no such file"),
-        (("set", "profile", "name", "@.", *ADA), "value @.: is no file"),
+        (("set", "profile", "name", "@.", *ADA), "value @.: is not a file"),
         (("get", "profile", "name", "--agent", "a/b"), "agent"),
         (("list", *ADA, "--cursor", "nowhere!"), "cursor"),
     ],

@@ -123,7 +123,7 @@ async def test_a_difference_in_words_is_cut_to_the_terminal(
     assert f"wait {waiting}/w1 (approval, waiting)" in told.out
     assert "1 change since; the wait's policy is rebase" in told.out
     assert 'profile/name changed 1 → 2 "Mara" "xxx' in " ".join(told.out.split())
-    assert "Working memory is as it was." in told.out
+    assert "Working memory did not change." in told.out
     assert max(len(line) for line in told.out.splitlines()) <= 200
 
 
@@ -131,7 +131,7 @@ async def test_nothing_that_changed_is_told_as_nothing(waiting: str, ask: Ask) -
     told = await ask("job", "diff", waiting, "--wait", f"{waiting}/w1")
 
     assert "0 changes since" in told.out
-    assert "No record changed; the job has read 1." in told.out
+    assert "No record changed; records that the job has read: 1." in told.out
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,10 @@ async def test_a_job_is_forked_from_a_wait(ask: Ask, waiting: str, until_state: 
     ("words", "why"),
     [
         (("extend", "{job}", "--by", "-7d"), "'-7d' is not a duration"),
-        (("extend", "{job}", "--until", "soon"), "'soon' is no date and no time; write 2026-01-31"),
+        (
+            ("extend", "{job}", "--until", "soon"),
+            "'soon' is not a date or a time; write 2026-01-31",
+        ),
         (("extend", "{job}"), "either by how much or until when"),
         (("fork", "{job}", "--wait", "9"), "wait 9: is not there"),
         (("fork", "{job}", "--session", "s1"), "working memory of session s1 exists already"),

@@ -177,7 +177,7 @@ async def test_memory_is_told_in_numbers(ask: Ask, client: MnesticClient) -> Non
         (("show", "none"), "no entry none"),
         (("change", "none", "--type", "error"), "no entry none"),
         (("change", "none", "--status", "lost"), "status: Input should be 'active' or 'archived'"),
-        (("change", "none"), "entry none: no change is named; name one"),
+        (("change", "none"), "entry none: no change is given; give one"),
         (("remove", "none"), "no entry none"),
         (("list", "--status", "lost"), "statuses.0: Input should be 'active' or 'archived'"),
         (

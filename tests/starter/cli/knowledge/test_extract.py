@@ -52,7 +52,7 @@ def test_a_message_comes_from_standard_input(cli: Cli, monkeypatch: pytest.Monke
 
 
 def test_nothing_is_said_as_such(cli: Cli) -> None:
-    assert cli("extract", "Do I live in Ghent?").out == "Nothing would be learned.\n"
+    assert cli("extract", "Do I live in Ghent?").out == "No claims.\n"
     assert cli("extract", "Do I live in Ghent?", "--json").document["claims"] == []
 
 
@@ -115,7 +115,7 @@ def test_the_configured_model_is_asked(modelled: Cli, chat_server: Any) -> None:
         ("Elin", "My sister Elin")
     ]
     assert told["refused"] == 1
-    assert "1 refused" in shown.out
+    assert "1 claim refused" in shown.out
 
 
 def test_a_call_of_a_model_is_written_down_and_held_to_the_budget_of_the_day(

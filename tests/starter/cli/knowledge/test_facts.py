@@ -123,7 +123,7 @@ async def test_a_predicate_that_is_none_is_refused_and_one_that_nobody_used_has_
     subject = await ask("memory", "facts", "history", "Mara", *ADA)
 
     assert "such as lives_in" in none.error(code=2)
-    assert "name the predicate too" in subject.error(code=2)
+    assert "give the predicate too" in subject.error(code=2)
     assert await objects(ask, "--predicate", "never_used") == []
 
 
@@ -137,7 +137,7 @@ async def test_the_history_of_what_nobody_spoke_of_is_empty(ask: Ask) -> None:
     done = await ask("memory", "facts", "history", "Mara", "lives_in", *ADA)
     unknown = await ask("memory", "facts", "history", "no-such-id", *ADA)
 
-    assert "Nothing was ever said of it." in done.out
+    assert "No facts." in done.out
     assert "no fact no-such-id" in unknown.error(code=2)
 
 
@@ -208,7 +208,7 @@ async def test_a_fact_that_was_deleted_before_is_told_so(ask: Ask) -> None:
     again = await ask("memory", "facts", "delete", fact_id, *ADA)
 
     assert "before" not in first.out
-    assert (again.code, again.out.splitlines()[-1]) == (0, "It was deleted before.")
+    assert (again.code, again.out.splitlines()[-1]) == (0, "It was deleted already.")
 
 
 async def added(ask: Ask, place: str) -> str:

@@ -56,7 +56,7 @@ async def test_a_conversation_is_learned_from_and_then_from_what_is_new_in_it(
     ever = await ask("memory", "facts", "list", *ADA, "--all", "--subject", "mara")
 
     assert first.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}
-    assert "2 messages, 0 of them new; learned from 0, 0 parked." in again.out
+    assert "2 messages, 0 of them new; 0 extracted, 0 parked." in again.out
     assert more.document == {"messages": 3, "new": 1, "learned": 1, "parked": 0}
     assert [(f["predicate"], f["object"]) for f in believed["facts"]] == [("lives_in", "Ghent")]
     assert "superseded" in ever.out
@@ -168,8 +168,8 @@ async def test_a_person_sees_how_keeping_and_learning_go_on(
 
     assert unseen.err == ""
     assert seen.document["learned"] == 1
-    assert "messages kept" in seen.err
-    assert "messages learned from" in seen.err
+    assert "messages stored" in seen.err
+    assert "messages extracted" in seen.err
     assert "1/1" in seen.err
 
 
@@ -267,10 +267,10 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
     document = json.loads(told.out)
     assert (told.code, again.code) == (3, 3)
     assert (document["new"], document["learned"], document["waiting"]) == (2, 0, 2)
-    assert "check the API key" in document["held"]
+    assert "check the API key" in document["paused"]
     assert told.err.startswith("error: extraction is paused and continues")
     assert "2 waiting" in again.out
     assert (listed.document["parked"], listed.document["waiting"]) == ([], 2)
     assert "check the API key" in listed.document["delay"]
-    assert "2 wait to be learned from: " in shown.out
+    assert "Waiting for extraction: 2, " in shown.out
     assert numbers.document["delay"] == listed.document["delay"]

@@ -31,7 +31,7 @@ async def test_lines_that_cannot_be_kept_are_named_and_the_rest_is_learned_from(
     done = await ask("memory", "ingest", str(conversation), *ADA, "--json")
     listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
 
-    assert "1 of its messages cannot be kept" in done.err
+    assert "1 of its messages cannot be stored" in done.err
     assert "line 3: timestamp: is of the year 9999" in done.err
     assert done.code == 2
     told = json.loads(done.out)
@@ -98,7 +98,7 @@ async def test_a_turn_of_locomo_that_cannot_be_kept_is_named_and_the_rest_is_lea
 
     told = json.loads(done.out)
     assert done.code == 2
-    assert "1 of its messages cannot be kept" in done.err
+    assert "1 of its messages cannot be stored" in done.err
     assert (told["messages"], told["learned"]) == (1, 1)
     assert "1 message, 0 of them new" in again.out
     assert "'D1:2'" in told["refused"][0]["why"]

@@ -67,7 +67,7 @@ async def test_costs_are_told_by_purpose_and_injections_apart(ask: Ask) -> None:
     }
     assert "unpriced" in shown.out
     assert (
-        "Put before messages: 800 tokens by 2 retrievals; 400 of the input above, 0.0001 USD."
+        "Retrieved before messages: 800 tokens by 2 retrievals; 400 of the input above, 0.0001 USD."
         in (shown.out)
     )
 

@@ -34,7 +34,7 @@ async def test_a_budget_of_nothing_gives_the_ledger_alone(ask: Ask) -> None:
 
     assert (told["text"], told["tokens"], told["kept"]) == ("", 0, [])
     assert {one["tier"] for one in told["dropped"]} == {"facts", "search"}
-    assert "Nothing is told." in shown.out
+    assert "The context is empty." in shown.out
     assert "over budget" in shown.out
 
 
