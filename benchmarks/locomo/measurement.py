@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict
 from benchmarks.locomo.baselines import PlainIndex, lexemes_of
 from benchmarks.locomo.questions import CATEGORIES, Question, Sample
 from mnestic.memory.retrieval.queries import RetrievedEntry
-from mnestic.starter.client.ingest_status import wait_for_learning
+from mnestic.starter.client.ingest_status import wait_for_end
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
@@ -125,7 +125,7 @@ async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report
         client, sample.conversation, agent_id=agent_id, channel=_CHANNEL
     ):
         received += batch.new
-    await wait_for_learning(client, await start_ingest(client, agent_id=agent_id), tell=report)
+    await wait_for_end(client, await start_ingest(client, agent_id=agent_id), report=report)
     took = time.monotonic() - began
     report(f"{sample.conversation.title}: {received} turns extracted ({took:.1f} s)")
 

@@ -1,4 +1,4 @@
-"""What each part of a memory client works with: the agent, its memory and the models that questions ask.
+"""What each part of a memory client needs: the agent, its memory and the models for queries.
 
 It stands alone because the parts have nothing else in common: none knows another.
 """
@@ -16,7 +16,7 @@ from mnestic.starter.checked_texts import ChecksTexts
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientScope:
-    """One agent's memory, and what its questions take."""
+    """One agent's memory, with the models for its queries."""
 
     caller: Caller
     models: QueryModels
@@ -27,7 +27,7 @@ class ClientScope:
         return self.caller(write=write)
 
     def count_accesses(self, entry_ids: Iterable[str]) -> None:
-        """Counts entries as told (`Entry.access_count`), a little later."""
+        """Counts entries as returned (`Entry.access_count`), in the background."""
         self.caller.memory.count_accesses(
             tuple(entry_ids), tenant_id=self.caller.tenant_id, agent_id=self.caller.agent_id
         )
@@ -41,7 +41,7 @@ class ClientPart(ChecksTexts):
 
 
 def client_caller(memory: Memory, *, tenant_id: str, agent_id: str) -> Caller:
-    """On whose account a client works.
+    """The caller that a client acts as.
 
     Raises:
         InvalidInputError: the tenant or the agent is no id.

@@ -1,4 +1,4 @@
-"""`memory.contexts`: blocks for prompts, of a conversation, of a topic and of what changed."""
+"""`memory.contexts`: blocks for prompts, about a conversation, a topic or the history of a subject."""
 
 from datetime import datetime
 from typing import Any
@@ -20,7 +20,7 @@ class ContextClient(ClientPart):
     """Blocks for prompts. Each is marked as data, which nothing in it can end; `memory.context_for_query` makes one too."""
 
     async def conversation(self, session_id: str, *, max_tokens: int = 1500) -> Context:
-        """What was said in a session in the last two hours, the last ten messages, the oldest first.
+        """The messages of a session in the last two hours, at most the last ten, the oldest first.
 
         Raises:
             InvalidInputError: the budget is below 0.
@@ -30,10 +30,10 @@ class ContextClient(ClientPart):
         )
 
     async def learning(self, topic: FreeText, *, max_tokens: int = 1000) -> Context:
-        """What was learned of a topic: patterns, lessons and insights.
+        """Patterns, lessons and insights about a topic.
 
         Raises:
-            InvalidInputError: the topic cannot be asked for.
+            InvalidInputError: the topic is not valid as a query.
         """
         context = await context_builder(self._scope).learned_patterns(
             self._scope.caller,
@@ -44,7 +44,7 @@ class ContextClient(ClientPart):
         return context
 
     async def historical(self, subject: str, *, max_tokens: int = 1000) -> Context:
-        """How facts about a subject changed, the earliest first, and why each ended.
+        """How facts about a subject changed, the earliest first, with the reason why each ended.
 
         Raises:
             InvalidInputError: the subject is no name.
@@ -63,10 +63,10 @@ class ContextClient(ClientPart):
         limit: int = 50,
         cursor: str | None = None,
     ) -> tuple[tuple[Entry, ...], str | None]:
-        """What was said, in a session or anywhere, the latest first, and the cursor of the next page.
+        """The messages of a session, or of all sessions, the latest first, and the cursor of the next page.
 
         Raises:
-            InvalidInputError: a moment has no offset, or the cursor is none.
+            InvalidInputError: a time has no offset, or the cursor is malformed.
         """
         try:
             query = EntryQuery(
@@ -79,18 +79,18 @@ class ContextClient(ClientPart):
     async def list_patterns(
         self, topic: FreeText | None = None, *, limit: int = 50
     ) -> tuple[Entry, ...]:
-        """Patterns, lessons and insights: those about a topic, the surest first, or else the latest.
+        """Patterns, lessons and insights: those about a topic, the best match first; without a topic the latest.
 
         Raises:
-            InvalidInputError: the topic cannot be asked for.
+            InvalidInputError: the topic is not valid as a query.
         """
         if topic is None:
             entries, _ = await self._list_entries(EntryQuery(entry_types=LEARNED), limit=limit)
             return entries
         query = retrieval_query(topic, {"entry_types": LEARNED, "limit": limit})
         results = await search(self._scope, query)
-        self._scope.count_accesses(one.entry.id for one in results.results)
-        return tuple(one.entry for one in results.results)
+        self._scope.count_accesses(result.entry.id for result in results.results)
+        return tuple(result.entry for result in results.results)
 
     async def _list_entries(
         self, query: EntryQuery, *, limit: int, cursor: str | None = None
@@ -100,12 +100,12 @@ class ContextClient(ClientPart):
 
 
 def context_builder(scope: ClientScope) -> ContextBuilder:
-    """What builds the blocks of an agent."""
+    """A builder of context blocks for an agent."""
     return ContextBuilder(models=scope.models, count_tokens=scope.count_tokens)
 
 
 def count_returned(scope: ClientScope, context: Context) -> None:
-    """Counts the entries of a context as told."""
+    """Counts the entries of a context as returned."""
     scope.count_accesses(part.name for part in context.kept if part.kind == "memory")
 
 

@@ -35,14 +35,14 @@ class EntryClient(ClientPart):
             return await transaction.entries.get(entry_id)
 
     async def find_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
-        """The ids of entries that begin so, whatever their status: as much of an id as a person gives."""
+        """The ids of entries with a prefix, whatever their status."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.entries.list_ids(entry_id, limit=limit)
 
     async def list(
         self, query: EntryQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[Entry, ...], str | None]:
-        """Entries, newest first, and the cursor of the next page; its children are those of a parent."""
+        """Entries, newest first, and the cursor of the next page."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
 
@@ -59,11 +59,11 @@ class EntryClient(ClientPart):
             return await _facts_from(transaction, entry)
 
     async def change(self, entry_id: str, **changes: Unpack[EntryChanges]) -> Entry:
-        """Changes an entry; with another content its summary, keywords and words follow.
+        """Changes an entry. With new content, its summary, keywords and search words change too.
 
-        So does its vector, unless that is asked of a server (`MNESTIC_EMBEDDING_MODEL`): then the next `IngestMessages` does.
+        So does its vector, unless a server makes vectors (`MNESTIC_EMBEDDING_MODEL`): then the next `IngestMessages` makes it.
 
-        Facts follow from messages, which never change: they are changed by `memory.facts.add` and `memory.facts.delete`.
+        Its facts do not change, since they follow from messages, which never change. Change facts by `memory.facts.add` and `memory.facts.delete`.
 
         Args:
             entry_id: Which one.
@@ -72,22 +72,22 @@ class EntryClient(ClientPart):
 
         Raises:
             NotFoundError: there is no such entry, or no such parent.
-            InvalidInputError: a field cannot be.
+            InvalidInputError: a field has an invalid value.
         """
         try:
             change = EntryChange.model_validate(changes)
         except ValidationError as error:
             raise refused(f"entry {entry_id}", error) from None
         async with self._scope.transaction(write=True) as transaction:
-            known = await transaction.entries.select([entry_id])
-            above = {change.parent, *(entry.parent for entry in known.values())}
-            names = [name for name in {entry_id, *above} if name]
-            found = await transaction.entries.select(names, lock=True)
+            before_change = await transaction.entries.select([entry_id])
+            entry_ids_above = {change.parent, *(entry.parent for entry in before_change.values())}
+            names = [name for name in {entry_id, *entry_ids_above} if name]
+            locked = await transaction.entries.select(names, lock=True)
             for name in (entry_id, change.parent):
-                if name and name not in found:
+                if name and name not in locked:
                     raise NotFoundError(what="entry", name=name)
-            await _check_not_above(transaction, entry_id, found.get(change.parent or ""))
-            before, now = found[entry_id], await transaction.now()
+            await _check_not_above(transaction, entry_id, locked.get(change.parent or ""))
+            before, now = locked[entry_id], await transaction.now()
             children = (await transaction.entries.count_children([entry_id]))[entry_id]
             changed = changed_entry(before, change, now=now, children=children)
             await transaction.entries.change([changed])
@@ -97,13 +97,13 @@ class EntryClient(ClientPart):
             return await transaction.entries.get(entry_id)
 
     async def remove(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
-        """Removes an entry from every index; its message is not learned from any more.
+        """Removes an entry from every index; nothing is extracted from its message any more.
 
-        The raw message stays, and sent again it changes nothing. What was learned from it stays too,
-        unless `facts` asks to delete what follows from it alone.
+        The raw message stays, and sending it again changes nothing. Facts from it stay too,
+        unless `facts` deletes those that follow from it alone.
 
         Returns:
-            What is believed otherwise.
+            The facts that changed.
 
         Raises:
             NotFoundError: there is no such entry.
@@ -112,12 +112,12 @@ class EntryClient(ClientPart):
             entry = (await transaction.entries.select([entry_id])).get(entry_id)
             if entry is None:
                 raise NotFoundError(what="entry", name=entry_id)
-            # Message, facts, entries: who learns locks them in this order too.
+            # Message, facts, entries: ingestion locks them in the same order.
             if entry.session_id is not None and entry.source_id is not None:
-                place = (entry.session_id, entry.source_id)
-                lesson = await transaction.ingest_states.find(*place, lock=True)
-                if lesson is not None:
-                    await transaction.ingest_states.drop([lesson])
+                message_id = (entry.session_id, entry.source_id)
+                pending = await transaction.ingest_states.find(*message_id, lock=True)
+                if pending is not None:
+                    await transaction.ingest_states.drop([pending])
             changes = await _delete_facts(transaction, entry) if facts else ()
             if not await remove_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
@@ -125,12 +125,12 @@ class EntryClient(ClientPart):
 
 
 async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entry | None) -> None:
-    """Refuses a parent that the entry itself stands above."""
+    """Refuses a parent that is a descendant of the entry."""
     while parent is not None:
         if parent.id == entry_id:
             raise InvalidInputError(what=f"entry {entry_id}", why="cannot be above itself")
-        above = await transaction.entries.select([parent.parent] if parent.parent else [])
-        parent = next(iter(above.values()), None)
+        entry_ids_above = await transaction.entries.select([parent.parent] if parent.parent else [])
+        parent = next(iter(entry_ids_above.values()), None)
 
 
 async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:
@@ -140,14 +140,16 @@ async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...
 
 
 async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:
-    """Deletes the facts that follow from an entry's message alone, as a person's decision."""
-    own = (entry.session_id, entry.source_id)
-    decided = []
+    """Deletes the facts that follow from an entry's message alone, recorded as a person's decision."""
+    own_message = (entry.session_id, entry.source_id)
+    to_delete = []
     for fact in await _facts_from(transaction, entry):
-        said = await transaction.facts.list_claims(fact)
-        alone = all((claim.source.session_id, claim.source.source_id) == own for claim in said)
-        if alone and fact.status != "deleted":
-            decided.append(fact)
+        claims = await transaction.facts.list_claims(fact)
+        is_only_source = all(
+            (claim.source.session_id, claim.source.source_id) == own_message for claim in claims
+        )
+        if is_only_source and fact.status != "deleted":
+            to_delete.append(fact)
     return await transaction.facts.claim(
-        [await decision(transaction, fact, "deleted") for fact in decided]
+        [await decision(transaction, fact, "deleted") for fact in to_delete]
     )

@@ -1,4 +1,4 @@
-"""`memory.episodes`: what became of an agent's jobs."""
+"""`memory.episodes`: summaries of an agent's jobs that ended."""
 
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.starter.client.client_scope import ClientPart

@@ -1,4 +1,4 @@
-"""`memory.events`: what changes in an agent's memory, for who follows it."""
+"""`memory.events`: the changes of an agent's memory, for subscribers."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,23 +13,23 @@ class EventClient(ClientPart):
     async def list(
         self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
     ) -> tuple[StoredEvent, ...]:
-        """What subscribers are told, after the number of an event, or from the first that is kept.
+        """Events in order, after the number of an event, or from the oldest stored one.
 
-        Whoever goes on after the last number misses none.
+        A subscriber that continues after the last number misses none.
 
         Raises:
-            EventsTrimmedError: some after that number are no longer kept.
+            EventsTrimmedError: some events after that number were removed.
             InvalidInputError: there has been no event of that number yet.
         """
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
 
     async def trim(self, before: datetime) -> int:
-        """Removes events from before a moment; returns how many, each batch in its transaction."""
+        """Removes events older than a time, each batch in its own transaction; returns how many."""
         trimmed = 0
         while True:
             async with self._scope.transaction(write=True) as transaction:
-                gone = await transaction.events.trim(before)
-            trimmed += gone
-            if not gone:
+                removed = await transaction.events.trim(before)
+            trimmed += removed
+            if not removed:
                 return trimmed

@@ -1,4 +1,4 @@
-"""`memory.facts`: what an agent believes, why, and what it believed before."""
+"""`memory.facts`: an agent's facts, their sources and their history."""
 
 import uuid
 from collections.abc import Sequence
@@ -46,18 +46,18 @@ class FactClient(ClientPart):
         """Facts by subject, predicate and time, and the cursor of the next page.
 
         Args:
-            subject: Only about this one, by any name that is known of them.
+            subject: Only about this subject, by any of its known names.
             predicate: Only of this predicate.
             statuses: Active ones without it; with `as_of` archived ones too.
-            as_of: Only what was so at this moment of the world.
-            ahead: With `as_of`, also what is to come after it.
-            believed_at: As it was believed at this moment of ours: what follows from the claims that
-                were recorded until then, by the predicates of today.
+            as_of: Only facts that were valid at this time.
+            ahead: With `as_of`, also facts that begin after it.
+            believed_at: Facts as known at this time (transaction time): those that follow from the claims that
+                were recorded until then, by today's predicates.
             limit: How many at most.
             cursor: Where an earlier page ended.
 
         Raises:
-            InvalidInputError: the subject is a name of several, the predicate is none, or the cursor is of
+            InvalidInputError: the subject is ambiguous, the predicate is malformed, or the cursor is of
                 another list.
         """
         if predicate is not None:
@@ -76,20 +76,20 @@ class FactClient(ClientPart):
             )
 
     async def find_ids(self, fact_id: str, *, limit: int = 10) -> tuple[str, ...]:
-        """The ids of facts that begin so, whatever their status: as much of an id as a person gives."""
+        """The ids of facts with a prefix, whatever their status."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.facts.list_ids(fact_id, limit=limit)
 
     async def now(self) -> datetime:
-        """The moment, by the clock that facts added now begin by."""
+        """The current time, by the clock that facts added now begin by."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.now()
 
     async def history(self, subject: str, predicate: str) -> FactHistory:
-        """What was ever believed of a subject and a predicate, why each ended, and who said so.
+        """All facts about a subject and a predicate over time, why each ended, and who said so.
 
         Raises:
-            InvalidInputError: the subject is a name of several, or the predicate is none.
+            InvalidInputError: the subject is ambiguous, or the predicate is malformed.
         """
         check_predicate(predicate)
         async with self._scope.transaction(write=False) as transaction:
@@ -102,20 +102,20 @@ class FactClient(ClientPart):
             )
             claims = await transaction.facts.list_claims_about(about, predicate)
             rule = (await transaction.facts.get_predicates({predicate}))[predicate]
-        told = history_of(facts, claims)
+        versions = history_of(facts, claims)
         return FactHistory(
-            subject=spelt(about[0], told, otherwise=subject),
+            subject=spelt(about[0], versions, otherwise=subject),
             predicate=predicate,
             cardinality=rule.cardinality,
             category=rule.category,
-            facts=told,
+            facts=versions,
         )
 
     async def world(self, subject: str) -> World:
-        """What is known of a subject: what is so, how it changed, what recurs, and what to expect.
+        """What is known about a subject: current facts, changes, recurring patterns and predictions.
 
         Raises:
-            InvalidInputError: the subject is a name of several; says of whom.
+            InvalidInputError: the subject is ambiguous; names the candidates.
         """
         async with self._scope.transaction(write=False) as transaction:
             about = await find_subjects(transaction, subject)
@@ -124,8 +124,8 @@ class FactClient(ClientPart):
             )
             claims = await transaction.facts.list_claims_about(about)
             name = spelt(about[0], facts, otherwise=subject)
-            asked = EntryQuery(entry_types=("pattern",), subject=name)
-            entries, _ = await transaction.entries.list_entries(asked)
+            query = EntryQuery(entry_types=("pattern",), subject=name)
+            entries, _ = await transaction.entries.list_entries(query)
             now = await transaction.now()
         return world_of(name, facts, claims, entries=entries, now=now)
 
@@ -139,18 +139,18 @@ class FactClient(ClientPart):
         valid_to: datetime | None = None,
         confidence: float = 1,
     ) -> tuple[FactChange, ...]:
-        """Says on a person's word that something is so; returns what is believed otherwise.
+        """Adds a fact that a person states; returns the facts that changed.
 
         Args:
-            subject: Whom or what it is about.
-            predicate: Of one with a single object, the new one takes the place of the last.
+            subject: The person or thing that it is about.
+            predicate: If it has a single object at a time, the new fact supersedes the last.
             value: The object.
-            valid_from: Since when it is so; since now without it.
-            valid_to: Until when; what is over by now supersedes nothing.
+            valid_from: When it became valid; now by default.
+            valid_to: When it stops being valid; a fact that has ended by now supersedes nothing.
             confidence: How certain it is, from 0 to 1.
 
         Raises:
-            InvalidInputError: it cannot be kept, or ends before it begins.
+            InvalidInputError: a value is invalid, or the fact ends before it begins.
         """
         check_name(subject, what="subject")
         check_predicate(predicate)
@@ -164,7 +164,7 @@ class FactClient(ClientPart):
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._scope.transaction(write=True) as transaction:
             now, said_at = await decision_time_now(transaction, subject, predicate)
-            said = Claim(
+            claim = Claim(
                 id=uuid.uuid4().hex,
                 subject=subject,
                 predicate=predicate,
@@ -175,10 +175,10 @@ class FactClient(ClientPart):
                 valid_to=valid_to,
                 source=ClaimSource(extractor=PERSON),
             )
-            return await transaction.facts.claim([said])
+            return await transaction.facts.claim([claim])
 
     async def delete(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Deletes a fact for good, with all periods of its object; who says it again has it believed again.
+        """Deletes a fact permanently, with all periods of its object. A later message can state it again.
 
         Raises:
             NotFoundError: there is no such fact.
@@ -186,7 +186,7 @@ class FactClient(ClientPart):
         return await self._decide(fact_id, "deleted")
 
     async def reactivate(self, fact_id: str) -> tuple[FactChange, ...]:
-        """Undoes the end of an archived fact; what took its place is archived as undone.
+        """Reactivates an archived fact; the fact that superseded it is archived.
 
         Raises:
             NotFoundError: there is no such fact.
@@ -195,7 +195,7 @@ class FactClient(ClientPart):
         return await self._decide(fact_id, "reactivated")
 
     async def why(self, fact_id: str) -> tuple[Fact, tuple[Claim, ...]]:
-        """A fact, and the claims that it follows from: which message, which words, which extractor.
+        """A fact and its claims, each with its message, quoted words and extractor.
 
         Raises:
             NotFoundError: there is no such fact.
@@ -205,17 +205,17 @@ class FactClient(ClientPart):
             return fact, await transaction.facts.list_claims(fact)
 
     async def quotes(self, claims: Sequence[Claim]) -> dict[str, str]:
-        """The words of messages that claims follow from, by claim; none of what a person said by hand."""
+        """The quoted words of each claim, by claim id; a claim that a person made by hand has none."""
         words: dict[str, str] = {}
         async with self._scope.transaction(write=False) as transaction:
             for claim in claims:
                 source = claim.source
                 if source.session_id is None or source.source_id is None or source.span is None:
                     continue
-                lesson = await transaction.ingest_states.find(source.session_id, source.source_id)
-                if lesson is not None:
-                    said = lesson.resource.content
-                    words[claim.id] = said[source.span.start : source.span.end]
+                message = await transaction.ingest_states.find(source.session_id, source.source_id)
+                if message is not None:
+                    content = message.resource.content
+                    words[claim.id] = content[source.span.start : source.span.end]
         return words
 
     async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
@@ -240,6 +240,6 @@ async def _check_reactivated(transaction: Transaction, fact: Fact) -> None:
         transaction.facts.list_facts, subject=fact.subject, predicate=fact.predicate
     )
     key = name_key(fact.object)
-    (last,) = [other.id for other in active if name_key(other.object) == key]
-    why = f"is an earlier period of {fact.object!r}; only the last can be reactivated, {last}"
+    (last_id,) = [other.id for other in active if name_key(other.object) == key]
+    why = f"is an earlier period of {fact.object!r}; only the last can be reactivated, {last_id}"
     raise InvalidInputError(what=f"fact {fact.id}", why=why)

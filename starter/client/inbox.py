@@ -1,4 +1,4 @@
-"""An agent's inbox from outside: tells it something, and asks how far that is."""
+"""`InboxClient`: sends messages to an agent's inbox, and reads its status."""
 
 import asyncio
 import uuid
@@ -43,18 +43,18 @@ from mnestic.starter.settings import Settings
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 
 InboxItem = TypeVar("InboxItem", Interaction, Insight, Correction)
-_ANSWER = timedelta(seconds=10)
+_QUERY_TIMEOUT = timedelta(seconds=10)
 _NO_WORKER = frozenset({RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED})
-_PAUSE_S = 0.1
+_RETRY_S = 0.1
 
 
 class InboxClient(ChecksTexts):
-    """One agent's inbox. What it is told is kept and learned from, by a worker, also later.
+    """One agent's inbox. A worker stores what is sent and extracts facts from it, now or later.
 
-    The same `source_id` in the same session is the same message, and is kept once, however often it
+    The same `source_id` in the same session is the same message, and is stored once, however often it
     is sent; without one, each call is another message. All raise:
 
-    - `InvalidInputError`, when something in it cannot be kept; says what. Nothing was sent.
+    - `InvalidInputError`, when a value cannot be stored; says which. Nothing was sent.
     - `TemporalUnavailableError`, when Temporal does not answer: send it again, under its id.
     """
 
@@ -77,19 +77,19 @@ class InboxClient(ChecksTexts):
         channel: str = INBOX,
         at: datetime | None = None,
     ) -> str:
-        """Tells of an exchange: a message, what tools returned, and what followed; returns its id.
+        """Sends an exchange: a message, results of tools, and the replies; returns its id.
 
         Args:
-            content: What was said.
+            content: The text of the message.
             speaker: Who said it.
             source_id: Its id; made up without one.
             tool_results: What tools returned in the course of it.
             replies: The messages that followed, in their order.
             session_id: The conversation that it is part of.
             channel: Where it came from.
-            at: When it was said, aware; without it, when it comes.
+            at: When it was said, aware; by default when it is received.
         """
-        told = self._made(
+        item = self._checked_item(
             Interaction,
             content=content,
             speaker=speaker,
@@ -100,7 +100,7 @@ class InboxClient(ChecksTexts):
             channel=channel,
             at=at,
         )
-        return await self._tell(INTERACTION, told)
+        return await self._send(INTERACTION, item)
 
     async def insight(
         self,
@@ -113,11 +113,11 @@ class InboxClient(ChecksTexts):
         channel: str = INBOX,
         at: datetime | None = None,
     ) -> str:
-        """Tells what somebody, by default the agent itself, has found out; returns its id.
+        """Sends an insight of somebody, by default of the agent itself; returns its id.
 
-        `subject` is whom it is about.
+        `subject` is the person or thing that it is about.
         """
-        told = self._made(
+        item = self._checked_item(
             Insight,
             content=content,
             subject=subject,
@@ -127,7 +127,7 @@ class InboxClient(ChecksTexts):
             channel=channel,
             at=at,
         )
-        return await self._tell(INSIGHT, told)
+        return await self._send(INSIGHT, item)
 
     async def correction(
         self,
@@ -141,20 +141,20 @@ class InboxClient(ChecksTexts):
         channel: str = INBOX,
         at: datetime | None = None,
     ) -> str:
-        """Tells what is so, against what was said before: in words, as a statement or both.
+        """Sends a correction of an earlier message: in words, as a statement or both; returns its id.
 
         Args:
             content: The correction in words.
-            statement: The same, outright; what it says takes the place of what was believed.
+            statement: The corrected fact itself, which supersedes the wrong one.
             corrects: Id of the message in the session that was wrong: of a predicate with many objects,
                 those that it named, and the correction does not, never were so.
             speaker: Who says so.
             source_id: Its id; made up without one.
             session_id: The conversation that it is part of.
             channel: Where it came from.
-            at: When it was said, aware; without it, when it comes.
+            at: When it was said, aware; by default when it is received.
         """
-        told = self._made(
+        item = self._checked_item(
             Correction,
             content=content,
             statement=statement,
@@ -165,10 +165,10 @@ class InboxClient(ChecksTexts):
             channel=channel,
             at=at,
         )
-        return await self._tell(CORRECTION, told)
+        return await self._send(CORRECTION, item)
 
     async def status(self) -> InboxReport:
-        """How far it is; nothing but zeros of one that was told nothing yet.
+        """The status of the inbox; all zeros if nothing was sent yet.
 
         Raises:
             WorkerUnavailableError: no worker answers.
@@ -181,34 +181,38 @@ class InboxClient(ChecksTexts):
             write=False,
         ) as transaction:
             count = await transaction.ingest_states.count()
-        found = await self._find()
-        status = InboxStatus() if found is None else await self._ask()
-        running = found is not None and found.status is WorkflowExecutionStatus.RUNNING
+        description = await self._find()
+        status = InboxStatus() if description is None else await self._query_status()
+        running = description is not None and description.status is WorkflowExecutionStatus.RUNNING
         return InboxReport(
             **status.model_dump(),
             running=running,
-            failing=await find_failing(self._temporal, found) if found is not None else (),
+            failing=await find_failing(self._temporal, description)
+            if description is not None
+            else (),
             waiting=count.waiting,
             learned=count.learned,
             parked=count.parked,
         )
 
-    def _made(self, shape: type[InboxItem], *, source_id: str | None, **fields: Any) -> InboxItem:
-        """What is told, checked as it will be where it is kept.
+    def _checked_item(
+        self, shape: type[InboxItem], *, source_id: str | None, **fields: Any
+    ) -> InboxItem:
+        """An item to send, checked as the inbox will check it.
 
         Raises:
-            InvalidInputError: something in it cannot be kept.
+            InvalidInputError: a value cannot be stored.
         """
         try:
-            told = shape(source_id=source_id or uuid.uuid4().hex, **fields)
+            item = shape(source_id=source_id or uuid.uuid4().hex, **fields)
         except ValidationError as error:
             raise InvalidInputError(what=shape.__name__.lower(), why=first_problem(error)) from None
-        extractable(told, came_at=datetime.now(UTC))
-        document = told.model_dump(mode="json")
+        extractable(item, came_at=datetime.now(UTC))
+        document = item.model_dump(mode="json")
         check_size(document, what=shape.__name__.lower(), limit_bytes=LARGEST_SIGNAL_BYTES)
-        return told
+        return item
 
-    async def _tell(self, name: str, told: Interaction | Insight | Correction) -> str:
+    async def _send(self, name: str, item: Interaction | Insight | Correction) -> str:
         """Sends a signal; starts the inbox if it does not run."""
         settings = self._settings
         with rpc_errors(self._address, job_id=self._workflow_id):
@@ -219,10 +223,10 @@ class InboxClient(ChecksTexts):
                 task_queue=settings.task_queue,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 start_signal=name,
-                start_signal_args=[told],
+                start_signal_args=[item],
                 static_summary=f"inbox of {self._agent_id}",
             )
-        return told.source_id
+        return item.source_id
 
     async def _find(self) -> WorkflowExecutionDescription | None:
         try:
@@ -233,32 +237,32 @@ class InboxClient(ChecksTexts):
             with rpc_errors(self._address, job_id=self._workflow_id):
                 raise
 
-    async def _ask(self) -> InboxStatus:
+    async def _query_status(self) -> InboxStatus:
         try:
-            async with asyncio.timeout(_ANSWER.total_seconds()):
-                while (status := await self._answer()) is None:  # noqa: ASYNC110 - nobody tells
-                    await asyncio.sleep(_PAUSE_S)
+            async with asyncio.timeout(_QUERY_TIMEOUT.total_seconds()):
+                while (status := await self._try_query()) is None:  # noqa: ASYNC110 - there is no event to wait for
+                    await asyncio.sleep(_RETRY_S)
         except TimeoutError as error:
             raise WorkerUnavailableError(
-                job_id=self._workflow_id, limit=_ANSWER, again="then"
+                job_id=self._workflow_id, limit=_QUERY_TIMEOUT, again="then"
             ) from error
         return status
 
-    async def _answer(self) -> InboxStatus | None:
-        """What it says; None while a workflow task that came to nothing is to be repeated.
+    async def _try_query(self) -> InboxStatus | None:
+        """The status that the workflow answers; None while Temporal repeats a failed workflow task.
 
-        That happens to an inbox in good health, when a signal comes just while it goes on in a new run.
+        That happens to a healthy inbox when a signal arrives while it continues as new.
         """
         try:
             status: InboxStatus = await self._handle.query(
-                STATUS, result_type=InboxStatus, rpc_timeout=_ANSWER
+                STATUS, result_type=InboxStatus, rpc_timeout=_QUERY_TIMEOUT
             )
         except RPCError as error:
             if _is_repeated(error):
                 return None
             if error.status in _NO_WORKER:
                 raise WorkerUnavailableError(
-                    job_id=self._workflow_id, limit=_ANSWER, again="then"
+                    job_id=self._workflow_id, limit=_QUERY_TIMEOUT, again="then"
                 ) from error
             with rpc_errors(self._address, job_id=self._workflow_id):
                 raise

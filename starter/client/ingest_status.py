@@ -31,28 +31,28 @@ _PAUSED = {
     ExtractionPausedError.__name__: str(ExtractionPausedError(why="")),
     "LearningHeldError": "learning waits, nothing is lost, it goes on once that is mended: ",
 }
-_LOOK_EVERY_S = 1.0
-_PATIENCE = timedelta(seconds=15)  # a worker that is up takes what is next sooner
-_WAITS = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
+_POLL_S = 1.0
+_PATIENCE = timedelta(seconds=15)  # a running worker takes the next step sooner
+_SCHEDULED = PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED
 _QUEUED = PendingWorkflowTaskState.PENDING_WORKFLOW_TASK_STATE_SCHEDULED
 
 
-class Delay(NamedTuple):
-    """Why extraction is delayed. A delay that is held waits for a person; any other ends by itself."""
+class IngestDelay(NamedTuple):
+    """Why extraction is delayed. A paused extraction waits for a person; any other delay ends by itself."""
 
     why: str
-    is_held: bool
+    is_paused: bool
 
 
 async def find_delay(
     client: MnesticClient, *, agent_id: str, patience: timedelta = _PATIENCE
-) -> Delay | None:
-    """Why an agent's messages wait to be learned from, or None; no worker is asked.
+) -> IngestDelay | None:
+    """Why an agent's messages wait for extraction, or None. Needs no worker.
 
     Args:
-        client: Connected to where it is learned.
-        agent_id: Whose messages they are.
-        patience: How long the next step may be left by all workers before that is why.
+        client: Connected to the Temporal server that runs it.
+        agent_id: The agent of the messages.
+        patience: How long the next step may wait for a worker before that counts as a delay.
 
     Raises:
         TemporalUnavailableError: Temporal does not answer.
@@ -68,15 +68,15 @@ async def find_delay(
             return None
 
 
-async def wait_for_learning(
-    client: MnesticClient, started: StartedWorkflow[Result], *, tell: Callable[[str], None]
+async def wait_for_end(
+    client: MnesticClient, started: StartedWorkflow[Result], *, report: Callable[[str], None]
 ) -> Result:
-    """What was learned in the end; or forgotten, which waits for the same.
+    """Waits for an ingestion or a forgetting, and returns its result.
 
     Args:
-        client: Connected to where it is learned.
-        started: The learning, or the forgetting.
-        tell: Is told of what keeps it waiting and passes by itself.
+        client: Connected to the Temporal server that runs it.
+        started: The ingestion or the forgetting.
+        report: Called with the reason of a delay that ends by itself.
 
     Raises:
         ExtractionPausedError: the end has to wait for a person; extraction continues by itself after that.
@@ -85,14 +85,14 @@ async def wait_for_learning(
     with rpc_errors(client.endpoints.temporal_address, job_id=started.id):
         handle = client.temporal.get_workflow_handle(started.id)
         ended = asyncio.ensure_future(started.result())
-        told = None
+        reported = None
         try:
-            while not (await asyncio.wait([ended], timeout=_LOOK_EVERY_S))[0]:
+            while not (await asyncio.wait([ended], timeout=_POLL_S))[0]:
                 delay = await _delay(client.temporal, handle)
-                if delay is not None and delay.is_held:
+                if delay is not None and delay.is_paused:
                     raise ExtractionPausedError(why=delay.why)
-                if delay is not None and delay.why != told:
-                    tell(told := delay.why)
+                if delay is not None and delay.why != reported:
+                    report(reported := delay.why)
             return await ended
         finally:
             ended.cancel()
@@ -100,34 +100,34 @@ async def wait_for_learning(
 
 async def _delay(
     temporal: Client, handle: WorkflowHandle[Any, Any], *, patience: timedelta = _PATIENCE
-) -> Delay | None:
-    found = await handle.describe()
-    if found.status is not WorkflowExecutionStatus.RUNNING:
+) -> IngestDelay | None:
+    description = await handle.describe()
+    if description.status is not WorkflowExecutionStatus.RUNNING:
         return None
-    for pending in (await decoded(found.raw_description, temporal)).pending_activities:
-        # One that is under way is being tried again; what has failed before may be mended.
-        if pending.state == _WAITS and pending.HasField("last_failure"):
+    for pending in (await decoded(description.raw_description, temporal)).pending_activities:
+        # A running attempt may succeed, whatever failed before; a scheduled one with a failure is delayed.
+        if pending.state == _SCHEDULED and pending.HasField("last_failure"):
             failure = pending.last_failure
             kind = failure.application_failure_info.type
-            is_held = kind in _PAUSED
+            is_paused = kind in _PAUSED
             why = failure.message.removeprefix(_PAUSED.get(kind, ""))
-            return Delay(why, is_held)
-    if any(datetime.now(UTC) - since > patience for since in _queued_since(found)):
-        why = f"no worker takes it from task queue {found.task_queue}; start one with `mnestic worker`"
-        return Delay(why, is_held=False)
+            return IngestDelay(why, is_paused)
+    if any(datetime.now(UTC) - queued_at > patience for queued_at in _queued_since(description)):
+        why = f"no worker takes it from task queue {description.task_queue}; start one with `mnestic worker`"
+        return IngestDelay(why, is_paused=False)
     return None
 
 
-def _queued_since(found: WorkflowExecutionDescription) -> Iterator[datetime]:
-    """When each step began to wait for a worker."""
-    described = found.raw_description
-    task = described.pending_workflow_task
+def _queued_since(description: WorkflowExecutionDescription) -> Iterator[datetime]:
+    """The times since which steps wait for a worker."""
+    raw = description.raw_description
+    task = raw.pending_workflow_task
     if task.state == _QUEUED:
         yield _moment(task.scheduled_time)
-    for pending in described.pending_activities:
-        if pending.state == _WAITS:
+    for pending in raw.pending_activities:
+        if pending.state == _SCHEDULED:
             yield _moment(pending.scheduled_time)
 
 
-def _moment(told: Timestamp) -> datetime:
-    return told.ToDatetime(UTC)
+def _moment(timestamp: Timestamp) -> datetime:
+    return timestamp.ToDatetime(UTC)

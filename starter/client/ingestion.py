@@ -1,4 +1,4 @@
-"""Having messages learned from: a conversation's messages are kept, and `IngestMessages` is started."""
+"""Ingests a conversation: stores its messages and starts `IngestMessages`."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from itertools import islice
@@ -15,11 +15,11 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.turns import Refuse, refuse_or_raise
 from mnestic.starter.temporal_connection import TemporalConnection
 
-_BATCH = 500  # messages kept in one transaction
+_BATCH = 500  # messages stored in one transaction
 
 
-class Received(NamedTuple):
-    """How many messages a batch had, and how many of them were not there before."""
+class ReceivedBatch(NamedTuple):
+    """The number of messages in a batch, and how many of them were new."""
 
     messages: int
     new: int
@@ -32,46 +32,46 @@ async def receive_conversation(
     agent_id: str,
     channel: str,
     refuse: Refuse | None = None,
-) -> AsyncIterator[Received]:
-    """Keeps the messages of a conversation, to be learned from; tells of each batch once it is kept.
+) -> AsyncIterator[ReceivedBatch]:
+    """Stores the messages of a conversation for extraction; yields each batch once it is stored.
 
-    A message that is there already is not kept again, so it goes on where it stopped.
+    A message that is stored already is not stored again, so a repeated call continues where it stopped.
 
     Args:
-        client: Connected to where they are kept.
+        client: Connected to the agent's memory.
         conversation: As it was read.
-        agent_id: Who hears it.
-        channel: Where it comes from.
-        refuse: Is told of each message that the database cannot keep, and the others are kept;
+        agent_id: The agent that gets the messages.
+        channel: The channel of the messages.
+        refuse: Called with each message that the database cannot store, while the others are stored;
             without it the first is raised.
 
     Raises:
-        InvalidInputError: a message cannot be kept; names it.
+        InvalidInputError: a message cannot be stored; names it.
     """
-    said = _messages(conversation, channel=channel)
+    messages = _messages(conversation, channel=channel)
     memory = client.memory(agent_id)
-    while batch := list(islice(said, _BATCH)):
-        yield Received(len(batch), await _keep(memory, batch, refuse))
+    while batch := list(islice(messages, _BATCH)):
+        yield ReceivedBatch(len(batch), await _store_batch(memory, batch, refuse))
 
 
 async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandle[Any, Ingested]:
-    """Has an agent's messages learned from; if that is going on, it goes on with the new ones.
+    """Starts extraction from an agent's messages; a running extraction continues with the new ones.
 
     Raises:
         TemporalUnavailableError: Temporal does not answer.
     """
-    reach = TemporalConnection(
+    connection = TemporalConnection(
         temporal=client.temporal,
         address=client.endpoints.temporal_address,
         task_queue=client.settings.task_queue,
     )
-    return await reach.start_ingest(tenant_id=client.settings.tenant_id, agent_id=agent_id)
+    return await connection.start_ingest(tenant_id=client.settings.tenant_id, agent_id=agent_id)
 
 
-async def _keep(
+async def _store_batch(
     memory: MemoryClient, batch: Sequence[tuple[str, IncomingMessage]], refuse: Refuse | None
 ) -> int:
-    """Keeps what can be kept of a batch, by halves where something cannot; returns how many are new."""
+    """Stores a batch, halving it to isolate messages that cannot be stored; returns how many are new."""
     try:
         return await memory.ingest([message for _, message in batch])
     except InvalidInputError as error:
@@ -79,15 +79,15 @@ async def _keep(
             refuse_or_raise(InvalidInputError(what=batch[0][0], why=str(error)), refuse)
             return 0
     middle = len(batch) // 2
-    first = await _keep(memory, batch[:middle], refuse)
-    return first + await _keep(memory, batch[middle:], refuse)
+    stored_first = await _store_batch(memory, batch[:middle], refuse)
+    return stored_first + await _store_batch(memory, batch[middle:], refuse)
 
 
 def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, IncomingMessage]]:
-    """The messages, each with how it is named to a person."""
+    """The messages, each with the name that errors give it."""
     for session in conversation.sessions:
         for turn in session.turns:
-            said = Resource(
+            resource = Resource(
                 session_id=session.source_id,
                 source_id=turn.source_id,
                 channel=channel,
@@ -96,7 +96,7 @@ def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str
                 at=turn.at,
             )
             message = IncomingMessage(
-                resource=said,
+                resource=resource,
                 kind=turn.kind,
                 entry_type=turn.entry_type,
                 attached_to=turn.attached_to,

@@ -1,7 +1,7 @@
-"""The keyword arguments of the memory client whose meaning a model of `memory` says.
+"""The keyword arguments of the memory client that a model of `memory` describes.
 
 They stand apart from the models because an editor completes them, and a type checker refuses others, where a method
-takes `**asked: Unpack[SearchArguments]`. The models check the values and hold the defaults.
+takes `**arguments: Unpack[SearchArguments]`. The models check the values and hold the defaults.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
 
 
 class SearchArguments(TypedDict, total=False):
-    """What `mnestic.memory.retrieval.queries.RetrievalQuery` holds beside its text; what only finds, too."""
+    """The fields of `mnestic.memory.retrieval.queries.RetrievalQuery` beside its text."""
 
     mode: Mode
     limit: int
@@ -36,7 +36,7 @@ class SearchArguments(TypedDict, total=False):
 
 
 class AutoArguments(TypedDict, total=False):
-    """What of `mnestic.memory.retrieval.selections.AutoSelection` may differ from the agent's settings."""
+    """The fields of `mnestic.memory.retrieval.selections.AutoSelection` that override the agent's settings."""
 
     question: str | None
     limit: int | None
@@ -45,7 +45,7 @@ class AutoArguments(TypedDict, total=False):
 
 
 class EntryArguments(TypedDict, total=False):
-    """What `mnestic.memory.knowledge.entries.EntryDraft` holds beside the parameters of `add`."""
+    """The fields of `mnestic.memory.knowledge.entries.EntryDraft` beside the parameters of `add`."""
 
     tags: Sequence[str]
     aliases: Sequence[str]
@@ -55,7 +55,7 @@ class EntryArguments(TypedDict, total=False):
 
 
 class EntryChanges(TypedDict, total=False):
-    """What `mnestic.memory.knowledge.entries.EntryChange` changes."""
+    """The fields of `mnestic.memory.knowledge.entries.EntryChange`."""
 
     content: str
     entry_type: EntryType

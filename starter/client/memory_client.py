@@ -1,4 +1,4 @@
-"""`MemoryClient`: the memory of one agent: what is used most, and its parts."""
+"""`MemoryClient`: one agent's memory: the main methods, and parts for the rest."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable, Sequence
 from datetime import datetime
@@ -63,7 +63,7 @@ _SELECTED = ("limit", "min_score", "notes", "question")
 class MemoryClient(ChecksTexts):
     """One agent's memory. Each call is a transaction of its own, with audit rows.
 
-    What is used most are methods here. The rest is in parts, such as `memory.facts.list`.
+    The main methods are here. The rest is in parts, such as `memory.facts.list`.
     """
 
     def __init__(
@@ -74,19 +74,19 @@ class MemoryClient(ChecksTexts):
         agent_id: str,
         models: QueryModels | None = None,
         auto: AutoRetriever | None = None,
-        reach: LazyTemporal | None = None,
+        lazy_temporal: LazyTemporal | None = None,
         extraction: ExtractionStarts | None = None,
     ) -> None:
         """Prepares the client.
 
         Args:
             memory: The memory of all agents.
-            tenant_id: Whose agent it is.
-            agent_id: Which one.
-            models: Those that questions ask; local ones without them.
-            auto: What finds memories and notes for a message; without a vault if there is none.
-            reach: Where `forget` is done; not needed by anything else.
-            extraction: Has what is added learned from; without it a worker sees that by itself.
+            tenant_id: The tenant of the agent.
+            agent_id: The agent.
+            models: The models for queries; local ones by default.
+            auto: Finds memories and notes for a message; by default without a vault of notes.
+            lazy_temporal: The connection that `forget` needs, and nothing else.
+            extraction: Starts extraction after each write; without it a worker polls for new messages.
         """
         models, count_tokens = models or local_models(), token_counter()
         scope = ClientScope(
@@ -94,7 +94,7 @@ class MemoryClient(ChecksTexts):
             models=models,
             count_tokens=count_tokens,
         )
-        self._scope, self._reach, self._extraction = scope, reach, extraction
+        self._scope, self._lazy_temporal, self._extraction = scope, lazy_temporal, extraction
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
         self.facts = FactClient(scope)
         self.entries = EntryClient(scope)
@@ -107,7 +107,7 @@ class MemoryClient(ChecksTexts):
         self.retrieval_log = RetrievalLogClient(scope)
         self.events = EventClient(scope)
         self.settings = SettingsClient(scope)
-        self.forgetting = ForgettingClient(scope, reach=reach)
+        self.forgetting = ForgettingClient(scope, lazy_temporal=lazy_temporal)
 
     async def add(
         self,
@@ -122,24 +122,24 @@ class MemoryClient(ChecksTexts):
         expires_at: datetime | None = None,
         **more: Unpack[EntryArguments],
     ) -> Entry:
-        """Adds an entry, which is kept and found when this returns; what follows from it is learned soon after.
+        """Adds an entry, which is stored and searchable when this returns; its facts are extracted in the background.
 
-        The same type, content and subjects by the same speaker once more change nothing.
+        Adding the same type, content and subjects by the same speaker again changes nothing.
 
         Args:
-            content: What is to be remembered, 1 byte to 1 MiB.
+            content: The text to remember, 1 byte to 1 MiB.
             entry_type: One of `mnestic.memory.knowledge.entries.ENTRY_TYPES`.
-            subjects: Whom or what it is about.
-            critical: Whether no policy may ever delete it.
+            subjects: The persons or things that it is about.
+            critical: Whether it is protected from deletion by any policy.
             parent: The entry that it belongs to, such as the one it corrects.
             at: When it was said or seen; now by default. Aware.
-            source_id: Its name where it comes from; the same one is the same entry, whatever it says.
+            source_id: Its id at the source; the same id is the same entry, whatever its content.
             expires_at: When it expires. Aware.
             **more: As in `mnestic.memory.knowledge.entries.EntryDraft`: `tags`, `aliases`, `speaker` (the agent itself by
                 default), `session_id` and `channel`.
 
         Raises:
-            InvalidInputError: a field cannot be, or the message of that `source_id` was removed.
+            InvalidInputError: a field is invalid, or the message of that `source_id` was removed.
             NotFoundError: there is no such parent.
         """
         try:
@@ -165,20 +165,20 @@ class MemoryClient(ChecksTexts):
                 owner=self._scope.caller.owner,
                 speaker=self._scope.caller.agent_id,
             )
-        self._extract_soon()
+        self._start_extraction()
         return entry
 
     async def ingest(self, messages: Sequence[Resource | IncomingMessage]) -> int:
         """Stores messages, each an entry at once, and has facts extracted from them; returns how many were new.
 
-        What a tool returned comes as `IncomingMessage` of kind `tool_result`, with its name as the speaker.
+        Pass the result of a tool as `IncomingMessage` of kind `tool_result`, with the tool's name as the speaker.
 
         Raises:
-            InvalidInputError: a message cannot be stored; names it. None was kept.
+            InvalidInputError: a message cannot be stored; names it. None was stored.
         """
         async with self._scope.transaction(write=True) as transaction:
             new = await receive(transaction, messages, owner=self._scope.caller.owner)
-        self._extract_soon()
+        self._start_extraction()
         return new
 
     async def retrieve(
@@ -187,29 +187,29 @@ class MemoryClient(ChecksTexts):
         *,
         policy: RetrievalPolicy | None = None,
         is_access: bool = True,
-        **asked: Unpack[SearchArguments],
+        **arguments: Unpack[SearchArguments],
     ) -> Retrieval:
-        """What is known for a question, the surest first; nothing where nothing is known.
+        """Searches memory: the best results first, and none if nothing is relevant.
 
-        An entry is found as soon as it is written. What was superseded, has ended or expired and what is
-        archived does not come back, unless it is asked for.
+        An entry is searchable as soon as it is written. Entries that are superseded, ended, expired or
+        archived are left out, unless the arguments include them.
 
         Args:
             text: The question, 1 to 10,000 characters.
-            policy: The weights; the agent's own without one.
-            is_access: Whether what is found is counted as told (`Entry.access_count`), a little later.
-            **asked: As in `mnestic.memory.retrieval.queries.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
+            policy: The weights; the agent's own by default.
+            is_access: Whether results count as accesses (`Entry.access_count`), in the background.
+            **arguments: As in `mnestic.memory.retrieval.queries.RetrievalQuery`: `mode`, `limit` (10), `min_score`,
                 `entry_types`, `categories`, `tags`, `subject`, `session_id`, `channel`, `statuses`,
                 `since`, `until`, `as_of`, `asked_at`, `rerank`, `excluded` and `repeats`.
 
         Raises:
-            InvalidInputError: the question is empty or too long, or the weights or a field cannot be.
+            InvalidInputError: the question is empty or too long, or the weights or a field are invalid.
         """
-        query = retrieval_query(text, asked)
-        found = await search(self._scope, query, policy=policy)
+        query = retrieval_query(text, arguments)
+        retrieval = await search(self._scope, query, policy=policy)
         if is_access:
-            self._scope.count_accesses(one.entry.id for one in found.results)
-        return found
+            self._scope.count_accesses(result.entry.id for result in retrieval.results)
+        return retrieval
 
     async def auto_retrieve(
         self,
@@ -218,46 +218,47 @@ class MemoryClient(ChecksTexts):
         *,
         max_tokens: int | None = None,
         asked_at: datetime | None = None,
-        **select: Unpack[AutoArguments],
+        **selection: Unpack[AutoArguments],
     ) -> AutoRetrieval:
-        """What to put before a message: memories out of all channels, and notes of the vault.
+        """Memories of all channels and notes of the vault, to put before a message in a prompt.
 
-        Never raises because a source is down or slow: that one is named in `skipped`. What is put there is
-        written down (`memory.retrieval_log`).
+        A source that is down or slow raises nothing; it is named in `skipped`. The result is
+        logged (`memory.retrieval_log`).
 
         Args:
-            message: The message; of one above 10,000 characters the beginning counts.
-            channel: Where it came from; its last 20 messages are told as well.
-            max_tokens: What the block may have; without it, all that was found is told.
-            asked_at: When it came, by the clock of whoever sent it; aware. Now without it.
-            **select: What differs from the agent's settings, as in
+            message: The message; of a longer one, the first 10,000 characters.
+            channel: Its channel, whose last 20 messages are in the query too.
+            max_tokens: The limit of the block; without it, the block has all results.
+            asked_at: When it was sent, by the sender's clock; aware. Now by default.
+            **selection: What differs from the agent's settings, as in
                 `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
 
         Raises:
-            InvalidInputError: message, channel or a field cannot be.
+            InvalidInputError: message, channel or a field is invalid.
         """
         check_name(channel, what="channel")
         if max_tokens is not None:
             token_budget(max_tokens)
-        _check_known(select, _SELECTED, what="selection")
+        _check_known(selection, _SELECTED, what="selection")
         if asked_at is not None and asked_at.utcoffset() is None:
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         try:
-            chosen = AutoSelection.model_validate({**select, "channel": channel})
+            chosen = AutoSelection.model_validate({**selection, "channel": channel})
         except ValidationError as error:
             raise refused("selection", error) from None
-        found = await self._auto.find(
+        sources = await self._auto.find(
             self._scope.caller,
             chosen.question or message,
             select=chosen,
             asked_at=asked_at,
         )
-        told = self._auto.tell(found, max_tokens=max_tokens)
-        self._scope.count_accesses(told.entry_ids)
+        retrieval = self._auto.tell(sources, max_tokens=max_tokens)
+        self._scope.count_accesses(retrieval.entry_ids)
         await self._auto.record(
-            lambda: self._scope.transaction(write=True), told.log_entry(message, channel=channel)
+            lambda: self._scope.transaction(write=True),
+            retrieval.log_entry(message, channel=channel),
         )
-        return told
+        return retrieval
 
     async def context_for_query(
         self,
@@ -266,28 +267,30 @@ class MemoryClient(ChecksTexts):
         max_tokens: int = 2000,
         tiers: Collection[TierName] = TIERS,
         policy: RetrievalPolicy | None = None,
-        **asked: Unpack[SearchArguments],
+        **arguments: Unpack[SearchArguments],
     ) -> Context:
-        """What is known about a question, as one block of at most `max_tokens`, and what was left out.
+        """The context of a question, as one block of at most `max_tokens`, and what was left out.
 
-        Summaries of categories come first, then facts, both of what is so now of whom the question names, then
-        what search finds. A tier that would fill the block leaves room for the next ones.
+        Summaries of categories come first, then facts, both current and about the names in the question, then
+        search results. No tier takes the room of the next ones.
 
         Args:
             query: The question, 1 to 10,000 characters.
-            max_tokens: What the whole block may have, by exact count; with 0 or 1 it is empty.
+            max_tokens: The limit of the whole block, counted exactly; with 0 or 1 it is empty.
             tiers: Which of `summaries`, `facts` and `search` are wanted.
-            policy: The weights of search; the agent's own without one.
-            **asked: As in `mnestic.memory.retrieval.queries.RetrievalQuery`.
+            policy: The weights of search; the agent's own by default.
+            **arguments: As in `mnestic.memory.retrieval.queries.RetrievalQuery`.
 
         Raises:
-            InvalidInputError: the question, the weights or a field cannot be.
+            InvalidInputError: the question, the weights or a field are invalid.
         """
         _check_known(tiers, TIERS, what="tiers")
         check_policy(policy)
         context = await context_builder(self._scope).for_query(
             self._scope.caller,
-            retrieval_query(query, asked, repeats=True),  # which the ledger names
+            retrieval_query(
+                query, arguments, repeats=True
+            ),  # the list of what was left out names repeated entries
             max_tokens=token_budget(max_tokens),
             tiers=tiers,
             policy=policy,
@@ -298,73 +301,75 @@ class MemoryClient(ChecksTexts):
     async def preview_forget(self, topic: FreeText) -> TopicForgotten:
         """What forgetting a topic would remove and what it would leave.
 
-        `items` are the facts, entries and sentences that would go, `token` confirms just these. It changes nothing that
-        anybody reads: entries that have no vector yet get theirs, as ingestion would give them, since they would be
+        `items` are the facts, entries and sentences that would go, and `token` confirms them. It changes nothing that
+        anybody reads, but entries without a vector get theirs, as ingestion would give them, since they would be
         missed otherwise. Those of which the model makes none are named in `left`.
 
         Args:
-            topic: A few words. A text speaks of it that has them all, in whichever form.
+            topic: A few words. A text matches if it has all of them, in any form.
 
         Raises:
-            InvalidInputError: the topic has no words that mean something, or is too long.
+            InvalidInputError: the topic has no content words, or is too long.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        return await (await topic_forgetting(self._scope, self._reach, topic)).preview(topic)
+        return await (await topic_forgetting(self._scope, self._lazy_temporal, topic)).preview(
+            topic
+        )
 
     async def forget(self, topic: FreeText, *, confirm: str | None = None) -> TopicForgotten:
-        """Has the agent forget a topic, for good: what has its words, and what was shown to be about it.
+        """Forgets a topic permanently: texts that have its words, and entries that the preview showed as similar.
 
-        Entries, their vectors and messages go, and with them what was learned from them; of summaries,
-        records, sessions and snapshots of jobs that are over the sentences that speak of it. Jobs that run
-        keep what they have in mind, and are named. A message that comes again is not learned from.
+        Matching entries are removed, with their vectors, messages and facts. From summaries,
+        records, sessions and snapshots of ended jobs, the matching sentences are removed. Running jobs
+        keep their memory, and are named. Nothing is extracted from a forgotten message that is sent again.
 
         Args:
-            topic: A few words. A text speaks of it that has them all, in whichever form.
-            confirm: The token of `preview_forget`. What has the topic's words goes also where it came
-                since then; of what does not, only the entries that were shown.
+            topic: A few words. A text matches if it has all of them, in any form.
+            confirm: The token of `preview_forget`. Texts with the topic's words are removed even if they arrived
+                since then; of other texts, only the entries that were shown.
 
         Raises:
-            InvalidInputError: there is no token, or what would go is not what it was given for; the topic
-                has no words that mean something, or is too long.
+            InvalidInputError: there is no token, or it confirms something else; the topic
+                has no content words, or is too long.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
-        forgetting = await topic_forgetting(self._scope, self._reach, topic)
+        forgetting = await topic_forgetting(self._scope, self._lazy_temporal, topic)
         preview = await forgetting.confirmed(topic, confirm)
         done = await (await forgetting.start(topic, preview)).result()
         return await forgetting.report(topic, done, preview=preview)
 
     def export(self) -> AsyncGenerator[ExportLine, None]:
-        """All of the agent's memory, line by line, as it is when the first line is taken; `import_lines` reads it back.
+        """All of the agent's memory, line by line, as of when the first line is read; `import_lines` reads it back.
 
-        Jobs and what belongs to them are no memory: waits, snapshots, plans and large results of tools. Nor are costs,
-        events, the audit log, and what was put before messages.
+        It has no jobs, and nothing that belongs to them: waits, snapshots, plans and large results of tools. Nor has it costs,
+        events, the audit log and the retrieval log.
         """
         return export_lines(self._scope.caller)
 
     async def import_lines(
         self, lines: AsyncIterable[ExportLine] | Iterable[ExportLine], *, source: str = "export"
     ) -> ImportCount:
-        """Reads an export back, of whichever agent and tenant; what is there already stays as it is.
+        """Imports an export of any agent and tenant; what is stored already stays as it is.
 
-        So the same export twice changes nothing, and one that was stopped halfway goes on. Claims have the time of
-        this as the moment since when they are believed.
+        So a second import changes nothing, and an interrupted one continues. Claims count as recorded at the time of
+        the import.
 
         Args:
             lines: As `export` gives them.
-            source: How errors name it.
+            source: The name of the export in errors.
 
         Raises:
-            InvalidInputError: a line cannot be, and names it; the lines before it were added. Or the export is of a
+            InvalidInputError: a line is invalid; names it; the lines before it were added. Or the export is of a
                 newer version, or cut off.
         """
         count = await ExportReader(self._scope.caller, source=source).read(lines)
-        self._extract_soon()
+        self._start_extraction()
         return count
 
     async def stats(self) -> MemoryStatistics:
-        """The agent's memory in numbers."""
+        """Statistics of the agent's memory."""
         async with self._scope.transaction(write=False) as transaction:
             return MemoryStatistics(
                 entries=await transaction.entries.count(),
@@ -372,8 +377,8 @@ class MemoryClient(ChecksTexts):
                 facts=await transaction.facts.count(),
             )
 
-    def _extract_soon(self) -> None:
-        """Has what was added learned from, where Temporal is at hand; else a worker sees it (`extraction_poll.py`)."""
+    def _start_extraction(self) -> None:
+        """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""
         if self._extraction is not None:
             self._extraction.start_in_background(self._scope.caller.agent_id)
 

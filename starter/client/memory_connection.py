@@ -1,7 +1,7 @@
-"""`MemoryConnection`: the memory of agents, for who has no jobs to start: the quickest way in.
+"""`MemoryConnection`: a connection to the memory of agents, without Temporal.
 
 It stands apart from `MnesticClient`, which is built on it, since it imports no Temporal: a process that only adds
-to memory and asks it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
+to memory and queries it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
 """
 
 from contextlib import AsyncExitStack
@@ -44,15 +44,15 @@ class MemoryConnection(ChecksTexts):
         *,
         settings: Settings,
         models: QueryModels | None = None,
-        reach: LazyTemporal | None = None,
+        lazy_temporal: LazyTemporal | None = None,
     ) -> None:
-        """Prepares the connection, of what is connected already.
+        """Wraps connections that are open already.
 
         Args:
             memory: The memory of all agents.
-            settings: They say whose memory it is.
-            models: Those that questions ask; local ones without them.
-            reach: Where workflows are started; what the settings say without it.
+            settings: They name the tenant.
+            models: The models for queries; local ones by default.
+            lazy_temporal: The connection that starts workflows; made from the settings by default.
 
         Raises:
             InvalidInputError: the tenant of the settings is no id.
@@ -62,18 +62,18 @@ class MemoryConnection(ChecksTexts):
         self._memory = memory
         self._models = models or local_models()
         self._auto = auto_retriever(settings, self._models)
-        self._reach = reach or LazyTemporal(settings)
-        self._extraction: ExtractionStarts | None = None  # a worker sees what is added
+        self._lazy_temporal = lazy_temporal or LazyTemporal(settings)
+        self._extraction: ExtractionStarts | None = None  # a worker polls for new messages
         self._closing = AsyncExitStack()
         self._closing.push_async_callback(memory.close)
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:
-        """Connects to the database that the settings, or the runtime that is up, say.
+        """Connects to the database of the settings, or of the runtime that is up.
 
         Raises:
             InvalidInputError: the tenant is no id.
-            UnavailableError: nothing says where to connect.
+            UnavailableError: no setting names a database, and no runtime is up.
             DatabaseUnavailableError: Postgres does not answer.
             SchemaVersionError: the database is of another version.
         """
@@ -113,17 +113,17 @@ class MemoryConnection(ChecksTexts):
             agent_id=agent_id,
             models=self._models,
             auto=self._auto,
-            reach=self._reach,
+            lazy_temporal=self._lazy_temporal,
             extraction=self._extraction,
         )
 
     async def list_agents(
         self, *, agent_id: str | None = None, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[AgentSummary, ...], str | None]:
-        """The agents of the tenant whose memory was ever written, by name, and the cursor of the next page.
+        """The agents of the tenant that have memory, by name, and the cursor of the next page.
 
         Args:
-            agent_id: Only this one, which is in no list if nothing of it was ever written.
+            agent_id: Only this one; the list is empty if it has no memory.
             limit: How many at most.
             cursor: Where an earlier page ended.
 
@@ -137,11 +137,11 @@ class MemoryConnection(ChecksTexts):
         )
 
     def cache_counts(self) -> CacheCounts:
-        """What the caches of this process hold, and how often that was of use."""
+        """The sizes and hit rates of this process's caches."""
         return self._memory.cache_counts()
 
     def predicates(self) -> PredicateClient:
-        """What holds for predicates in the tenant, of all its agents."""
+        """The predicates of the tenant, which all its agents share."""
         return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
 
     async def costs(
@@ -151,11 +151,11 @@ class MemoryConnection(ChecksTexts):
         until: datetime | None = None,
         agent_id: str | None = None,
     ) -> Costs:
-        """What models cost the tenant, by purpose, and what of it was put before messages.
+        """What models cost the tenant, by purpose, and what of it was retrieved before messages.
 
         Args:
-            since: From this moment, of the last 30 days without it. Aware.
-            until: Up to this moment, until now without it. Aware.
+            since: From this time; 30 days ago by default. Aware.
+            until: Before this time; now by default. Aware.
             agent_id: Only of this agent.
 
         Raises:
@@ -172,7 +172,7 @@ class MemoryConnection(ChecksTexts):
 
 
 async def open_models(settings: Settings, opened: AsyncExitStack) -> QueryModels:
-    """The models that questions ask, as the settings say; they are closed with the stack.
+    """The models for queries, by the settings; they are closed with the stack.
 
     Raises:
         ConfigurationError: a model has no server, or its key cannot be sent.

@@ -11,7 +11,7 @@ class MessageClient(ClientPart):
     """The raw messages of one agent. `memory.ingest` stores messages and has facts extracted from them."""
 
     async def append(self, messages: Sequence[Resource]) -> int:
-        """Stores raw messages alone, of which nothing is extracted; returns how many were new."""
+        """Stores raw messages without extraction; returns how many were new."""
         async with self._scope.transaction(write=True) as transaction:
             return await transaction.resources.append(messages)
 

@@ -65,7 +65,7 @@ class MnesticClient(Connection):
             AlreadyExistsError: a job of that id was started before.
             TemporalUnavailableError: Temporal does not answer.
         """
-        asked = check_job(
+        job_input = check_job(
             plan,
             agent_id=agent_id,
             session_id=session_id,
@@ -73,7 +73,7 @@ class MnesticClient(Connection):
             job_id=job_id,
             settings=self.settings,
         )
-        return await self._start(asked, priority=priority)
+        return await self._start(job_input, priority=priority)
 
     async def fork_job(
         self,
@@ -114,13 +114,13 @@ class MnesticClient(Connection):
             priority=priority,
         )
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            asked, priority = await fork_input(
+            job_input, priority = await fork_input(
                 self.temporal, self._memory, terms, settings=self.settings
             )
-        require_sound(asked.plan)
-        cursor = None if asked.progress is None else asked.progress.cursor
-        check_inputs(asked.plan, asked.inputs, cursor=cursor)
-        return await self._start(asked, priority=priority)
+        require_sound(job_input.plan)
+        cursor = None if job_input.progress is None else job_input.progress.cursor
+        check_inputs(job_input.plan, job_input.inputs, cursor=cursor)
+        return await self._start(job_input, priority=priority)
 
     async def resume_job(
         self,
@@ -238,10 +238,10 @@ class MnesticClient(Connection):
             if await find_job(self._handle(job_id)) is not None:
                 return (job_id,)
             listed = await list_job_ids(self.temporal, job_id, tenant_id=tenant_id, limit=limit)
-        kept = await self._memory.list_job_ids(job_id, tenant_id=tenant_id, limit=limit)
-        if job_id in kept:
+        stored = await self._memory.list_job_ids(job_id, tenant_id=tenant_id, limit=limit)
+        if job_id in stored:
             return (job_id,)
-        return tuple(sorted({*listed, *kept})[:limit])
+        return tuple(sorted({*listed, *stored})[:limit])
 
     async def describe_job(self, job_id: str) -> JobDescription:
         """Where a job is, and its waits. Needs no worker.
@@ -250,12 +250,12 @@ class MnesticClient(Connection):
             NotFoundError: there is no such job.
         """
         with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            found = await find_job(self._handle(job_id))
+            description = await find_job(self._handle(job_id))
             tenant_id, memory = self.settings.tenant_id, self._memory
-            if found is None:
+            if description is None:
                 return await describe_forgotten_job(job_id, tenant_id=tenant_id, memory=memory)
             return await describe_job(
-                self.temporal, found, job_id=job_id, tenant_id=tenant_id, memory=memory
+                self.temporal, description, job_id=job_id, tenant_id=tenant_id, memory=memory
             )
 
     async def job_history(self, job_id: str) -> JobTimeline:
@@ -339,12 +339,12 @@ class MnesticClient(Connection):
             job_workflow_id(self.settings.tenant_id, job_id), run_id=run_id
         )
 
-    async def _start(self, asked: JobInput, *, priority: int | None = None) -> str:
-        with rpc_errors(self.endpoints.temporal_address, job_id=asked.job_id):
+    async def _start(self, job_input: JobInput, *, priority: int | None = None) -> str:
+        with rpc_errors(self.endpoints.temporal_address, job_id=job_input.job_id):
             await start_job(
-                self.temporal, self._memory, asked, settings=self.settings, priority=priority
+                self.temporal, self._memory, job_input, settings=self.settings, priority=priority
             )
-        return asked.job_id
+        return job_input.job_id
 
     async def _send(
         self,

@@ -1,4 +1,4 @@
-"""`memory.parked`: messages that could not be learned from, which wait for a person."""
+"""`memory.parked`: messages whose extraction failed, which wait for a person."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -16,32 +16,32 @@ class ParkedClient(ClientPart):
     async def list(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[PendingMessage, ...], str | None]:
-        """Messages that could not be learned from, with the reasons, and the next page's cursor."""
+        """Messages whose extraction failed, with the reasons, and the next page's cursor."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.ingest_states.list_by_state(
                 "parked", limit=limit, cursor=cursor
             )
 
-    async def retry(self, lessons: Sequence[PendingMessage]) -> int:
-        """Lets parked messages be learned from again, by the next `IngestMessages`; returns how many.
+    async def retry(self, messages: Sequence[PendingMessage]) -> int:
+        """Returns parked messages to extraction, by the next `IngestMessages`; returns how many.
 
-        A signal that an inbox refused is read again, and stays parked if it cannot be kept now either.
+        A signal that an inbox refused is parsed again, and stays parked if it still cannot be stored.
         """
-        signals = [(lesson, find_refused(lesson.resource)) for lesson in lessons]
+        signals = [(message, find_refused(message.resource)) for message in messages]
         async with self._scope.transaction(write=True) as transaction:
-            said = [lesson for lesson, signal in signals if signal is None]
-            retried = await retry_parked(transaction, said, owner=self._scope.caller.owner)
-        for lesson, signal in signals:
+            plain = [message for message, signal in signals if signal is None]
+            retried = await retry_parked(transaction, plain, owner=self._scope.caller.owner)
+        for message, signal in signals:
             if signal is None:
                 continue
             with suppress(InvalidInputError):
                 async with self._scope.transaction(write=True) as transaction:
                     retried += await retry_signal(
-                        transaction, lesson, signal, owner=self._scope.caller.owner
+                        transaction, message, signal, owner=self._scope.caller.owner
                     )
         return retried
 
-    async def drop(self, lessons: Sequence[PendingMessage]) -> int:
-        """Gives parked messages up; the raw messages stay."""
+    async def drop(self, messages: Sequence[PendingMessage]) -> int:
+        """Drops parked messages; the raw messages stay."""
         async with self._scope.transaction(write=True) as transaction:
-            return await transaction.ingest_states.drop(lessons)
+            return await transaction.ingest_states.drop(messages)

@@ -1,4 +1,4 @@
-"""What holds for predicates, in a tenant: how many objects each has at a time, and its category."""
+"""The predicates of a tenant: the cardinality and category of each."""
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
@@ -27,36 +27,41 @@ class PredicateClient(ChecksTexts):
         self._memory, self._tenant_id = memory, check_id(tenant_id, what="tenant")
 
     async def list(self) -> tuple[tuple[Predicate, bool], ...]:
-        """All predicates by name, and whether the tenant has said so, or a default holds."""
+        """All predicates by name, and whether the tenant has changed each of them."""
         async with self._transaction(EVERY_AGENT, write=False) as transaction:
-            own = {one.name: one for one in await transaction.facts.list_predicates()}
-        names = sorted({*DEFAULTS, *own})
-        return tuple((own.get(name) or DEFAULTS[name], name in own) for name in names)
+            changed_by_tenant = {
+                predicate.name: predicate for predicate in await transaction.facts.list_predicates()
+            }
+        names = sorted({*DEFAULTS, *changed_by_tenant})
+        return tuple(
+            (changed_by_tenant.get(name) or DEFAULTS[name], name in changed_by_tenant)
+            for name in names
+        )
 
     async def set(
         self, name: str, *, cardinality: Cardinality | None = None, category: Category | None = None
     ) -> tuple[Predicate, int]:
-        """Says what holds for a predicate, and works out anew the facts of all agents that use it.
+        """Changes a predicate, and recomputes the facts of all agents that use it.
 
-        Each batch of facts is a transaction of its own. If it is stopped halfway, the same call goes
-        on with what is left; a claim that comes meanwhile has its facts worked out by the new rule.
+        Each batch of facts is a transaction of its own. If it is interrupted, the same call continues
+        with the rest; facts from claims that arrive meanwhile follow the new rule.
 
         Args:
             name: The predicate.
-            cardinality: `single`: a new object takes the place of the last; else it stays as it is.
-            category: Of its facts; else it stays as it is.
+            cardinality: With `single`, a new object supersedes the last; unchanged by default.
+            category: The category of its facts; unchanged by default.
 
         Returns:
-            The predicate, and how many facts are believed otherwise.
+            The predicate, and how many facts changed.
 
         Raises:
-            InvalidInputError: the name is none, or there is no such cardinality or category.
+            InvalidInputError: the name is malformed, or there is no such cardinality or category.
         """
         check_predicate(name)
-        said = {"cardinality": cardinality, "category": category}
+        changes = {"cardinality": cardinality, "category": category}
         async with self._transaction(EVERY_AGENT, write=True) as transaction:
             before = (await transaction.facts.get_predicates({name}))[name]
-            predicate = _changed(before, {k: v for k, v in said.items() if v is not None})
+            predicate = _changed(before, {k: v for k, v in changes.items() if v is not None})
             await transaction.facts.set_predicate(predicate)
         return predicate, await settle_facts(self._transaction, name)
 
@@ -72,7 +77,7 @@ def _changed(before: Predicate, changes: Mapping[str, Any]) -> Predicate:
     """The predicate with some fields changed.
 
     Raises:
-        InvalidInputError: one cannot have that value.
+        InvalidInputError: a field has an invalid value.
     """
     try:
         return Predicate.model_validate({**before.model_dump(), **changes})

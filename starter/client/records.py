@@ -38,7 +38,7 @@ class RecordClient(ClientPart):
             namespace: The record's namespace, 1 to 256 characters.
             key: The record's key in it, likewise.
             value: Any JSON value but null.
-            ttl: How long the record lives; for ever without it.
+            ttl: How long the record lives; for ever by default.
             expected_version: The version that the write is based on; 0 for a new record.
             operation_key: The same key with the same request is written once.
 

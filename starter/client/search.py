@@ -17,14 +17,14 @@ from mnestic.starter.client.keyword_arguments import SearchArguments
 def retrieval_query(
     text: str, arguments: SearchArguments, *, repeats: bool | None = None
 ) -> RetrievalQuery:
-    """The query of a caller's arguments; `repeats` takes the place of theirs.
+    """The query of a caller's arguments; `repeats` overrides theirs.
 
     Raises:
-        InvalidInputError: the text or an argument cannot be.
+        InvalidInputError: the text or an argument is invalid.
     """
-    own = {} if repeats is None else {"repeats": repeats}
+    override = {} if repeats is None else {"repeats": repeats}
     try:
-        return RetrievalQuery.model_validate({**arguments, "text": text, **own})
+        return RetrievalQuery.model_validate({**arguments, "text": text, **override})
     except ValidationError as error:
         raise refused("question", error) from None
 
@@ -32,10 +32,10 @@ def retrieval_query(
 async def search(
     scope: ClientScope, query: RetrievalQuery, *, policy: RetrievalPolicy | None = None
 ) -> Retrieval:
-    """What is known for a query, the surest first, by the agent's own weights without a policy.
+    """The results of a query, the best first, by the agent's own weights unless a policy is given.
 
     Raises:
-        InvalidInputError: the weights cannot be.
+        InvalidInputError: the weights are invalid.
     """
     check_policy(policy)
     return await retrieve(

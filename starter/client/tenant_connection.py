@@ -40,12 +40,14 @@ class Connection(JobSteering, MemoryConnection):
             InvalidInputError: the tenant of the settings is no id.
         """
         JobSteering.__init__(self, temporal, settings=settings, endpoints=endpoints)
-        reached = TemporalConnection(
+        temporal_connection = TemporalConnection(
             temporal=temporal, address=endpoints.temporal_address, task_queue=settings.task_queue
         )
-        reach = LazyTemporal(settings, connected=reached)
-        MemoryConnection.__init__(self, memory, settings=settings, models=models, reach=reach)
-        self._extraction = ExtractionStarts(reach, tenant_id=settings.tenant_id)
+        lazy_temporal = LazyTemporal(settings, connected=temporal_connection)
+        MemoryConnection.__init__(
+            self, memory, settings=settings, models=models, lazy_temporal=lazy_temporal
+        )
+        self._extraction = ExtractionStarts(lazy_temporal, tenant_id=settings.tenant_id)
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:

@@ -32,8 +32,10 @@ from mnestic.starter.temporal_connection import TemporalConnection
 class TopicForgetting:
     """Has one agent forget. `MemoryClient` says what each method does and raises."""
 
-    def __init__(self, caller: Caller, *, models: QueryModels, reach: TemporalConnection) -> None:
-        self._caller, self._models, self._reach = caller, models, reach
+    def __init__(
+        self, caller: Caller, *, models: QueryModels, connection: TemporalConnection
+    ) -> None:
+        self._caller, self._models, self._connection = caller, models, connection
 
     async def preview(self, topic: str) -> TopicForgotten:
         """See `MemoryClient.preview_forget`."""
@@ -75,12 +77,12 @@ class TopicForgetting:
             )
         workflow_id = forget_workflow_id(request.tenant_id, request.forgetting_id)
         try:
-            with rpc_errors(self._reach.address, job_id=workflow_id):
-                return await self._reach.temporal.start_workflow(
+            with rpc_errors(self._connection.address, job_id=workflow_id):
+                return await self._connection.temporal.start_workflow(
                     FORGET_TOPIC,
                     request,
                     id=workflow_id,
-                    task_queue=self._reach.task_queue,
+                    task_queue=self._connection.task_queue,
                     result_type=Purged,
                 )
         except MnesticError:
@@ -101,7 +103,9 @@ class TopicForgetting:
 
     async def _survey(self, topic: str, close: Sequence[ForgottenItem]) -> TopicPreview:
         running = RunningJobs(
-            self._reach.temporal, tenant_id=self._caller.tenant_id, agent_id=self._caller.agent_id
+            self._connection.temporal,
+            tenant_id=self._caller.tenant_id,
+            agent_id=self._caller.agent_id,
         )
         survey = TopicPreview(lambda: self._caller(write=False), running=running)
         await survey.run(topic, close=close)

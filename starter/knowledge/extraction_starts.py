@@ -18,8 +18,8 @@ log = logging.getLogger("mnestic.extraction")
 class ExtractionStarts:
     """Starts the extraction of agents' messages in the background, and no more than once a second."""
 
-    def __init__(self, reach: LazyTemporal, *, tenant_id: str) -> None:
-        self._reach, self._tenant_id = reach, tenant_id
+    def __init__(self, lazy_temporal: LazyTemporal, *, tenant_id: str) -> None:
+        self._lazy_temporal, self._tenant_id = lazy_temporal, tenant_id
         self._agents: set[str] = set()
         self._is_closing = asyncio.Event()
         self._starting: asyncio.Task[None] | None = None
@@ -42,7 +42,7 @@ class ExtractionStarts:
         while self._agents:
             agents, self._agents = self._agents, set()
             try:
-                temporal = await self._reach.temporal()
+                temporal = await self._lazy_temporal.temporal()
                 for agent_id in agents:
                     await temporal.start_ingest(tenant_id=self._tenant_id, agent_id=agent_id)
             except MnesticError as error:

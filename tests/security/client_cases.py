@@ -48,7 +48,7 @@ WITHOUT_TENANT = {
     "Deployment.list_builds": "builds belong to whoever runs the workers of all tenants",
     "Deployment.make_current": "likewise",
     "Deployment.find_standstill": "likewise",
-    "wait_for_learning": "it takes a handle of Temporal's client, which reaches its whole namespace",
+    "wait_for_end": "it takes a handle of Temporal's client, which reaches its whole namespace",
 }
 
 # Cases of which the agents of a tenant do know, and why.

@@ -105,9 +105,9 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "set": {"namespace": "n", "key": "k", "value": 1},
     },
     ParkedClient: {
-        "drop": {"lessons": ()},
+        "drop": {"messages": ()},
         "list": {},
-        "retry": {"lessons": ()},
+        "retry": {"messages": ()},
     },
     EpisodeClient: {
         "list": {},

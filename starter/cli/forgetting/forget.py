@@ -52,7 +52,7 @@ def forget(
         raise InvalidInputError(what="--yes", why=why)
 
     async def work() -> TopicForgotten:
-        from mnestic.starter.client.ingest_status import wait_for_learning
+        from mnestic.starter.client.ingest_status import wait_for_end
 
         async with await connect_client() as client, warn_if_unknown(client, agent):
             memory = client.memory(agent)
@@ -61,7 +61,7 @@ def forget(
                 return preview
             handle = await memory.forgetting.start(topic, confirm=confirm or preview.token)
             try:
-                done = await wait_for_learning(client, handle, tell=_print_delay)
+                done = await wait_for_end(client, handle, report=_print_delay)
             except asyncio.CancelledError:
                 print_progress("The topic is forgotten all the same, as soon as a worker takes it.")
                 raise

@@ -247,12 +247,12 @@ def _open_input(file: Path) -> Iterator[Path]:
 
 async def _extract(client: "MnesticClient", agent_id: str) -> ExtractionPausedError | None:
     """Starts extraction and waits for its end; returns why it is paused, if it is."""
-    from mnestic.starter.client.ingest_status import wait_for_learning
+    from mnestic.starter.client.ingest_status import wait_for_end
     from mnestic.starter.client.ingestion import start_ingest
 
     try:
         handle = await start_ingest(client, agent_id=agent_id)
-        await wait_for_learning(client, handle, tell=print_delay)
+        await wait_for_end(client, handle, report=print_delay)
     except ExtractionPausedError as error:
         return error
     return None

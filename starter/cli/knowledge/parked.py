@@ -61,14 +61,14 @@ def retry(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
     """Try extraction from parked messages again."""
 
     async def work() -> None:
-        from mnestic.starter.client.ingest_status import wait_for_learning
+        from mnestic.starter.client.ingest_status import wait_for_end
         from mnestic.starter.client.ingestion import start_ingest
 
         async with await connect_client() as client, warn_if_unknown(client, agent):
             memory = client.memory(agent)
             number = await memory.parked.retry(await _parked(memory, names))
             handle = await start_ingest(client, agent_id=agent)
-            await wait_for_learning(client, handle, tell=print_delay)
+            await wait_for_end(client, handle, report=print_delay)
             still_parked = len(await _parked(memory, None))
         if as_json:
             print_json({"retried": number, "parked": still_parked})

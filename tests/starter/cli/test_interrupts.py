@@ -41,14 +41,14 @@ def test_a_command_that_is_still_loading_ends_without_a_word(tmp_path: Path) -> 
 @pytest.fixture
 def _interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Presses Ctrl-C once a command waits for a workflow, which no worker takes."""
-    wait = learning_status.wait_for_learning
+    wait = learning_status.wait_for_end
 
     async def interrupted(*args: Any, **fields: Any) -> object:
         os.kill(os.getpid(), signal.SIGINT)
         return await wait(*args, **fields)
 
     assert threading.current_thread() is threading.main_thread()
-    monkeypatch.setattr(learning_status, "wait_for_learning", interrupted)
+    monkeypatch.setattr(learning_status, "wait_for_end", interrupted)
 
 
 @pytest.mark.usefixtures("_interrupted")

@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
-from mnestic.starter.client.ingest_status import find_delay, wait_for_learning
+from mnestic.starter.client.ingest_status import find_delay, wait_for_end
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
@@ -133,7 +133,7 @@ async def until_held(client: MnesticClient, *, why: str) -> None:
     async with asyncio.timeout(30):
         while True:
             delay = await find_delay(client, agent_id="ada")
-            if delay is not None and delay.is_held and why in delay.why:
+            if delay is not None and delay.is_paused and why in delay.why:
                 return
             await asyncio.sleep(0.05)
 
@@ -189,10 +189,10 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
         with pytest.raises(ExtractionPausedError, match="bad key; check the API key"):
-            await wait_for_learning(client, handle, tell=lambda _: None)
+            await wait_for_end(client, handle, report=lambda _: None)
         waiting = await client.memory("ada").messages.count()
         chat_server.answers = api
-        done = await wait_for_learning(client, handle, tell=lambda _: None)
+        done = await wait_for_end(client, handle, report=lambda _: None)
 
     assert waiting == IngestCounts(received=3)
     assert done.learned == 3

@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.ports import Memory
-from mnestic.starter.client.ingest_status import Delay, find_delay
+from mnestic.starter.client.ingest_status import IngestDelay, find_delay
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.conversations import read_conversation
@@ -242,7 +242,7 @@ async def test_that_no_worker_is_up_is_told(client: MnesticClient, conversation:
 
     queue = client.settings.task_queue
     why = f"no worker takes it from task queue {queue}; start one with `mnestic worker`"
-    assert (soon, later) == (None, Delay(why, is_held=False))
+    assert (soon, later) == (None, IngestDelay(why, is_paused=False))
 
 
 async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
