@@ -1,1 +1,1 @@
-"""Jobs from outside: started, found, resumed, steered, forked and explained."""
+"""What clients do with jobs: start, find, resume, steer, fork and explain them."""

@@ -1,4 +1,4 @@
-"""A job's snapshot against its memory now: finding the wait, its hash, and what is stored."""
+"""Compares a job's snapshot with its memory now: finds the wait, its hash and the stored rows."""
 
 from dataclasses import replace
 
@@ -16,13 +16,13 @@ async def diff_job(
     temporal: Client, *, job_id: str, tenant_id: str, wait: int | str | None, memory: Memory
 ) -> JobDifference:
     """Compares a snapshot with now; see `MnesticClient.diff_job`."""
-    found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
-    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    execution = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
+    agent_id = await owner_of(execution, job_id=job_id, tenant_id=tenant_id, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         chosen = await choose_wait(transaction.waits, wait, job_id=job_id)
-    sha256 = await hash_of_snapshot(chosen, found, temporal=temporal, memory=memory)
+    sha256 = await hash_of_snapshot(chosen, execution, temporal=temporal, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:

@@ -1,6 +1,6 @@
-"""Temporal's history of a job as entries of a timeline.
+"""Turns Temporal's history of a job into entries of a timeline.
 
-Pure, so that every recorded history can be read in a test. Texts stay behind: an entry gets ids,
+Pure, so that tests read every recorded history. An entry has no texts of memory, only ids,
 names, counts, durations and short causes.
 """
 
@@ -18,7 +18,7 @@ from mnestic.starter.jobs.history_payloads import (
     at_of,
     cause_of,
     fields_of,
-    request_of,
+    request_fields,
     summary_of,
     value_of,
 )
@@ -39,7 +39,7 @@ def entries_of(
 
     Args:
         runs: The events of each run of the job, the first run first.
-        pending: The activities of the last run that are not over, by their ids.
+        pending: The activities of the last run that have not ended, by their ids.
     """
     reader = _Reader()
     for events in runs:
@@ -49,7 +49,7 @@ def entries_of(
 
 
 class _Reader:
-    """Reads events in their order; `_on_` and the name of an event's attributes reads it."""
+    """Reads events in order; the handler of an event is `_on_` and the name of its attributes."""
 
     def __init__(self) -> None:
         self._entries: list[TimelineEntry | None] = []
@@ -58,18 +58,18 @@ class _Reader:
         self._updates: dict[int, dict[str, Any]] = {}
 
     def read(self, event: HistoryEvent) -> None:
-        """Takes one event; what matters to nobody is passed over."""
+        """Reads one event; events without a handler are skipped."""
         attributes = event.WhichOneof("attributes") or ""
-        read = getattr(self, f"_on_{attributes.removesuffix('_event_attributes')}", None)
-        if read is not None:
-            read(event, getattr(event, attributes))
+        handler = getattr(self, f"_on_{attributes.removesuffix('_event_attributes')}", None)
+        if handler is not None:
+            handler(event, getattr(event, attributes))
 
     def end(self, pending: Mapping[str, Attempts]) -> tuple[TimelineEntry, ...]:
-        """All entries; what is not over is told as it stands."""
+        """All entries; running activities are entries with the state `running`."""
         self._steps.end(pending)
         return tuple(entry for entry in self._entries if entry is not None)
 
-    def _tell(self, event: HistoryEvent, what: TimelineEventKind, **detail: Any) -> None:
+    def _append(self, event: HistoryEvent, what: TimelineEventKind, **detail: Any) -> None:
         self._entries.append(TimelineEntry(at=at_of(event), what=what, detail=detail))
 
     def _on_workflow_execution_started(self, event: HistoryEvent, started: Any) -> None:
@@ -79,11 +79,11 @@ class _Reader:
         cursor = progress.cursor if progress else None
         self._steps.begin(PlanWalk(job_input.plan, cursor) if job_input else None)
         if started.continued_execution_run_id:
-            self._tell(event, "continued", epoch=progress.memory.epoch if progress else None)
+            self._append(event, "continued", epoch=progress.memory.epoch if progress else None)
         elif job_input is None:
-            self._tell(event, "started", by=started.identity)
+            self._append(event, "started", by=started.identity)
         else:
-            self._tell(
+            self._append(
                 event,
                 "started",
                 plan=job_input.plan.name,
@@ -118,59 +118,61 @@ class _Reader:
     def _on_upsert_workflow_search_attributes(self, _: HistoryEvent, upserted: Any) -> None:
         deadline = value_of([upserted.search_attributes.indexed_fields[WAIT_DEADLINE]])
         if isinstance(deadline, str):
-            self._steps.waits_until(deadline)
+            self._steps.set_deadline(deadline)
 
     def _on_workflow_properties_modified(self, _: HistoryEvent, modified: Any) -> None:
         header = fields_of(value_of([modified.upserted_memo.fields[JOB_HEADER]]))
         if header.get("attention") and isinstance(header.get("request_id"), str):
-            self._steps.met_by(shortened(header["request_id"]))
+            self._steps.note_attention_request(shortened(header["request_id"]))
 
     def _on_workflow_execution_signaled(self, event: HistoryEvent, signal: Any) -> None:
-        fields = request_of(signal.signal_name, value_of(signal.input.payloads))
-        self._tell(event, "requested", **fields, via="signal", identity=signal.identity)
+        fields = request_fields(signal.signal_name, value_of(signal.input.payloads))
+        self._append(event, "requested", **fields, via="signal", identity=signal.identity)
 
     def _on_workflow_execution_update_accepted(self, event: HistoryEvent, accepted: Any) -> None:
         request = accepted.accepted_request
-        fields = request_of(request.input.name, value_of(request.input.args.payloads))
+        fields = request_fields(request.input.name, value_of(request.input.args.payloads))
         self._updates[event.event_id] = fields
-        self._tell(event, "requested", **fields, via="update", identity=request.meta.identity)
+        self._append(event, "requested", **fields, via="update", identity=request.meta.identity)
 
     def _on_workflow_execution_update_completed(self, event: HistoryEvent, done: Any) -> None:
         fields = self._updates.pop(done.accepted_event_id, {})
         if done.outcome.HasField("failure"):
-            self._tell(event, "refused", **fields, cause=cause_of(done.outcome.failure))
+            self._append(event, "refused", **fields, cause=cause_of(done.outcome.failure))
 
     def _on_workflow_execution_update_rejected(self, event: HistoryEvent, rejected: Any) -> None:
         request = rejected.rejected_request.input
-        fields = request_of(request.name, value_of(request.args.payloads))
-        self._tell(event, "refused", **fields, cause=cause_of(rejected.failure))
+        fields = request_fields(request.name, value_of(request.args.payloads))
+        self._append(event, "refused", **fields, cause=cause_of(rejected.failure))
 
     def _on_timer_started(self, event: HistoryEvent, timer: Any) -> None:
         after_s = timer.start_to_fire_timeout.ToTimedelta().total_seconds()
         self._timers[timer.timer_id] = {"key": summary_of(event), "after_s": after_s}
 
     def _on_timer_fired(self, event: HistoryEvent, fired: Any) -> None:
-        self._tell(event, "timer_fired", **self._timers.pop(fired.timer_id, {}))
+        self._append(event, "timer_fired", **self._timers.pop(fired.timer_id, {}))
 
     def _on_workflow_execution_cancel_requested(self, event: HistoryEvent, request: Any) -> None:
-        self._tell(event, "cancel_requested", by=request.identity, reason=shortened(request.cause))
+        self._append(
+            event, "cancel_requested", by=request.identity, reason=shortened(request.cause)
+        )
 
     def _on_workflow_task_failed(self, event: HistoryEvent, failed: Any) -> None:
         if failed.cause == _RESET:
-            self._tell(event, "reset", cause=cause_of(failed.failure))
+            self._append(event, "reset", cause=cause_of(failed.failure))
         elif failed.HasField("failure"):
-            self._tell(event, "stuck", cause=cause_of(failed.failure), by=failed.identity)
+            self._append(event, "stuck", cause=cause_of(failed.failure), by=failed.identity)
 
     def _on_workflow_task_timed_out(self, event: HistoryEvent, timed_out: Any) -> None:
         if timed_out.timeout_type == _NO_ANSWER:
-            self._tell(event, "worker_lost")
+            self._append(event, "worker_lost")
 
     def _on_workflow_execution_time_skipping_transitioned(
         self, event: HistoryEvent, moved: Any
     ) -> None:
         if moved.HasField("target_time"):
             by = moved.target_time.ToDatetime() - event.event_time.ToDatetime()
-            self._tell(event, "clock_moved", by_s=by.total_seconds())
+            self._append(event, "clock_moved", by_s=by.total_seconds())
 
     def _on_workflow_execution_completed(self, event: HistoryEvent, completed: Any) -> None:
         waits = fields_of(value_of(completed.result.payloads)).get("waits")
@@ -191,12 +193,12 @@ class _Reader:
 
     def _ended(self, event: HistoryEvent, outcome: str, **detail: Any) -> None:
         ending = self._steps.ending
-        left = {name: ending[name] for name in ("episode_id", "operations") if name in ending}
-        self._tell(event, "ended", outcome=outcome, **detail, **left)
+        ending = {name: ending[name] for name in ("episode_id", "operations") if name in ending}
+        self._append(event, "ended", outcome=outcome, **detail, **ending)
 
 
 def _job_of(value: Any) -> JobInput | None:
-    """The job that a run was asked to do; None if it is a workflow of somebody's own."""
+    """The input of a run of `AgentJob`; None for a user's own workflow."""
     try:
         return JobInput.model_validate(value)
     except ValidationError:

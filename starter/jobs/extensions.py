@@ -1,4 +1,4 @@
-"""Giving the open wait of a job a later deadline."""
+"""Extends the deadline of a job's open wait."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -49,8 +49,10 @@ async def extend_wait(
 
 
 async def _deadline(handle: WorkflowHandle[Any, Any]) -> datetime:
-    found = await handle.describe()
-    deadline = found.typed_search_attributes.get(SearchAttributeKey.for_datetime("WaitDeadline"))
+    description = await handle.describe()
+    deadline = description.typed_search_attributes.get(
+        SearchAttributeKey.for_datetime("WaitDeadline")
+    )
     if deadline is None:
         raise InvalidInputError(
             what="extend", why=f"job {handle.id.rpartition('/')[2]} does not wait"

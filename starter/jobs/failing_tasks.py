@@ -1,4 +1,4 @@
-"""Workflow tasks that keep failing: no worker can run the code of such a workflow, and nothing moves it.
+"""Finds workflow tasks that keep failing: no worker can run the code of such a workflow, so it does not continue.
 
 It stands alone because Temporal tells of them in three places: a description has how often it was tried,
 the history why, and its lists which workflows they are.
@@ -15,7 +15,7 @@ from mnestic.memory.scope import check_id
 
 _LATEST = 100  # events; after a task that fails there are only signals and results of activities
 _CAUSE = "WORKFLOW_TASK_FAILED_CAUSE_"
-# Nothing is wrong with the code: something came while the task was ending, or somebody reset the workflow.
+# The code is not at fault: an event arrived while the task was ending, or somebody reset the workflow.
 _HARMLESS = frozenset(
     {
         WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND,
@@ -24,17 +24,19 @@ _HARMLESS = frozenset(
 )
 
 
-async def find_failing_task(temporal: Client, found: WorkflowExecutionDescription) -> str | None:
-    """How often a workflow's task has failed, and of what kind its last failure is; None if it does not.
+async def find_failing_task(
+    temporal: Client, execution: WorkflowExecutionDescription
+) -> str | None:
+    """The number of failures of a workflow's task and the kind of the last one; None if it does not fail.
 
     The failure's message is left out, as it may quote memory.
     """
-    attempt = found.raw_description.pending_workflow_task.attempt
+    attempt = execution.raw_description.pending_workflow_task.attempt
     if attempt <= 1:
         return None
     request = GetWorkflowExecutionHistoryReverseRequest(
         namespace=temporal.namespace,
-        execution=WorkflowExecution(workflow_id=found.id, run_id=found.run_id),
+        execution=WorkflowExecution(workflow_id=execution.id, run_id=execution.run_id),
         maximum_page_size=_LATEST,
     )
     answer = await temporal.workflow_service.get_workflow_execution_history_reverse(request)
@@ -53,7 +55,7 @@ async def count_failing_workflows(temporal: Client, *, tenant_id: str) -> int:
     Temporal's server counts a workflow from the fifth failure on, which is within a minute.
 
     Raises:
-        RPCError: the server is too old to tell.
+        RPCError: the server is too old to count them.
     """
     prefixes = tenant_prefixes(check_id(tenant_id, what="tenant"))
     ours = " OR ".join(f"WorkflowId STARTS_WITH '{prefix}'" for prefix in prefixes)

@@ -1,4 +1,4 @@
-"""What is known of a job that Temporal has forgotten: its waits, and the episode of its end."""
+"""Describes a job whose history Temporal no longer has, from its waits and its last episode."""
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobDescription
@@ -12,10 +12,10 @@ _STATES = ("completed", "failed", "cancelled")
 
 
 async def describe_forgotten_job(job_id: str, *, tenant_id: str, memory: Memory) -> JobDescription:
-    """A job as its rows tell of it.
+    """A job as its rows describe it.
 
     Raises:
-        NotFoundError: there is no such job, or no row tells how it ended.
+        NotFoundError: there is no such job, or no row says how it ended.
     """
     agent_id = await owner_of(None, job_id=job_id, tenant_id=tenant_id, memory=memory)
     async with memory.transaction(

@@ -1,4 +1,4 @@
-"""Forking a job: which wait, which snapshot, which plan a new job begins with."""
+"""Forks a job: chooses the wait, snapshot and plan that the new job starts with."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ from mnestic.starter.settings import Settings
 
 @dataclass(frozen=True, kw_only=True)
 class ForkTerms:
-    """What a fork is asked for; see `MnesticClient.fork_job`."""
+    """The arguments of a fork; see `MnesticClient.fork_job`."""
 
     job_id: str
     wait: int | str | None
@@ -38,8 +38,8 @@ async def fork_input(
     See `MnesticClient.fork_job`.
     """
     tenant_id, job_id = settings.tenant_id, terms.job_id
-    found = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
-    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    execution = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
+    agent_id = await owner_of(execution, job_id=job_id, tenant_id=tenant_id, memory=memory)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
@@ -49,14 +49,14 @@ async def fork_input(
         context = wait.context
         plan = terms.plan or await transaction.plans.find(context.plan_decision_id)
     inputs = context.inputs
-    if plan is None or context.memory_snapshot is None:  # of 0.1.0, which kept less
+    if plan is None or context.memory_snapshot is None:  # of 0.1.0, which stored less
         started = await _input_of(temporal, job_workflow_id(tenant_id, job_id))
         plan, inputs = plan or started.plan, started.inputs
     check_plan_size(plan)
     if context.cursor_node not in {node.id for node in plan.nodes if node.kind == "wait"}:
         why = f"has no wait {context.cursor_node!r}, at which the fork begins"
         raise InvalidInputError(what=f"plan {plan.name}", why=why)
-    sha256 = await hash_of_snapshot(wait, found, temporal=temporal, memory=memory)
+    sha256 = await hash_of_snapshot(wait, execution, temporal=temporal, memory=memory)
     new_id = check_id(new_job_id() if terms.as_job is None else terms.as_job, what="job id")
     session_id = check_id(new_id if terms.session_id is None else terms.session_id, what="session")
     job_input = JobInput(
@@ -70,21 +70,21 @@ async def fork_input(
             job_id=job_id, wait_id=wait.wait_id, snapshot_id=wait.snapshot_id, sha256=sha256
         ),
     )
-    return job_input, terms.priority if terms.priority is not None else _priority_of(found)
+    return job_input, terms.priority if terms.priority is not None else _priority_of(execution)
 
 
 def _priority_of(job: WorkflowExecutionDescription | None) -> int | None:
-    """The priority that a job was started with, None also when Temporal has forgotten it."""
+    """The priority that a job was started with; None if Temporal no longer has the job."""
     if job is None:
         return None
     return job.raw_description.workflow_execution_info.priority.priority_key or None
 
 
 async def _input_of(temporal: Client, workflow_id: str) -> JobInput:
-    """What a job was started with, from its history.
+    """The input that a job was started with, from its history.
 
     Raises:
-        NotFoundError: it was no job with a plan, or Temporal has forgotten it.
+        NotFoundError: it is no job with a plan, or Temporal no longer has it.
     """
     async for event in temporal.get_workflow_handle(workflow_id).fetch_history_events():
         started = event.workflow_execution_started_event_attributes
@@ -92,6 +92,6 @@ async def _input_of(temporal: Client, workflow_id: str) -> JobInput:
             break
         if started.workflow_type.name == AGENT_JOB:
             payloads = started.input.payloads
-            found: list[JobInput] = await temporal.data_converter.decode(payloads, [JobInput])
-            return found[0]
+            inputs: list[JobInput] = await temporal.data_converter.decode(payloads, [JobInput])
+            return inputs[0]
     raise NotFoundError(what="plan of job", name=workflow_id.rpartition("/")[2])

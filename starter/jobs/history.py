@@ -1,4 +1,4 @@
-"""A job's timeline: Temporal's history of all its runs, joined with our rows."""
+"""A job's timeline: Temporal's history of all its runs, joined with rows of the database."""
 
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ Run = list[HistoryEvent]
 
 
 class JobRecord(NamedTuple):
-    """What Temporal and our rows have of a job."""
+    """Everything that Temporal and the database have about a job."""
 
     agent_id: str
     timeline: JobTimeline
@@ -34,21 +34,21 @@ class JobRecord(NamedTuple):
 async def job_history(
     temporal: Client, *, job_id: str, tenant_id: str, memory: Memory
 ) -> JobTimeline:
-    """What happened to a job; see `MnesticClient.job_history`."""
+    """The timeline of a job; see `MnesticClient.job_history`."""
     record = await read_job(temporal, job_id=job_id, tenant_id=tenant_id, memory=memory)
     return record.timeline
 
 
 async def read_job(temporal: Client, *, job_id: str, tenant_id: str, memory: Memory) -> JobRecord:
-    """What there is of a job, with its timeline.
+    """Reads a job from Temporal and the database, with its timeline.
 
     Raises:
         NotFoundError: there is no such job.
     """
     workflow_id = job_workflow_id(tenant_id, job_id)
-    found = await find_job(temporal.get_workflow_handle(workflow_id))
-    agent_id = await owner_of(found, job_id=job_id, tenant_id=tenant_id, memory=memory)
-    runs, complete = await _runs(temporal, found) if found else ([], False)
+    execution = await find_job(temporal.get_workflow_handle(workflow_id))
+    agent_id = await owner_of(execution, job_id=job_id, tenant_id=tenant_id, memory=memory)
+    runs, complete = await _runs(temporal, execution) if execution else ([], False)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
@@ -56,7 +56,7 @@ async def read_job(temporal: Client, *, job_id: str, tenant_id: str, memory: Mem
         operations = await list_all(transaction.list_operations, job_id)
         episodes = await list_all(transaction.episodes.list_by_job, job_id)
     entries = join_rows(
-        entries_of(runs, pending=await _pending(temporal, found) if found else None),
+        entries_of(runs, pending=await _pending(temporal, execution) if execution else None),
         waits=waits,
         operations=operations,
         episodes=episodes,
@@ -66,7 +66,7 @@ async def read_job(temporal: Client, *, job_id: str, tenant_id: str, memory: Mem
 
 
 async def _runs(temporal: Client, last: WorkflowExecutionDescription) -> tuple[list[Run], bool]:
-    """The runs of a job that Temporal keeps, the first one first, and whether these are all."""
+    """The runs of a job that Temporal has, the first one first, and whether these are all."""
     runs: list[Run] = []
     run_id = last.run_id
     while run_id:
@@ -89,8 +89,10 @@ async def _run(temporal: Client, workflow_id: str, run_id: str) -> Run:
         return []
 
 
-async def _pending(temporal: Client, found: WorkflowExecutionDescription) -> dict[str, Attempts]:
-    described = await decoded(found.raw_description, temporal)
+async def _pending(
+    temporal: Client, execution: WorkflowExecutionDescription
+) -> dict[str, Attempts]:
+    described = await decoded(execution.raw_description, temporal)
     return {
         pending.activity_id: Attempts(
             pending.attempt,

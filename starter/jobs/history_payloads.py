@@ -1,6 +1,6 @@
-"""What is inside an event of Temporal's history, as far as a timeline tells of it.
+"""Reads the payloads of events in Temporal's history, as far as a timeline needs them.
 
-It stands alone because here texts are left behind: what comes out is short, and fit for a terminal.
+It stands alone because it drops texts of memory: its results are short, and safe to print.
 """
 
 import json
@@ -16,7 +16,7 @@ from mnestic.memory.names import EXTEND_WAIT, OVERRIDE, PAUSE, POKE, RESUME, UNP
 from mnestic.starter.short_texts import shortened
 
 _OURS = frozenset({RESUME, OVERRIDE, EXTEND_WAIT, PAUSE, UNPAUSE, POKE})
-_TOLD = ("request_id", "wait_id", "outcome", "until", "reason", "by", "policy")
+_REQUEST_FIELDS = ("request_id", "wait_id", "outcome", "until", "reason", "by", "policy")
 
 
 def at_of(event: HistoryEvent) -> datetime:
@@ -25,7 +25,7 @@ def at_of(event: HistoryEvent) -> datetime:
 
 
 def value_of(payloads: Sequence[Payload]) -> Any:
-    """The first value, or None if there is none, or if it is no JSON."""
+    """The first value; None if there is none or it is not JSON."""
     if not payloads or payloads[0].metadata.get("encoding") != b"json/plain":
         return None
     try:
@@ -35,7 +35,7 @@ def value_of(payloads: Sequence[Payload]) -> Any:
 
 
 def fields_of(value: Any) -> dict[str, Any]:
-    """The fields of a value; none if it has none."""
+    """The fields of a JSON object; empty for any other value."""
     return value if isinstance(value, dict) else {}
 
 
@@ -54,9 +54,14 @@ def cause_of(failure: Failure) -> str:
     return shortened(f"{kind}: {message}" if kind else message)
 
 
-def request_of(name: str, value: Any) -> dict[str, Any]:
-    """What a signal or an update asks for: its name, and of ours who, what and why."""
+def request_fields(name: str, value: Any) -> dict[str, Any]:
+    """The fields of a signal or update: its name, and for ours its ids, outcome, reason and sender."""
     request: Mapping[str, Any] = fields_of(value) if name in _OURS else {}
     fields = {**request, **fields_of(request.get("override"))}
-    found = {key: fields[key] for key in _TOLD if isinstance(fields.get(key), str)}
-    return {"name": shortened(name), **{key: shortened(text) for key, text in found.items()}}
+    fields_present = {
+        key: fields[key] for key in _REQUEST_FIELDS if isinstance(fields.get(key), str)
+    }
+    return {
+        "name": shortened(name),
+        **{key: shortened(text) for key, text in fields_present.items()},
+    }

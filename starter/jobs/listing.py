@@ -1,4 +1,4 @@
-"""Jobs as Temporal's visibility store and our waits tell of them; none of it needs a worker."""
+"""Lists and describes jobs, from Temporal's visibility store and the waits in the database; needs no worker."""
 
 import base64
 import binascii
@@ -42,32 +42,33 @@ async def list_jobs(
     """One page of jobs, latest first; see `MnesticClient.list_jobs`."""
     check_id(tenant_id, what="tenant")
     query = " AND ".join([f"TenantId = '{tenant_id}'", "JobState IS NOT NULL", *select.terms()])
-    found = temporal.list_workflows(
+    pages = temporal.list_workflows(
         query, page_size=limit, limit=limit, next_page_token=_token(cursor)
     )
-    await found.fetch_next_page()
-    jobs = tuple(_summary(execution) for execution in found.current_page or ())
-    following = found.next_page_token
-    return jobs, _cursor(following) if following else None
+    await pages.fetch_next_page()
+    jobs = tuple(_summary(execution) for execution in pages.current_page or ())
+    next_token = pages.next_page_token
+    return jobs, _cursor(next_token) if next_token else None
 
 
 async def list_job_ids(
     temporal: Client, prefix: str, *, tenant_id: str, limit: int
 ) -> tuple[str, ...]:
-    """The ids of jobs that begin so and that Temporal has."""
-    start = job_workflow_id(check_id(tenant_id, what="tenant"), check_id(prefix, what="job id"))
-    query = (
-        f"TenantId = '{tenant_id}' AND JobState IS NOT NULL AND WorkflowId STARTS_WITH '{start}'"
-    )
+    """The ids with a prefix of jobs that Temporal has."""
+    id_prefix = job_workflow_id(check_id(tenant_id, what="tenant"), check_id(prefix, what="job id"))
+    query = f"TenantId = '{tenant_id}' AND JobState IS NOT NULL AND WorkflowId STARTS_WITH '{id_prefix}'"
     query += " AND ExecutionStatus != 'ContinuedAsNew'"
     return tuple(
-        [found.id.rpartition("/")[2] async for found in temporal.list_workflows(query, limit=limit)]
+        [
+            execution.id.rpartition("/")[2]
+            async for execution in temporal.list_workflows(query, limit=limit)
+        ]
     )
 
 
 async def describe_job(
     temporal: Client,
-    found: WorkflowExecutionDescription,
+    execution: WorkflowExecutionDescription,
     *,
     job_id: str,
     tenant_id: str,
@@ -75,89 +76,93 @@ async def describe_job(
 ) -> JobDescription:
     """A job and its waits; see `MnesticClient.describe_job`.
 
-    Its tenant is the client's, whatever the workflow publishes of itself.
+    The tenant is the client's, whatever the workflow publishes.
     """
-    summary = _summary(found)
-    memo = await found.memo()
+    summary = _summary(execution)
+    memo = await execution.memo()
     header = memo.get(JOB_HEADER, {})
-    agent_id = agent_of(found)
+    agent_id = agent_of(execution)
     async with memory.transaction(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         waits = await transaction.waits.list_latest(job_id)
     return JobDescription(
         **summary.model_dump(),
-        plan=memo.get("plan") or found.workflow_type,
-        failure=await _failure(temporal, found) if summary.state == "failed" else None,
-        run_id=found.run_id,
+        plan=memo.get("plan") or execution.workflow_type,
+        failure=await _failure(temporal, execution) if summary.state == "failed" else None,
+        run_id=execution.run_id,
         **(_attention(header) if summary.state == "needs_attention" else {}),
-        failing=await find_failing(temporal, found),
+        failing=await find_failing(temporal, execution),
         earlier_waits=wait_number(waits[0].wait_id) - 1 if waits else 0,
         waits=waits,
         forked_from=memo.get("forked_from"),
     )
 
 
-async def _failure(temporal: Client, found: WorkflowExecutionDescription) -> str:
+async def _failure(temporal: Client, execution: WorkflowExecutionDescription) -> str:
     """Why a job failed."""
     try:
         await job_result(
-            temporal.get_workflow_handle(found.id, run_id=found.run_id),
-            job_id=found.id.rpartition("/")[2],
+            temporal.get_workflow_handle(execution.id, run_id=execution.run_id),
+            job_id=execution.id.rpartition("/")[2],
         )
     except JobFailedError as error:
         return error.why
     return "Temporal says that it failed, and has its result"
 
 
-def agent_of(found: WorkflowExecutionDescription) -> str:
-    """The agent of a job, as it publishes it; empty if it does not."""
-    return _keyword(found, "AgentId") or ""
+def agent_of(execution: WorkflowExecutionDescription) -> str:
+    """The agent that a job publishes; empty if it publishes none."""
+    return _keyword(execution, "AgentId") or ""
 
 
-async def find_failing(temporal: Client, found: WorkflowExecutionDescription) -> tuple[str, ...]:
-    """What of a workflow is being tried again, its own task first, each with its last failure."""
-    await decoded(found.raw_description, temporal)
-    task = await find_failing_task(temporal, found)
-    return (*(() if task is None else (task,)), *_failing_activities(found))
+async def find_failing(
+    temporal: Client, execution: WorkflowExecutionDescription
+) -> tuple[str, ...]:
+    """The failing parts of a workflow that are retried, its own task first, each with its last failure."""
+    await decoded(execution.raw_description, temporal)
+    task = await find_failing_task(temporal, execution)
+    return (*(() if task is None else (task,)), *_failing_activities(execution))
 
 
-def _failing_activities(found: WorkflowExecutionDescription) -> Iterator[str]:
-    for pending in found.raw_description.pending_activities:
+def _failing_activities(execution: WorkflowExecutionDescription) -> Iterator[str]:
+    for pending in execution.raw_description.pending_activities:
         if pending.HasField("last_failure"):
             name, why = pending.activity_type.name, pending.last_failure.message
             yield f"{name}, attempt {pending.attempt}: {why}"
 
 
-def _summary(found: WorkflowExecution) -> JobSummary:
-    ended = _ENDED.get(found.status) if found.status else None
-    state = ended or _keyword(found, "JobState") or "running"
-    deadline = found.typed_search_attributes.get(SearchAttributeKey.for_datetime("WaitDeadline"))
+def _summary(execution: WorkflowExecution) -> JobSummary:
+    ended = _ENDED.get(execution.status) if execution.status else None
+    state = ended or _keyword(execution, "JobState") or "running"
+    deadline = execution.typed_search_attributes.get(
+        SearchAttributeKey.for_datetime("WaitDeadline")
+    )
     return JobSummary.model_validate(
         {
-            "job_id": found.id.rpartition("/")[2],
-            "agent_id": _keyword(found, "AgentId") or "",
-            "session_id": _keyword(found, "SessionId") or "",
+            "job_id": execution.id.rpartition("/")[2],
+            "agent_id": _keyword(execution, "AgentId") or "",
+            "session_id": _keyword(execution, "SessionId") or "",
             "state": state,
-            "wait_key": None if ended else _keyword(found, "WaitKey"),
+            "wait_key": None if ended else _keyword(execution, "WaitKey"),
             "deadline": None if ended else deadline,
-            "started_at": found.start_time,
-            "closed_at": found.close_time,
+            "started_at": execution.start_time,
+            "closed_at": execution.close_time,
         }
     )
 
 
 def _attention(header: dict[str, Any]) -> dict[str, Any]:
-    """Why a job needs attention, and which requests it keeps meanwhile."""
+    """Why a job needs attention, and the requests that it has deferred."""
     return {"attention": header.get("attention"), "deferred": header.get("kept", ())}
 
 
-def _keyword(found: WorkflowExecution, name: str) -> str | None:
-    return found.typed_search_attributes.get(SearchAttributeKey.for_keyword(name))
+def _keyword(execution: WorkflowExecution, name: str) -> str | None:
+    return execution.typed_search_attributes.get(SearchAttributeKey.for_keyword(name))
 
 
 def _cursor(token: bytes) -> str:
-    """A cursor of ours: Temporal's token behind a sum of it, since Temporal calls a wrong one its own failure."""
+    """A cursor: a checksum and Temporal's token, since Temporal reports a wrong token as its own failure."""
     return base64.urlsafe_b64encode(_sum(token) + token).decode()
 
 
@@ -170,11 +175,11 @@ def _token(cursor: str | None) -> bytes | None:
     if cursor is None:
         return None
     try:
-        read = base64.b64decode(cursor, altchars=b"-_", validate=True)
+        decoded_cursor = base64.b64decode(cursor, altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
-        read = b""
-    token = read[_SUM_BYTES:]
-    if not token or read[:_SUM_BYTES] != _sum(token):
+        decoded_cursor = b""
+    token = decoded_cursor[_SUM_BYTES:]
+    if not token or decoded_cursor[:_SUM_BYTES] != _sum(token):
         raise InvalidInputError(what="cursor", why="was not given by this list; begin without one")
     return token
 

@@ -1,4 +1,4 @@
-"""Finding a job and whose it is, also when Temporal has forgotten it."""
+"""Finds a job and its agent, also when Temporal no longer has the job."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from mnestic.starter.jobs.listing import agent_of
 
 
 async def find_job(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescription | None:
-    """The job as Temporal knows it, or None when it has forgotten it."""
+    """The job as Temporal has it; None if Temporal no longer has it."""
     try:
         return await handle.describe()
     except RPCError as error:
@@ -21,14 +21,14 @@ async def find_job(handle: WorkflowHandle[Any, Any]) -> WorkflowExecutionDescrip
 
 
 async def owner_of(
-    found: WorkflowExecutionDescription | None, *, job_id: str, tenant_id: str, memory: Memory
+    execution: WorkflowExecutionDescription | None, *, job_id: str, tenant_id: str, memory: Memory
 ) -> str:
-    """The agent of a job, also of one that Temporal has forgotten.
+    """The agent of a job, also if Temporal no longer has the job.
 
     Raises:
         NotFoundError: there is no such job.
     """
-    agent_id = agent_of(found) if found else ""
+    agent_id = agent_of(execution) if execution else ""
     agent_id = agent_id or await memory.find_agent(tenant_id=tenant_id, job_id=job_id) or ""
     if not agent_id:
         raise NotFoundError(what="job", name=job_id)

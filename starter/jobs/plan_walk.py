@@ -1,6 +1,6 @@
-"""Which node of a plan an activity in a job's history belongs to.
+"""Finds the node of a plan that an activity in a job's history belongs to.
 
-It stands alone because a history names activities, not nodes: what the activity was asked, and the
+It stands alone because a history names activities, not nodes: the activity's input and the
 plan's own order, tell the node.
 """
 
@@ -21,13 +21,13 @@ from mnestic.memory.jobs.plans import (
 
 
 class PlanWalk:
-    """Follows a plan along the activities that it led to."""
+    """Follows a plan along the activities of a history."""
 
     def __init__(self, plan: Plan, cursor: str | None) -> None:
         """Begins at the node `cursor`, or at the plan's first."""
         self._plan = plan
         self._ahead = self._nodes([cursor or plan.nodes[0].id])
-        # A run that continues a parked job goes on behind a wait which it did not open.
+        # A run that continues a parked job starts after a wait which it did not open.
         self._at = next(iter(self._ahead), None)
 
     def node_of(
@@ -35,7 +35,7 @@ class PlanWalk:
     ) -> Node | None:
         """The node that ran the activity, or None when more than one could have."""
         named = self._nodes([summary or ""])
-        found = next(
+        match = next(
             (
                 fitting[0]
                 for nodes in (named, self._ahead, self._plan.nodes)
@@ -44,12 +44,12 @@ class PlanWalk:
             ),
             None,
         )
-        if found is not None:
-            self._at, self._ahead = found, self._nodes(found.successors())
-        return found
+        if match is not None:
+            self._at, self._ahead = match, self._nodes(match.successors())
+        return match
 
     def chose(self, outcome: str) -> None:
-        """The wait that the job was at ended with an outcome."""
+        """Follows the outcome of the wait at which the job was."""
         if isinstance(self._at, WaitNode) and outcome in self._at.on:
             self._ahead = self._nodes([self._at.on[outcome]])
 
@@ -65,7 +65,7 @@ def _fits(node: Node, activity: str, activity_input: Mapping[str, Any]) -> bool:
         case WaitNode():
             context = activity_input.get("context") or {
                 "cursor_node": node.id
-            }  # not told by local ones
+            }  # local activities do not record it
             return activity == "mnestic.open_wait" and context.get("cursor_node") == node.id
         case ThinkNode() | RecallNode():
             saved_as = node.save_as or node.id
@@ -77,7 +77,7 @@ def _fits(node: Node, activity: str, activity_input: Mapping[str, Any]) -> bool:
 
 
 def _channel(activity_input: Mapping[str, Any]) -> str | None:
-    """The channel on which the assistant says something, if that is what is asked."""
+    """The channel of a message of the assistant; None if the activity writes none."""
     message = (activity_input.get("write") or {}).get("message") or {}
     channel: str | None = message.get("channel")
     return channel if message.get("role") == "assistant" else None

@@ -1,4 +1,4 @@
-"""Reading a plan from YAML, with errors that name the node and the line."""
+"""Reads a plan from YAML; errors name the node and the line."""
 
 import errno
 import os
@@ -17,7 +17,7 @@ from mnestic.starter.yaml_documents import read_yaml
 
 LARGEST_PLAN_FILE_BYTES = 524_288  # with comments; a plan that is started has at most half of it
 _MOST_PROBLEMS = 50
-_LONGEST_SHOWN = 60  # characters of a value that is wrong
+_MAX_EXCERPT = 60  # characters of a value that is wrong
 _KINDS = "think, tool, recall, remember, emit or wait"
 Lines = dict[tuple[str | int, ...], int]
 
@@ -26,7 +26,7 @@ def read_plan(path: Path) -> Plan:
     """Reads a plan from a file.
 
     Raises:
-        InvalidPlanError: the file cannot be read, or what is in it is not a plan.
+        InvalidPlanError: the file cannot be read, or its content is not a plan.
     """
     try:
         if not path.is_file():
@@ -58,7 +58,7 @@ def parse_plan(text: str, *, source: str) -> Plan:
     try:
         plan = Plan.model_validate(data, extra="forbid")
     except ValidationError as error:
-        shown = [*_told(error, data, lines), *_told_of_others(error, data, lines)]
+        shown = [*_shape_problems(error, data, lines), *_other_problems(error, data, lines)]
         raise _refused(source, _in_order(shown)) from None
     found = [_at_line(problem, problem.index, lines) for problem in check_plan(plan)]
     if found:
@@ -74,7 +74,7 @@ def _refused(source: str, problems: Sequence[str]) -> InvalidPlanError:
 
 
 def _in_order(problems: Iterable[tuple[int, str]]) -> tuple[str, ...]:
-    """The problems by their lines, each said once."""
+    """The problems in the order of their lines, without repetitions."""
     return tuple(dict.fromkeys(why for _, why in sorted(problems, key=lambda one: one[0])))
 
 
@@ -85,8 +85,8 @@ def _at_line(problem: Problem, index: int | None, lines: Lines) -> tuple[int, st
     return line, f"line {line}: {problem.why}"
 
 
-def _told_of_others(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
-    """What is wrong with those nodes whose shape is right, so that all is told at once."""
+def _other_problems(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
+    """The other problems of the nodes whose shape is right, so that one error lists all."""
     nodes = data.get("nodes") if isinstance(data, dict) else None
     if not isinstance(nodes, list):
         return
@@ -101,7 +101,7 @@ def _told_of_others(error: ValidationError, data: Any, lines: Lines) -> Iterator
 
 
 def require_sound(plan: Plan) -> None:
-    """Holds a plan that was made in Python to the same rules.
+    """Checks a plan that was made in Python by the same rules.
 
     Raises:
         InvalidPlanError: lists every problem.
@@ -118,7 +118,7 @@ def require_sound(plan: Plan) -> None:
 def _lines(
     node: yaml.Node, path: tuple[str | int, ...] = ()
 ) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    """Each place in the document, and the line it begins at."""
+    """The first line of each path in the document."""
     yield path, node.start_mark.line + 1
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
@@ -129,7 +129,7 @@ def _lines(
             yield from _lines(item, (*path, index))
 
 
-def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
+def _shape_problems(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:
     for problem in error.errors():
         path = _known_path(lines, problem["loc"])
         inside = path if path[:1] != ("nodes",) else path[2:]
@@ -137,8 +137,8 @@ def _told(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int
         missing = str(problem["loc"][-1]) if problem["type"] == "missing" else ""
         where = ".".join(part for part in (place, missing) if part)
         line = _line_of(lines, path)
-        told = [f"line {line}", _node_name(data, path), where, _message(problem)]
-        yield line, ": ".join(part for part in told if part)
+        parts = [f"line {line}", _node_name(data, path), where, _message(problem)]
+        yield line, ": ".join(part for part in parts if part)
 
 
 def _message(problem: Any) -> str:
@@ -155,12 +155,12 @@ def _message(problem: Any) -> str:
     value = problem["input"]
     if isinstance(value, (dict, list)) or repr(value) in message:
         return message
-    return f"{message}, not {_shown(value)}"
+    return f"{message}, not {_excerpt(value)}"
 
 
-def _shown(value: Any) -> str:
+def _excerpt(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
+    return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}…"
 
 
 def _fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""In which order jobs that queue for a worker get one: by priority, and fairly between tenants.
+"""The order in which queued jobs get a worker: by priority, and fairly between tenants.
 
 It stands alone because Temporal's limits on keys are nobody else's business.
 """
@@ -18,9 +18,9 @@ def priority_of(*, tenant_id: str, level: int | None, weight: float | None) -> P
     """A job's priority; its activities, and the runs it continues in, inherit it.
 
     Args:
-        tenant_id: Tenants get turns, also when one has queued far more than the others.
-        level: 1 goes first, 5 last; without it, 3.
-        weight: How many turns the tenant gets for one of a tenant with weight 1.
+        tenant_id: Tenants take turns, even if one has queued far more than the others.
+        level: 1 is first, 5 is last; 3 by default.
+        weight: The number of turns for each turn of a tenant with weight 1.
 
     Raises:
         InvalidInputError: there is no such level.
@@ -34,7 +34,7 @@ def priority_of(*, tenant_id: str, level: int | None, weight: float | None) -> P
 
 
 def _fairness_key(tenant_id: str) -> str:
-    """The tenant's id; one that is too long is cut and told apart by its digest.
+    """The tenant's id; one that is too long is cut and ends with its digest.
 
     No id holds a `~`, so that a cut one is never that of another tenant.
     """

@@ -1,4 +1,4 @@
-"""What came of a job."""
+"""The result of a job."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ async def job_result(handle: WorkflowHandle[Any, JobResult], *, job_id: str) -> 
 def _failed(job_id: str, error: WorkflowFailureError) -> JobFailedError:
     cause = error.cause
     if isinstance(cause, CancelledError):
-        return JobFailedError(job_id=job_id, how="was cancelled", why="someone asked for it")
+        return JobFailedError(job_id=job_id, how="was cancelled", why="by request")
     if isinstance(cause, TerminatedError):
         return JobFailedError(job_id=job_id, how="was terminated", why=str(cause))
     why = cause.message if isinstance(cause, ApplicationError) else str(cause)

@@ -1,4 +1,4 @@
-"""Sending a resume: by update, which answers, or by signal, which Temporal keeps."""
+"""Sends a resume: by update, which answers, or by signal, which Temporal stores."""
 
 import uuid
 from datetime import timedelta
@@ -24,16 +24,16 @@ from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.memory.ports import Memory
 from mnestic.starter.jobs.lookup import find_job, owner_of
 from mnestic.starter.jobs.updates import send_update
-from mnestic.starter.jobs.waits import name_open_wait
+from mnestic.starter.jobs.waits import find_open_wait_id
 
 
-def request_id_of(given: str | None) -> str:
-    """The id of a request, made up if none is given.
+def request_id_of(request_id: str | None) -> str:
+    """The id of a request, generated if none is given.
 
     Raises:
-        InvalidInputError: it is no key.
+        InvalidInputError: it is malformed.
     """
-    request_id = given if given is not None else uuid.uuid4().hex
+    request_id = request_id if request_id is not None else uuid.uuid4().hex
     check_request_id(request_id)
     return request_id
 
@@ -47,7 +47,7 @@ def override_request(
     outcome: str,
     request_id: str | None,
 ) -> ResumeRequest:
-    """A request that overrides.
+    """A request that overrides an unverified or refused restore.
 
     Raises:
         InvalidInputError: the reason is missing or too long, a text cannot be stored, or the request
@@ -77,8 +77,8 @@ async def resume_job(
         receipt = await _update(handle, request, job_id=job_id, limit=limit, memory=memory)
         if receipt is not None:
             return receipt
-        if request.wait_id is None:  # when a worker takes it, another one may be open
-            wait = await name_open_wait(handle, job_id=job_id, memory=memory)
+        if request.wait_id is None:  # when a worker takes the request, another wait may be open
+            wait = await find_open_wait_id(handle, job_id=job_id, memory=memory)
             request = request.model_copy(update={"wait_id": wait})
     try:
         await handle.signal(RESUME, request)
@@ -100,7 +100,7 @@ async def _update(
     limit: timedelta,
     memory: Memory,
 ) -> ResumeReceipt | None:
-    """The receipt, as the job tells it or as its rows have it; None if there is none yet."""
+    """The receipt, from the job or from its rows; None if there is none yet."""
     try:
         receipt = await _answer(handle, request, job_id=job_id, limit=limit)
     except ResumeRefusedError:
@@ -111,7 +111,7 @@ async def _update(
         return receipt
     try:
         return await _first_receipt(handle, request, job_id=job_id, memory=memory)
-    except DatabaseUnavailableError:  # the job knows, once it has Postgres again
+    except DatabaseUnavailableError:  # the job knows it, once Postgres answers again
         return None
 
 
@@ -147,7 +147,7 @@ async def _first_receipt(
     job_id: str,
     memory: Memory,
 ) -> ResumeReceipt | None:
-    """The receipt that the request got before the job forgot it, or was over.
+    """The receipt that the request got, from the database if the job no longer has it or has ended.
 
     Raises:
         NotFoundError: there is no such job.
@@ -163,7 +163,7 @@ async def _first_receipt(
 
 
 def _has_moved(error: WorkflowUpdateFailedError) -> bool:
-    """Whether the job has gone on in a new run, which takes the request."""
+    """Whether the job has continued in a new run, which takes the request."""
     return isinstance(error.cause, ApplicationError) and error.cause.type == MOVED
 
 

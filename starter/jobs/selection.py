@@ -1,4 +1,4 @@
-"""Which jobs a list is to show, as terms of a query of Temporal's visibility store.
+"""A selection of jobs, as terms of a query of Temporal's visibility store.
 
 It stands alone because the words of that query come from outside, and are checked and quoted here.
 """
@@ -12,7 +12,7 @@ from mnestic.memory.names import plan_attribute
 from mnestic.memory.scope import check_id
 
 _PARKED = ("waiting", "paused", "needs_attention")
-# A job that was ended from outside still publishes the state that it was in.
+# A job that was terminated still publishes its last state.
 _ENDED = {
     "completed": ("Completed",),
     "failed": ("Failed", "TimedOut"),
@@ -22,7 +22,7 @@ _ENDED = {
 
 
 class JobSelection(NamedTuple):
-    """Which jobs are meant: all that match every field that is given."""
+    """A selection of jobs: those that match every field that is set."""
 
     waiting: bool = False
     state: str | None = None
@@ -30,7 +30,7 @@ class JobSelection(NamedTuple):
     plan: str | None = None
 
     def terms(self) -> Iterator[str]:
-        """The terms that all have to hold.
+        """The terms of the query, which a job must all match.
 
         Raises:
             InvalidInputError: there is no such state, or the agent is no id.
@@ -48,11 +48,11 @@ class JobSelection(NamedTuple):
             yield f"ExecutionStatus = 'Running' AND JobState IN {_quoted(_PARKED)}"
         if self.agent_id is not None:
             yield f"AgentId = '{check_id(self.agent_id, what='agent')}'"
-        if self.plan is not None:  # a workflow of somebody's own has its type in place of a plan
+        if self.plan is not None:  # a user's own workflow has its type in place of a plan
             name = _quoted((plan_attribute(self.plan),))
             yield f"(PlanName IN {name} OR WorkflowType IN {name})"
 
 
 def _quoted(words: tuple[str, ...]) -> str:
-    """Words, which hold nothing that would have to be escaped, as a list of the query language."""
+    """Words as a list of the query language; they have no characters that need an escape."""
     return "(" + ", ".join(f"'{word}'" for word in words) + ")"

@@ -1,4 +1,4 @@
-"""Starting a job: a new one from a plan, or one that begins at a wait of another."""
+"""Starts a job: a new one from a plan, or a fork of another."""
 
 import uuid
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ async def start_job(
     settings: Settings,
     priority: int | None = None,
 ) -> None:
-    """Keeps the plan, for forks of the job when Temporal has forgotten it, and starts the workflow.
+    """Stores the plan, for forks after Temporal has dropped the history, and starts the workflow.
 
     Raises:
         InvalidInputError: there is no such priority.
@@ -84,7 +84,9 @@ async def start_job(
     scope = job_input.scope
     order = priority_of(tenant_id=scope.tenant_id, level=priority, weight=settings.tenant_weight)
     if await memory.find_agent(tenant_id=scope.tenant_id, job_id=job_input.job_id) is not None:
-        raise AlreadyExistsError(what="job", name=job_input.job_id)  # also one that Temporal forgot
+        raise AlreadyExistsError(
+            what="job", name=job_input.job_id
+        )  # also one that Temporal no longer has
     async with memory.transaction(
         tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="client", write=True
     ) as transaction:
@@ -112,7 +114,7 @@ def check_plan_size(plan: Plan) -> None:
     """Refuses a plan that is too large to travel with its job.
 
     Raises:
-        PayloadTooLargeError: says both sizes.
+        PayloadTooLargeError: the message has both sizes.
     """
     size = len(canonical_json(plan.model_dump(mode="json")))
     if size > LARGEST_PLAN_BYTES:

@@ -1,6 +1,6 @@
-"""The activities of a job, as its history tells them: steps of its plan, and its waits.
+"""Reads the activities in a job's history: the steps of its plan, and its waits.
 
-They stand apart from the other events because an activity is told by several, or by a marker when
+They stand apart from other events because an activity has several of them, or one marker if
 it ran inside a workflow task.
 """
 
@@ -17,13 +17,13 @@ from mnestic.memory.names import RESUME
 from mnestic.starter.jobs.history_payloads import at_of, cause_of, fields_of, summary_of, value_of
 from mnestic.starter.jobs.plan_walk import PlanWalk
 
-_COUNTED = ("waits", "model", "input_tokens", "output_tokens", "episode_id")
-_SEALED = ("size_bytes", "message_count", "episode_count", "record_count")
+_RESULT_FIELDS = ("waits", "model", "input_tokens", "output_tokens", "episode_id")
+_SNAPSHOT_SIZES = ("size_bytes", "message_count", "episode_count", "record_count")
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """How an activity stands that is not over: its attempt, and why the one before failed."""
+    """The state of a running activity: its attempt, and why the last one failed."""
 
     number: int
     cause: str | None
@@ -31,9 +31,9 @@ class Attempts:
 
 @dataclass
 class _Activity:
-    """An activity on its way; `place` is where its entry will stand.
+    """A running activity; `place` is the index of its entry.
 
-    `tool` is the place of the tool whose call a `remember` keeps.
+    `tool` is the place of the tool whose call a `remember` stores.
     """
 
     place: int
@@ -61,13 +61,13 @@ class _Activity:
 
 
 class Steps:
-    """Reads activities into entries, each in the place at which it began."""
+    """Turns activities into entries, in the order in which they started."""
 
     def __init__(self, entries: list[TimelineEntry | None]) -> None:
-        """Adds to `entries`; a place is None until its activity is over."""
+        """Adds to `entries`, where a place is None until its activity ends."""
         self._entries = entries
         self._walk: PlanWalk | None = None
-        self._going: dict[int, _Activity] = {}
+        self._running: dict[int, _Activity] = {}
         self._tool: int | None = None
         self._wait: dict[str, Any] = {}
         self._attention: int | None = None
@@ -75,77 +75,79 @@ class Steps:
         self.ending: dict[str, Any] = {}
 
     def begin(self, walk: PlanWalk | None) -> None:
-        """A run begins, with the plan that it follows."""
-        self._walk, self._going = walk, {}
+        """Starts a run, with the plan that it follows."""
+        self._walk, self._running = walk, {}
 
     def scheduled(self, event: HistoryEvent) -> None:
-        """An activity begins."""
-        told = event.activity_task_scheduled_event_attributes
+        """Reads that an activity was scheduled."""
+        attributes = event.activity_task_scheduled_event_attributes
         activity = self._begin(
             event,
-            told.activity_type.name,
-            fields_of(value_of(told.input.payloads)),
-            activity_id=told.activity_id,
+            attributes.activity_type.name,
+            fields_of(value_of(attributes.input.payloads)),
+            activity_id=attributes.activity_id,
         )
-        self._going[event.event_id] = activity
+        self._running[event.event_id] = activity
 
     def attempted(self, event: HistoryEvent) -> None:
-        """Its last attempt began; the others were not written down."""
-        told = event.activity_task_started_event_attributes
-        activity = self._going[told.scheduled_event_id]
-        activity.attempts = told.attempt
-        if told.HasField("last_failure"):
-            activity.cause = cause_of(told.last_failure)
+        """Reads that the last attempt started; the history has no other attempts."""
+        attributes = event.activity_task_started_event_attributes
+        activity = self._running[attributes.scheduled_event_id]
+        activity.attempts = attributes.attempt
+        if attributes.HasField("last_failure"):
+            activity.cause = cause_of(attributes.last_failure)
 
     def completed(self, event: HistoryEvent) -> None:
-        """It gave a result."""
-        told = event.activity_task_completed_event_attributes
-        activity = self._going.pop(told.scheduled_event_id)
-        self._succeeded(activity, value_of(told.result.payloads), took_s=_since(activity, event))
+        """Reads that an activity completed."""
+        attributes = event.activity_task_completed_event_attributes
+        activity = self._running.pop(attributes.scheduled_event_id)
+        self._succeeded(
+            activity, value_of(attributes.result.payloads), took_s=_since(activity, event)
+        )
 
     def failed(self, event: HistoryEvent, scheduled: int, failure: Failure) -> None:
-        """It failed for good."""
-        activity = self._going.pop(scheduled)
-        self._broke(activity, failure, took_s=_since(activity, event))
+        """Reads that an activity failed and is not retried."""
+        activity = self._running.pop(scheduled)
+        self._failed(activity, failure, took_s=_since(activity, event))
 
     def cancelled(self, event: HistoryEvent) -> None:
-        """It was cancelled."""
-        told = event.activity_task_canceled_event_attributes
-        activity = self._going.pop(told.scheduled_event_id)
+        """Reads that an activity was cancelled."""
+        attributes = event.activity_task_canceled_event_attributes
+        activity = self._running.pop(attributes.scheduled_event_id)
         self._put(activity, "step", state="cancelled", duration_s=_since(activity, event))
 
     def marked(self, event: HistoryEvent, marker: MarkerRecordedEventAttributes) -> None:
-        """A local activity is over; what it was asked is not written down, but for its id."""
+        """Reads the marker of a local activity, which has the activity's id but not its input."""
         data = fields_of(value_of(marker.details["data"].payloads))
         name = str(data.get("activity_type"))
         activity_input = _local_input(name, str(data.get("activity_id")))
         activity = self._begin(event, name, activity_input, activity_id="")
         activity.attempts = data.get("attempt") or 1
         if marker.HasField("failure"):
-            self._broke(activity, marker.failure)
+            self._failed(activity, marker.failure)
         else:
             self._succeeded(activity, value_of(marker.details["result"].payloads))
 
-    def waits_until(self, deadline: str) -> None:
-        """The job publishes the deadline of the wait that it has just opened, or a later one."""
+    def set_deadline(self, deadline: str) -> None:
+        """Reads the published deadline of the wait that was opened last."""
         entry = None if self._parked is None else self._entries[self._parked]
         if entry is not None and self._parked is not None and "deadline" not in entry.detail:
             self._entries[self._parked] = entry.with_detail(deadline=deadline)
         self._parked = None
 
-    def met_by(self, request_id: str) -> None:
-        """The job tells which request met what needs attention; a local activity does not."""
+    def note_attention_request(self, request_id: str) -> None:
+        """Adds the request to the entry that needs attention, since a local activity does not record it."""
         entry = None if self._attention is None else self._entries[self._attention]
         if entry is not None and self._attention is not None:
             self._entries[self._attention] = entry.with_detail(request_id=request_id)
         self._attention = None
 
     def end(self, pending: Mapping[str, Attempts]) -> None:
-        """Tells of what is not over as it stands."""
-        for activity in self._going.values():
-            told = pending.get(activity.id)
-            if told is not None:
-                activity.attempts, activity.cause = told.number, told.cause
+        """Adds entries for activities that are still running."""
+        for activity in self._running.values():
+            attempt = pending.get(activity.id)
+            if attempt is not None:
+                activity.attempts, activity.cause = attempt.number, attempt.cause
             self._put(activity, "step", state="running")
 
     def _begin(
@@ -171,25 +173,25 @@ class Steps:
         )
 
     def _succeeded(self, activity: _Activity, result: Any, *, took_s: float | None = None) -> None:
-        told = fields_of(result)
+        fields = fields_of(result)
         if activity.kind == "tool":
             self._put(activity, "step", state="done", duration_s=took_s)
         elif activity.name == "mnestic.open_wait":
-            self._opened(activity, told)
+            self._opened(activity, fields)
         elif activity.name == "mnestic.restore":
-            self._restored(activity, told)
+            self._restored(activity, fields)
         elif activity.name == "mnestic.extend_wait":
-            moved = {name: told.get(name) for name in ("wait_id", "deadline")}
-            self._put(activity, "wait_extended", **moved)
+            extension = {name: fields.get(name) for name in ("wait_id", "deadline")}
+            self._put(activity, "wait_extended", **extension)
         elif activity.name == "mnestic.end_job":
-            self.ending = {**activity.detail, "episode_id": told.get("episode_id")}
-        elif _is_no_step(activity):
+            self.ending = {**activity.detail, "episode_id": fields.get("episode_id")}
+        elif _is_hidden(activity):
             pass
-        elif activity.tool is None or not self._keeps_call(activity, activity.tool):
-            self._put(activity, "step", state="done", duration_s=took_s, **_counts(told))
+        elif activity.tool is None or not self._merge_operations(activity, activity.tool):
+            self._put(activity, "step", state="done", duration_s=took_s, **_counts(fields))
 
-    def _keeps_call(self, activity: _Activity, place: int) -> bool:
-        """Whether it keeps a tool's call: then its ledger row is told with the tool."""
+    def _merge_operations(self, activity: _Activity, place: int) -> bool:
+        """Merges an activity that stores a tool's call into the entry of the tool; returns whether it did."""
         tool = self._entries[place]
         if tool is None:
             return False
@@ -200,31 +202,33 @@ class Steps:
     def _opened(self, activity: _Activity, snapshot: dict[str, Any]) -> None:
         activity_input = activity.activity_input
         self._wait = _wait(activity_input.get("wait_id"), snapshot)
-        told = {name: activity_input.get(name) for name in ("key", "policy", "deadline")}
-        sizes = {name: snapshot.get(name) for name in _SEALED}
-        self._put(activity, "wait_opened", **self._wait, **told, **sizes)
+        wait_fields = {name: activity_input.get(name) for name in ("key", "policy", "deadline")}
+        sizes = {name: snapshot.get(name) for name in _SNAPSHOT_SIZES}
+        self._put(activity, "wait_opened", **self._wait, **wait_fields, **sizes)
         self._parked = activity.place
 
     def _restored(self, activity: _Activity, restored: dict[str, Any]) -> None:
         receipt = fields_of(restored.get("receipt"))
         ended = receipt_detail(receipt) if receipt else {"outcome": "timeout", "verified": True}
         counted = {name: restored.get(name) for name in ("drift_count", "set_aside")}
-        self._put(activity, "restored", **{**self._waited(activity), **counted, **ended})
+        self._put(activity, "restored", **{**self._wait_of(activity), **counted, **ended})
         if self._walk is not None:
             self._walk.chose(str(ended["outcome"]))
 
-    def _broke(self, activity: _Activity, failure: Failure, *, took_s: float | None = None) -> None:
-        told = {"state": "failed", "cause": cause_of(failure), "duration_s": took_s}
+    def _failed(
+        self, activity: _Activity, failure: Failure, *, took_s: float | None = None
+    ) -> None:
+        failure_fields = {"state": "failed", "cause": cause_of(failure), "duration_s": took_s}
         if activity.name != "mnestic.restore":
-            self._put(activity, "step", **told)
+            self._put(activity, "step", **failure_fields)
         elif failure.application_failure_info.type == "ResumeRefusedError":
-            self._put(activity, "refused", name=RESUME, **self._waited(activity), **told)
+            self._put(activity, "refused", name=RESUME, **self._wait_of(activity), **failure_fields)
         else:
-            self._put(activity, "needs_attention", **self._waited(activity), **told)
+            self._put(activity, "needs_attention", **self._wait_of(activity), **failure_fields)
             self._attention = activity.place
 
-    def _waited(self, activity: _Activity) -> dict[str, Any]:
-        """The wait that a restore is of; a local one is of the wait that was opened last."""
+    def _wait_of(self, activity: _Activity) -> dict[str, Any]:
+        """The wait of a restore; for a local activity, the wait that was opened last."""
         activity_input = fields_of(activity.activity_input.get("wait"))
         return (
             _wait(activity_input["wait_id"], fields_of(activity_input.get("snapshot")))
@@ -233,27 +237,27 @@ class Steps:
         )
 
 
-def _is_no_step(activity: _Activity) -> bool:
-    """Whether nothing is told of it: its ledger row does, or the job only looked at its own history."""
-    kept = activity.name == "mnestic.keep_result" and activity.tool is None
-    return kept or activity.name == "mnestic.find_arrival"
+def _is_hidden(activity: _Activity) -> bool:
+    """Whether an activity has no entry: its ledger row has one, or it only reads the job's own history."""
+    is_result_storage = activity.name == "mnestic.keep_result" and activity.tool is None
+    return is_result_storage or activity.name == "mnestic.find_arrival"
 
 
 def _local_input(name: str, activity_id: str) -> dict[str, Any]:
-    """What a local activity was asked, as far as it is known: to keep a tool's call, by the operation's key."""
+    """The input of a local activity, as far as its id tells: the operation's key of a stored tool call."""
     if name != "mnestic.remember":
         return {}
     return {"operation": {"key": activity_id}, "tool_call": {"id": activity_id}}
 
 
 def _wait(wait_id: str | None, snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    sealed = {"snapshot_id": snapshot.get("id"), "sha256": snapshot.get("sha256")}
-    return {"wait_id": wait_id, **sealed}
+    snapshot_fields = {"snapshot_id": snapshot.get("id"), "sha256": snapshot.get("sha256")}
+    return {"wait_id": wait_id, **snapshot_fields}
 
 
 def _counts(result: Mapping[str, Any]) -> dict[str, Any]:
-    """What a step's result says that is no text."""
-    counted = {name: result[name] for name in _COUNTED if result.get(name) is not None}
+    """The numbers and ids of a step's result, without texts."""
+    counted = {name: result[name] for name in _RESULT_FIELDS if result.get(name) is not None}
     records = result.get("record_count") or len(result.get("records") or ())
     lists = {"missing": len(result.get("missing") or ())}
     lists["episodes"] = len(result.get("episode_ids") or ())

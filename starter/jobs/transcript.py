@@ -1,4 +1,4 @@
-"""A job's transcript: its timeline, with the texts that Temporal's history and memory have of it.
+"""A job's transcript: its timeline, with the texts that Temporal's history and memory have.
 
 It stands apart from the timeline, which leaves all texts behind so that it can be shown to anybody.
 """
@@ -28,7 +28,7 @@ _THINK = "mnestic.think"
 async def job_transcript(
     temporal: Client, *, job_id: str, tenant_id: str, memory: Memory
 ) -> JobTranscript:
-    """What a job thought and emitted; see `MnesticClient.job_transcript`."""
+    """The transcript of a job; see `MnesticClient.job_transcript`."""
     record = await read_job(temporal, job_id=job_id, tenant_id=tenant_id, memory=memory)
     session_id = _session_of(record)
     async with memory.transaction(
@@ -47,7 +47,7 @@ async def job_transcript(
     events = [event for run in record.runs for event in run]
     texts = JobTexts(
         prompts=dict(_prompts(events)),
-        payloads=dict(_payloads(events)) | dict(_kept_payloads(record)),
+        payloads=dict(_payloads(events)) | dict(_stored_payloads(record)),
         messages=dict(_messages(state, operations, scope=scope)),
         tools={"/".join(map(str, place_of(call.id) or ())): call for call in tools},
     )
@@ -57,11 +57,11 @@ async def job_transcript(
 
 
 def _session_of(record: JobRecord) -> str:
-    """The session of a job; empty of one that has written nothing, and that Temporal has forgotten."""
+    """The session of a job; empty if it has written nothing and Temporal no longer has it."""
     started = (entry.detail.get("session") for entry in record.timeline.entries)
     waited = (wait.scope.session_id for wait in record.waits)
-    told = (episode.session_id for episode in record.episodes)
-    return next((name for names in (started, waited, told) for name in names if name), "")
+    from_episodes = (episode.session_id for episode in record.episodes)
+    return next((name for names in (started, waited, from_episodes) for name in names if name), "")
 
 
 def _is_of(call: ToolCall, job_id: str) -> bool:
@@ -70,18 +70,18 @@ def _is_of(call: ToolCall, job_id: str) -> bool:
 
 
 async def _whole(transaction: Transaction, call: ToolCall) -> ToolCall:
-    """The call with its result, which may stand elsewhere."""
+    """The call with its result, which may be stored apart."""
     reference = find_reference(call.result)
     if reference is None:
         return call
     try:
         return call.model_copy(update={"result": await transaction.tool_results.get(reference)})
     except NotFoundError:
-        return call  # it was removed; the reference tells its size
+        return call  # it was removed; the reference has its size
 
 
 def _prompts(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Prompt]]:
-    """What models were asked, by operation."""
+    """The prompts of model calls, by operation."""
     for event in events:
         if not event.HasField("activity_task_scheduled_event_attributes"):
             continue
@@ -93,11 +93,11 @@ def _prompts(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Prompt]]:
         try:
             yield str(key), Prompt.model_validate(activity_input)
         except ValidationError:
-            continue  # of a version that asked otherwise
+            continue  # of a version with another input
 
 
 def _payloads(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Any]]:
-    """What jobs were resumed with, by request."""
+    """The payloads of resumes, by request."""
     for event in events:
         if event.HasField("workflow_execution_signaled_event_attributes"):
             payloads = event.workflow_execution_signaled_event_attributes.input.payloads
@@ -111,8 +111,8 @@ def _payloads(events: Iterable[HistoryEvent]) -> Iterator[tuple[str, Any]]:
             yield activity_input["request_id"], activity_input.get("payload")
 
 
-def _kept_payloads(record: JobRecord) -> Iterator[tuple[str, Any]]:
-    """The same, from what a later wait has kept of the results of an earlier one."""
+def _stored_payloads(record: JobRecord) -> Iterator[tuple[str, Any]]:
+    """The payloads of resumes that a later wait has stored."""
     for wait, later in zip(record.waits, record.waits[1:], strict=False):
         result = fields_of(later.context.payload_results.get(wait.context.cursor_node))
         if wait.receipt is not None and "payload" in result:
@@ -122,7 +122,7 @@ def _kept_payloads(record: JobRecord) -> Iterator[tuple[str, Any]]:
 def _messages(
     state: WorkingMemory, operations: Iterable[LedgerEntry], *, scope: Scope | None
 ) -> Iterator[tuple[str, Message]]:
-    """The messages that operations of the job have written, by operation."""
+    """The messages that the job wrote, by operation."""
     if scope is None:
         return
     by_id = {message.id: message for message in state.messages}

@@ -1,4 +1,4 @@
-"""Sending an update to a job, for no longer than a limit."""
+"""Sends an update to a job, with a time limit."""
 
 import asyncio
 from datetime import timedelta
@@ -19,14 +19,14 @@ async def send_update(
     result_type: type[Answer],
     limit: timedelta,
 ) -> Answer | None:
-    """The answer, or None when no worker gives one within the limit.
+    """The answer; None if no worker answers within the limit.
 
     In a task of its own: the SDK polls for longer than any time limit of a call, and turns a
     cancellation into an error of its own. The request may be sent more than once.
 
     Raises:
-        WorkflowUpdateFailedError: the job refuses it.
-        RPCError: Temporal does.
+        WorkflowUpdateFailedError: the job refuses the update.
+        RPCError: Temporal refuses it.
     """
     sending = asyncio.create_task(_execute(handle, name, request, result_type=result_type))
     try:
@@ -34,10 +34,10 @@ async def send_update(
         answered = sending.done()
     finally:
         sending.cancel()
-        # gather and not wait: if we are cancelled ourselves, nobody else looks at its error
+        # gather and not wait: if this task is cancelled, nothing else retrieves the error
         await asyncio.gather(sending, return_exceptions=True)
     if not answered and (sending.cancelled() or sending.exception() is not None):
-        return None  # else it came at the last moment
+        return None  # otherwise it arrived at the last moment
     try:
         answer: Answer = sending.result()
     except WorkflowUpdateRPCTimeoutOrCancelledError:
@@ -48,7 +48,7 @@ async def send_update(
 async def _execute(
     handle: WorkflowHandle[Any, Any], name: str, request: Any, *, result_type: type[Answer]
 ) -> Answer:
-    """Sends an update, and again if the workflow task that took it came to nothing.
+    """Sends an update, and again if the workflow task that took it failed.
 
     That happens to a job in good health, when a signal comes just while it goes on in a new run. Where
     the job's code fails, it happens each time.

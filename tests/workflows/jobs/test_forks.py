@@ -226,8 +226,8 @@ async def test_a_fork_names_the_wait_it_comes_from_in_every_run(
 @pytest.mark.parametrize(
     ("wait", "why"),
     [
-        (2, "wait 2: is not there; job .* has one wait, 1"),
-        (0, "wait 0: is not there"),
+        (2, "wait 2: does not exist; job .* has one wait, 1"),
+        (0, "wait 0: does not exist"),
         ("other/w1", "wait other/w1: is not a wait of job"),
         ("w1", "wait w1: is not a wait of job"),
     ],

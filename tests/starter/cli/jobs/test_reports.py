@@ -137,11 +137,11 @@ async def test_nothing_that_changed_is_told_as_nothing(waiting: str, ask: Ask) -
 @pytest.mark.parametrize(
     ("wait", "told"),
     [
-        ("2", "wait 2: is not there; job ID has one wait, 1"),
-        ("0", "wait 0: is not there"),
+        ("2", "wait 2: does not exist; job ID has one wait, 1"),
+        ("0", "wait 0: does not exist"),
         ("other/w1", "wait other/w1: is not a wait of job ID"),
         ("w9", "wait w9: is not a wait of job ID"),
-        ("ID/w7", "wait ID/w7: is not there; job ID has one wait, 1"),
+        ("ID/w7", "wait ID/w7: does not exist; job ID has one wait, 1"),
     ],
 )
 async def test_a_wait_that_the_job_does_not_have_is_refused(

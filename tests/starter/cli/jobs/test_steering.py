@@ -66,7 +66,7 @@ async def test_a_job_is_forked_from_a_wait(ask: Ask, waiting: str, until_state: 
             "'soon' is not a date or a time; write 2026-01-31",
         ),
         (("extend", "{job}"), "either by how much or until when"),
-        (("fork", "{job}", "--wait", "9"), "wait 9: is not there"),
+        (("fork", "{job}", "--wait", "9"), "wait 9: does not exist"),
         (("fork", "{job}", "--session", "s1"), "working memory of session s1 exists already"),
         (("fork", "nobody", "--wait", "1"), "no job nobody"),
         (("pause", "nobody"), "no job nobody"),
