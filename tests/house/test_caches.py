@@ -21,6 +21,7 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/language/identifiers.py": {"_data": "our own words", "_patterns": "our own patterns"},
     "memory/language/small_talk.py": {"_courtesies": "two patterns, once"},
     "memory/packing.py": {"_as_said": "single characters"},
     "starter/importers/speaker_words.py": {"_words": "our own words"},

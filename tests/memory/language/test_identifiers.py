@@ -1,0 +1,230 @@
+"""Identifiers: which texts name one thing, in whichever written form, and which name another."""
+
+import time
+from itertools import combinations, pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.language.identifiers import (
+    Identifier,
+    find_identifiers,
+    is_identifier_noun,
+)
+
+SAME = [
+    ("carla.m@posteo.example", "Carla.M@Posteo.EXAMPLE"),
+    ("carla.m@posteo.example", "carla.m [at] posteo [dot] example"),
+    ("+33 6 12 34 56 78", "0033612345678"),
+    ("+33 6 12 34 56 78", "+33 (0)6.12.34.56.78"),
+    ("+33 6 12 34 56 78", "06 12 34 56 78"),
+    ("06/12.34.56.78", "0612345678"),
+    ("+1 (312) 555-0188", "312-555-0188"),
+    ("1-312-555-0188", "+13125550188"),
+    ("312.555.0188", "3125550188"),
+    ("5500 0000 0000 0004", "5500-0000-0000-0004"),
+    ("5500 0000 0000 0004", "5500000000000004"),
+    ("3400 000000 00009", "340000000000009"),
+    ("219-09-9999", "219099999"),
+    ("219 09 9999", "219-09-9999"),
+    ("NL91 ABNA 0417 1643 00", "NL91ABNA0417164300"),
+    ("nl91-abna-0417-1643-00", "NL91 ABNA 0417 1643 00"),
+    ("https://www.Ferry.example/times", "ferry.example/times/"),
+    ("http://ferry.example:80", "ferry.example"),
+    ("@Otto_K", "@otto_k"),
+    ("OPS-311", "ops-311"),
+    ("OPS-311", "OPS 311"),
+    ("KL1021", "KL 1021"),
+    ("INV-2023-07", "INV/2023/07"),
+    ("v3.1.4", "version 3.1.4"),
+    ("release 2.0", "v2.0"),
+    ("2001:db8:0:0::7", "2001:0DB8::7"),
+    ("00:1b:44:11:3a:b7", "00-1B-44-11-3A-B7"),
+    ("9f0c1c1e-6a39-4a0c-8df1-0d2f5b9a7c11", "9F0C1C1E6A394A0C8DF10D2F5B9A7C11"),
+    ("order #88120", "88120"),
+    ("Order no. 412", "order 412"),
+    ("ticket 412", "#412"),
+    ("Rechnung Nr. 90017", "invoice 90017"),
+    ("85.07.30-033.28", "85073003328"),
+    ("4111\u20111111\u20111111\u20111111", "4111\u00a01111\u00a01111\u00a01111"),
+    ("\uff10\uff16 12 34 56 78", "06 12 34 56 78"),
+]
+
+OTHER = [
+    ("carla.m@posteo.example", "carla@posteo.example"),
+    ("alma@north.example", "alma.berg@north.example"),
+    ("alma@north.example", "elma@north.example"),
+    ("alma@north.example", "alma@north.example.org"),
+    ("alma@north.example", "alma+news@north.example"),
+    ("alma@north.example", "north.example"),
+    ("+33 6 12 34 56 78", "+33 6 12 34 56 79"),
+    ("+33 6 12 34 56 78", "+34 612 34 56 78"),
+    ("06 12 34 56 78", "06 12 34 56 7"),
+    ("312-555-0188", "312-555-0189"),
+    ("5500 0000 0000 0004", "5500 0000 0000 0040"),
+    ("219-09-9999", "219-09-9998"),
+    ("012-34-5678", "12345678"),
+    ("NL91 ABNA 0417 1643 00", "NL91 ABNA 0417 1643 01"),
+    ("ferry.example/times", "ferry.example"),
+    ("ferry.example/times", "ferry.example/Times"),
+    ("docs.ferry.example", "ferry.example"),
+    ("@otto", "@otto_k"),
+    ("OPS-311", "OPS-312"),
+    ("OPS-311", "OPS-3110"),
+    ("OPS-311", "DEV-311"),
+    ("T-1731", "T-2713"),
+    ("KL1021", "KL1012"),
+    ("A1-23", "A12-3"),
+    ("v3.1.4", "v3.1.40"),
+    ("v1.2", "v1.2.0"),
+    ("10.1.2.3", "10.1.2.30"),
+    ("10.0.0.0/8", "10.0.0.0"),
+    ("order #88120", "order #88121"),
+    ("order 412", "room 412"),
+    ("ticket 412", "#4120"),
+    ("user_42", "user_421"),
+    ("scale-annual-2026", "scale-monthly-2026"),
+]
+
+NONE = [
+    "We meet on 3 July 2024 at 7:15, or on 2024-07-03, 03.07.2024, 7/3/24 or 03-07-2024.",
+    "She was 20 in 2019-2023, a 20-year-old, 1.92 m tall, and ran 5km in 24min, the 3rd of 120.",
+    "It costs $12,500 or 12500 EUR, 1.234.567,89, 1,000,000 or 50%, and pi is 3.14159265.",
+    "The mid-90s, Q3, FY24, the top-10, a 24-hour shop, 16GB and 5G at 100 km/h.",
+    "The U.S. and e.g. node.js, README.md, a.b, and/or 24/7, TCP/IP; I met him.It rained.",
+    "From 10:30:15 to 11:00, 3-4 times, 2 x 4, 10 20 30, and 1/2 of it.",
+    "",
+]
+
+
+def only(text: str) -> Identifier:
+    return find_identifiers(text)[-1]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_written_forms_of_one_thing_are_the_same(one: str, other: str) -> None:
+    found, same = only(one), only(f"Is it ({other})?")
+
+    assert found.is_same(same)
+    assert same.is_same(found)
+
+
+@pytest.mark.parametrize(("one", "other"), OTHER)
+def test_what_differs_in_a_character_is_another_thing(one: str, other: str) -> None:
+    found, differs = only(one), only(other)
+
+    assert not found.is_same(differs)
+    assert not differs.is_same(found)
+
+
+@pytest.mark.parametrize("text", NONE)
+def test_dates_amounts_and_measures_are_no_identifiers(text: str) -> None:
+    assert [(one.kind, one.text) for one in find_identifiers(text)] == []
+
+
+def test_each_is_found_where_it_stands() -> None:
+    text = "Mail alma@north.example, about ticket OPS-311 (v2.0); call +33 6 12 34 56 78 or @otto."
+
+    found = find_identifiers(text)
+
+    assert [(one.kind, text[one.start : one.end]) for one in found] == [
+        ("email", "alma@north.example"),
+        ("code", "OPS-311"),
+        ("version", "v2.0"),
+        ("phone", "+33 6 12 34 56 78"),
+        ("handle", "@otto"),
+    ]
+    assert all(one.text == text[one.start : one.end] for one in found)
+
+
+def test_two_numbers_beside_each_other_are_two() -> None:
+    found = find_identifiers("+33 (0)6/12.34.56.78 0612 34 56 79")
+
+    assert [one.text for one in found] == ["+33 (0)6/12.34.56.78", "0612 34 56 79"]
+
+
+@pytest.mark.parametrize(
+    "text", ["番号はOPS-311です", "电话+33612345678。", "邮箱alma@north.example"]
+)
+def test_scripts_without_spaces_may_stand_beside_one(text: str) -> None:
+    assert len(find_identifiers(text)) == 1
+
+
+def test_a_short_number_is_what_it_is_called() -> None:
+    room, order, plain = only("room 412"), only("order no. 412"), only("#412")
+
+    assert not room.is_same(order)
+    assert room.is_same(plain)
+    assert order.is_same(plain)
+
+
+@pytest.mark.parametrize(
+    ("word", "says_a_kind"), [("ticket", True), ("rechnung", True), ("alma", False)]
+)
+def test_nouns_say_of_which_kind_an_identifier_is(word: str, says_a_kind: bool) -> None:
+    assert is_identifier_noun(word) is says_a_kind
+
+
+figures = st.text("0123456789", min_size=9, max_size=14).filter(lambda text: text[0] in "123456789")
+
+
+@given(figures, st.sampled_from(["-", "/"]), st.integers(1, 8))
+def test_figures_are_the_same_however_they_are_grouped(text: str, mark: str, place: int) -> None:
+    grouped = f"{text[:place]}{mark}{text[place:]}"
+
+    whole, parts = only(f"no. {text}"), find_identifiers(f"no. {grouped}")
+
+    assert [one.is_same(whole) for one in parts] == [True]
+
+
+@given(figures, figures)
+def test_other_figures_are_never_the_same(one: str, other: str) -> None:
+    assert only(f"id {one}").is_same(only(f"id {other}")) is (one == other)
+
+
+words = st.text("abcdefghkmnprsuvwyz", min_size=2, max_size=8)
+mails = st.builds("{}.{}@{}.example".format, words, words, words)
+
+
+@given(mails, mails)
+def test_an_address_is_the_same_in_any_case_alone(one: str, other: str) -> None:
+    assert only(one.title()).is_same(only(one.upper()))
+    assert only(one).is_same(only(other)) is (one == other)
+
+
+codes = st.builds("{}-{}".format, words.map(str.upper), st.integers(0, 99_999))
+
+
+@given(codes)
+def test_a_code_is_the_same_with_and_without_its_mark(code: str) -> None:
+    found = {one.key for form in (code, code.replace("-", "_")) for one in find_identifiers(form)}
+
+    assert len(found) <= 1  # none where it is a part of a year, such as MAR-20
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_taken_and_none_overlaps(text: str) -> None:
+    found = find_identifiers(text)
+
+    assert all(one.text == text[one.start : one.end] != "" for one in found)
+    assert all(one.end <= other.start for one, other in pairwise(found))
+
+
+@given(st.lists(st.sampled_from([one for pair in SAME for one in pair]), min_size=1, max_size=4))
+def test_the_core_stands_in_every_written_form(texts: list[str]) -> None:
+    for one, other in combinations([only(text) for text in texts], 2):
+        if one.is_same(other) and other.text.isascii():
+            left = "".join(filter(str.isalnum, other.text.lower()))
+            assert one.core in left or other.core in one.core
+
+
+@pytest.mark.parametrize(
+    "part", ["1-", "1'", "a.", "a@", "+1", "(0", "0 12 ", "1:", "http://", "1"]
+)
+def test_a_long_text_takes_time_by_its_length_alone(part: str) -> None:
+    began = time.process_time()
+
+    find_identifiers(part * (100_000 // len(part)))
+
+    assert time.process_time() - began < 3
