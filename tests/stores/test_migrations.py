@@ -1,6 +1,7 @@
 """The migrations: which there are, how they run, and what becomes of the rows that are there."""
 
 import json
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from importlib.resources import as_file, files
@@ -56,6 +57,18 @@ def test_the_code_needs_the_latest_migration() -> None:
         head = ScriptDirectory.from_config(config).get_current_head()
 
     assert head == SCHEMA_VERSION
+
+
+def test_a_migration_stands_alone() -> None:
+    """What the code does today may change; what a landed migration does may not."""
+    with as_file(files("mnestic.stores.postgres") / "migrations" / "versions") as folder:
+        ours = [
+            path.name
+            for path in folder.glob("*.py")
+            if re.search(r"^\s*(?:from|import) mnestic\b", path.read_text("utf-8"), re.MULTILINE)
+        ]
+
+    assert ours == []
 
 
 def test_migrating_again_changes_nothing(admin_url: str) -> None:

@@ -5,11 +5,10 @@ Revises: 0001
 """
 
 import json
+from typing import Any
 
 from alembic import op
 from sqlalchemy import text
-
-from mnestic.memory.canonical import canonical_json
 
 revision = "0002"
 down_revision = "0001"
@@ -125,5 +124,12 @@ def _write_states_canonically() -> None:
     connection = op.get_bind()
     for key in connection.execute(KEYS).mappings().all():
         state = json.loads(connection.execute(STATE, {**key}).scalar_one())
-        connection.execute(WRITE_STATE, {**key, "state": canonical_json(state).decode()})
+        connection.execute(WRITE_STATE, {**key, "state": _canonical(state)})
     op.execute("ALTER TABLE mnestic.working_memory FORCE ROW LEVEL SECURITY")
+
+
+def _canonical(state: Any) -> str:
+    """What the code of that time sealed: sorted keys and no white space."""
+    return json.dumps(
+        state, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
