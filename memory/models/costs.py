@@ -1,6 +1,6 @@
 """What models have cost, by purpose, and what of it was for memories and notes before messages.
 
-It stands apart from `usage`, which holds calls to budgets, and is about calls that are over.
+It stands apart from `usage`, which limits calls by budgets; this is about calls that have ended.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,6 @@ from pydantic import AwareDatetime, ConfigDict, NonNegativeInt
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.models.messages import TokenUsage
 from mnestic.memory.models.usage import ModelPrices, Purpose, UsageTotal
-from mnestic.memory.retrieval.retrieval_log import InjectedTokens
 
 
 class ModelCosts(UsageTotal):
@@ -28,6 +27,15 @@ class PurposeCosts(UsageTotal):
     purpose: Purpose
     models: tuple[str, ...]
     injected_tokens: NonNegativeInt = 0
+
+
+class InjectedTokens(DeferredModel):
+    """How many messages something was put before, and how many tokens that was in all."""
+
+    model_config = ConfigDict(frozen=True)
+
+    retrievals: NonNegativeInt = 0
+    tokens: NonNegativeInt = 0
 
 
 class RetrievalCosts(InjectedTokens):

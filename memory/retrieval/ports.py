@@ -10,12 +10,9 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.models.costs import InjectedTokens
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
-    from mnestic.memory.retrieval.retrieval_log import (
-        InjectedTokens,
-        RetrievalLogEntry,
-        StoredLogEntry,
-    )
+    from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
     from mnestic.memory.retrieval.search import (
         ResolvedTerms,
         Search,

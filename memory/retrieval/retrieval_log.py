@@ -10,7 +10,6 @@ from pydantic import (
     AwareDatetime,
     ConfigDict,
     Field,
-    NonNegativeInt,
 )
 
 from mnestic.memory.canonical import storable
@@ -18,9 +17,8 @@ from mnestic.memory.deferred_model import DeferredModel
 
 LONGEST_PREVIEW = 100  # characters of the message
 Source = Literal["memories", "notes"]
-_Told = Annotated[
-    str, AfterValidator(storable)
-]  # names of files and words of servers may be anything
+# Names of files and messages of servers may contain anything.
+_StorableText = Annotated[str, AfterValidator(storable)]
 
 
 class LoggedMemory(DeferredModel):
@@ -37,7 +35,7 @@ class LoggedNote(DeferredModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    path: _Told
+    path: _StorableText
 
 
 class Skipped(DeferredModel):
@@ -46,8 +44,8 @@ class Skipped(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     source: Source
-    name: _Told | None = None
-    why: _Told
+    name: _StorableText | None = None
+    why: _StorableText
 
 
 class RetrievalLogEntry(DeferredModel):
@@ -68,15 +66,6 @@ class StoredLogEntry(RetrievalLogEntry):
 
     id: int
     created_at: AwareDatetime
-
-
-class InjectedTokens(DeferredModel):
-    """How many messages something was put before, and how many tokens that was in all."""
-
-    model_config = ConfigDict(frozen=True)
-
-    retrievals: NonNegativeInt = 0
-    tokens: NonNegativeInt = 0
 
 
 def preview_of(message: str) -> str:

@@ -6,7 +6,8 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from mnestic.memory.retrieval.retrieval_log import InjectedTokens, RetrievalLogEntry, StoredLogEntry
+from mnestic.memory.models.costs import InjectedTokens
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
 from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, encode_cursor
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow
 from mnestic.stores.postgres.stored import read_stored
@@ -43,8 +44,8 @@ class PostgresRetrievalLogStore:
         page = found.order_by(RETRIEVAL_LOG.c.id.desc()).limit(check_limit(limit) + 1)
         rows = await self._unit.rows(page)
         self._unit.read("retrieval.list", "*")
-        kept = tuple(_log_entry(row) for row in rows[:limit])
-        return kept, encode_cursor(str(kept[-1].id)) if len(rows) > limit else None
+        entries = tuple(_log_entry(row) for row in rows[:limit])
+        return entries, encode_cursor(str(entries[-1].id)) if len(rows) > limit else None
 
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None

@@ -3,9 +3,14 @@
 from decimal import Decimal
 from typing import Any
 
-from mnestic.memory.models.costs import ModelCosts, purposes_of, retrieval_costs_of, total_of
+from mnestic.memory.models.costs import (
+    InjectedTokens,
+    ModelCosts,
+    purposes_of,
+    retrieval_costs_of,
+    total_of,
+)
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.retrieval.retrieval_log import InjectedTokens
 
 PRICES = ModelPrices.model_validate({"small": {"input": "2", "output": "8"}})
 

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.models.costs import InjectedTokens
 from mnestic.memory.retrieval.retrieval_log import (
-    InjectedTokens,
     LoggedMemory,
     LoggedNote,
     RetrievalLogEntry,
