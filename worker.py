@@ -271,7 +271,7 @@ async def run_worker(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoints = find_endpoints(settings)
-    told = {"task_queue": settings.task_queue, "build_id": settings.build_id}
+    fields = {"task_queue": settings.task_queue, "build_id": settings.build_id}
     async with AsyncExitStack() as stack:
         memory, activities = await stack.enter_async_context(_open_activities(settings))
         client = await connect_temporal(
@@ -283,10 +283,10 @@ async def run_worker(settings: Settings) -> None:
             memory, client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
         )
         async with worker, poll:
-            log.info("worker ready", extra=told)
+            log.info("worker ready", extra=fields)
             await stop.wait()
-            log.info("worker stopping", extra=told)
-    log.info("worker stopped", extra=told)
+            log.info("worker stopping", extra=fields)
+    log.info("worker stopped", extra=fields)
 
 
 def freeze_heap() -> None:

@@ -77,7 +77,7 @@ class OperationInput(BaseModel):
 
 async def run_once(
     memory: Memory,
-    asked: OperationInput,
+    params: OperationInput,
     result_type: type[Result],
     *,
     work: Callable[[Transaction], Awaitable[Result]],
@@ -87,7 +87,7 @@ async def run_once(
 
     Args:
         memory: Where both are written.
-        asked: The operation and its request.
+        params: The operation and its request.
         result_type: What the work gives.
         work: Done once.
         beside: Done each time, also when another attempt did the work first, such as writing down
@@ -96,20 +96,20 @@ async def run_once(
     Raises:
         IdempotencyConflictError: the operation's key was used for another request.
     """
-    async with asked.transaction(memory, write=True) as transaction:
+    async with params.transaction(memory, write=True) as transaction:
         if beside is not None:
             await beside(transaction)
-        stored = await transaction.replay(asked.operation, asked.request_hash)
+        stored = await transaction.replay(params.operation, params.request_hash)
         if stored is not None:
             return result_type.model_validate(stored)
         result = await work(transaction)
-        await transaction.complete(asked.operation, result.model_dump(mode="json"))
+        await transaction.complete(params.operation, result.model_dump(mode="json"))
         return result
 
 
 async def find_done(
-    transaction: Transaction, asked: OperationInput, result_type: type[Result]
+    transaction: Transaction, params: OperationInput, result_type: type[Result]
 ) -> Result | None:
     """What the operation gave if it was done before, so that a model is not asked twice."""
-    stored = await transaction.find_result(asked.operation, asked.request_hash)
+    stored = await transaction.find_result(params.operation, params.request_hash)
     return None if stored is None else result_type.model_validate(stored)

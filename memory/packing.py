@@ -161,11 +161,11 @@ def key_of(words: str) -> str:
     folded = unicodedata.normalize("NFKC", words).casefold()
     signed = _MINUS.sub("\u2212", folded).replace("!=", "\u2260")
     signed = _BETWEEN_DIGITS.sub(lambda found: _SIGN[found[0]], signed)
-    return " ".join("".join(map(_as_said, signed)).split()) or folded
+    return " ".join("".join(map(_spoken, signed)).split()) or folded
 
 
 @cache
-def _as_said(char: str) -> str:
+def _spoken(char: str) -> str:
     """A character of a word, a sign by itself, or a space."""
     category = unicodedata.category(char)
     if category[0] in "LMN" or char == "_":

@@ -30,9 +30,9 @@ _LOCAL_CALLS = (
 LARGEST_INPUT = 2_000_000
 """Bytes of what is sent to an activity or a new run, just below Temporal's 2 MiB."""
 
-Asked = TypeVar("Asked")
+Params = TypeVar("Params")
 Result = TypeVar("Result")
-Method = Callable[[Any, Asked], Awaitable[Result]]
+Method = Callable[[Any, Params], Awaitable[Result]]
 
 
 def check_sendable(value: Any, *, what: str) -> None:
@@ -52,17 +52,17 @@ def check_sendable(value: Any, *, what: str) -> None:
 
 def is_of_this_version() -> bool:
     """Whether this run was begun by 0.2.0 or later; runs of 0.1.0 go on in their own way."""
-    return keeps_calls_soon() or workflow.patched(_LOCAL)
+    return stores_locally() or workflow.patched(_LOCAL)
 
 
-def keeps_calls_soon() -> bool:
+def stores_locally() -> bool:
     """Whether this run keeps the calls of tools inside the workflow task."""
     return workflow.patched(_LOCAL_CALLS)
 
 
 async def run_activity(
-    method: Method[Asked, Result],
-    asked: Asked,
+    method: Method[Params, Result],
+    params: Params,
     *,
     timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109 - Temporal's, not asyncio's
     retry: RetryPolicy | None = None,
@@ -74,15 +74,15 @@ async def run_activity(
     cancellation once; one that came while the activity ended is raised here.
     """
     cancelled_before = workflow.cancellation_reason() is not None
-    result = await run_to_the_end(method, asked, timeout=timeout, retry=retry, heartbeat=heartbeat)
+    result = await run_to_the_end(method, params, timeout=timeout, retry=retry, heartbeat=heartbeat)
     if workflow.cancellation_reason() is not None and not cancelled_before:
         raise asyncio.CancelledError
     return result
 
 
 async def run_to_the_end(
-    method: Method[Asked, Result],
-    asked: Asked,
+    method: Method[Params, Result],
+    params: Params,
     *,
     timeout: timedelta,  # noqa: ASYNC109
     retry: RetryPolicy | None = None,
@@ -93,10 +93,10 @@ async def run_to_the_end(
     Raises:
         PayloadTooLargeError: what it is asked is more than Temporal carries.
     """
-    check_sendable(asked, what=f"what {method.__name__} is asked")
+    check_sendable(params, what=f"what {method.__name__} is asked")
     return await workflow.execute_activity_method(
         method,
-        asked,
+        params,
         start_to_close_timeout=timeout,
         heartbeat_timeout=heartbeat,
         retry_policy=retry or OURS,
@@ -105,7 +105,7 @@ async def run_to_the_end(
 
 
 async def run_local_first(
-    method: Method[Asked, Result], asked: Asked, *, activity_id: str | None = None
+    method: Method[Params, Result], params: Params, *, activity_id: str | None = None
 ) -> Result:
     """Runs an activity inside the workflow task, and as an ordinary one if that takes too long.
 
@@ -114,20 +114,20 @@ async def run_local_first(
     whoever asks. An `activity_id` is all that the history has of what it was asked.
     """
     if not is_of_this_version():
-        return await run_activity(method, asked)
+        return await run_activity(method, params)
     try:
-        local = run_local(method, asked, give_up_after=_SOON, activity_id=activity_id)
+        local = run_local(method, params, give_up_after=_SOON, activity_id=activity_id)
         return await _settled(local)
     except ActivityError as error:
         cause = error.cause
         if isinstance(cause, ApplicationError) and cause.non_retryable:
             raise
-    return await run_activity(method, asked)
+    return await run_activity(method, params)
 
 
 async def run_local(
-    method: Method[Asked, Result],
-    asked: Asked,
+    method: Method[Params, Result],
+    params: Params,
     *,
     give_up_after: timedelta | None = None,
     activity_id: str | None = None,
@@ -141,7 +141,7 @@ async def run_local(
     try:
         return await workflow.execute_local_activity_method(
             method,
-            asked,
+            params,
             activity_id=activity_id,
             schedule_to_close_timeout=give_up_after,
             # Beside the other it would end an attempt first, which is then tried again, and again.

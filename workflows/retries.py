@@ -16,26 +16,26 @@ TOOLS = RetryPolicy(maximum_attempts=5, non_retryable_error_types=["PayloadsTooL
 """Of tools, which are not ours; a result that Temporal cannot carry is no smaller the next time."""
 
 
-def retry_policy(asked: Retry | None, *, usual: RetryPolicy) -> RetryPolicy:
+def retry_policy(retry: Retry | None, *, usual: RetryPolicy) -> RetryPolicy:
     """The usual policy, with what a plan asks for in its place."""
-    if asked is None:
+    if retry is None:
         return usual
-    first = asked.first_delay or usual.initial_interval
-    longest = asked.max_delay or usual.maximum_interval
+    first = retry.first_delay or usual.initial_interval
+    longest = retry.max_delay or usual.maximum_interval
     if longest is not None:
-        first, longest = _ordered(asked, first, longest)
+        first, longest = _ordered(retry, first, longest)
     return replace(
         usual,
         initial_interval=first,
         maximum_interval=longest,
-        backoff_coefficient=asked.backoff or usual.backoff_coefficient,
-        maximum_attempts=usual.maximum_attempts if asked.attempts is None else asked.attempts,
-        non_retryable_error_types=[*(usual.non_retryable_error_types or ()), *asked.not_on] or None,
+        backoff_coefficient=retry.backoff or usual.backoff_coefficient,
+        maximum_attempts=usual.maximum_attempts if retry.attempts is None else retry.attempts,
+        non_retryable_error_types=[*(usual.non_retryable_error_types or ()), *retry.not_on] or None,
     )
 
 
-def _ordered(asked: Retry, first: timedelta, longest: timedelta) -> tuple[timedelta, timedelta]:
+def _ordered(retry: Retry, first: timedelta, longest: timedelta) -> tuple[timedelta, timedelta]:
     """Both delays, the one that the plan names deciding when they contradict."""
-    if asked.max_delay is not None:
+    if retry.max_delay is not None:
         return min(first, longest), longest
     return first, max(first, longest)

@@ -13,7 +13,7 @@ from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.quotations import quoted
 
 VERSION = 1
-_HEARD_CHARS = 400  # of a message that was said before
+_PRECEDING_CHARS = 400  # of a message that was said before
 
 
 def _names(cardinality: str) -> str:
@@ -65,17 +65,21 @@ def quotation(turns: Sequence[Turn]) -> str:
 
     What was said in a conversation before comes first, without a number.
     """
-    asked = {(turn.session_id, turn.source_id) for turn in turns}
+    given = {(turn.session_id, turn.source_id) for turn in turns}
     conversations: dict[str, int] = {}
     lines = []
     for number, turn in enumerate(turns, 1):
         if turn.session_id not in conversations:
             conversations[turn.session_id] = len(conversations) + 1
             lines += [
-                _line(said.model_copy(update={"content": cut_text(said.content, _HEARD_CHARS)}))
+                _line(
+                    earlier.model_copy(
+                        update={"content": cut_text(earlier.content, _PRECEDING_CHARS)}
+                    )
+                )
                 | {"conversation": conversations[turn.session_id]}
-                for said in turn.before
-                if (said.session_id, said.source_id) not in asked
+                for earlier in turn.before
+                if (earlier.session_id, earlier.source_id) not in given
             ]
         place = {"message": number, "conversation": conversations[turn.session_id]}
         lines.append(place | _line(turn))

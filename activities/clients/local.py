@@ -155,9 +155,11 @@ def _render(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> str:
 
 
 def _reply(messages: Sequence[ChatMessage], max_tokens: int) -> str:
-    asked = max((i for i, message in enumerate(messages) if message.role == "user"), default=None)
-    others = [message for i, message in enumerate(messages) if i != asked]
-    question = terms_of(messages[asked].content) if asked is not None else ()
+    last_user = max(
+        (i for i, message in enumerate(messages) if message.role == "user"), default=None
+    )
+    others = [message for i, message in enumerate(messages) if i != last_user]
+    question = terms_of(messages[last_user].content) if last_user is not None else ()
     quotes = _best_matches(
         question, [sentence for message in others for sentence in _sentences(message)]
     )
@@ -177,9 +179,9 @@ def _best_matches(question: Sequence[str], sentences: Sequence[_Sentence]) -> li
     """What fits the question best; a name in it points at who speaks, and is no word to match."""
     unique = list(dict.fromkeys(sentences))
     weights = _weights(unique)
-    asked = term_vector(question, weights)
+    query = term_vector(question, weights)
     matches = [
-        cosine(asked, term_vector(sentence.terms, weights))
+        cosine(query, term_vector(sentence.terms, weights))
         * _form(sentence.text)
         * (_NAMED if set(terms_of(sentence.speaker)) & set(question) else 1.0)
         for sentence in unique

@@ -49,7 +49,7 @@ class _Facts(BaseModel):
     facts: list[_Fact]
 
 
-class _Told(BaseModel):
+class _Answer(BaseModel):
     """The same as it is read: a fact in another shape does not spoil the others."""
 
     model_config = ConfigDict(title="list of facts")
@@ -69,11 +69,11 @@ class OpenAIExtractor:
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """See the port. All turns are read by one call; without words in them no call is made."""
-        asked = [turn for turn in turns if turn.content.strip()]
-        if not asked:
+        given = [turn for turn in turns if turn.content.strip()]
+        if not given:
             return Extraction(claims=((),) * len(turns), model=self.model)
-        lines = quotation(asked)
-        room = REASONING_TOKENS + _TOKENS_A_TURN * len(asked) + count_tokens(lines)
+        lines = quotation(given)
+        room = REASONING_TOKENS + _TOKENS_A_TURN * len(given) + count_tokens(lines)
         answer = await self._completions.create(
             (
                 ChatMessage(role="system", content=INSTRUCTION),
@@ -82,8 +82,8 @@ class OpenAIExtractor:
             max_tokens=min(room, _MOST_TOKENS),
             structured=_Facts,
         )
-        answered = self._completions.read(answer, _Told)
-        found, refused = await asyncio.to_thread(_by_turn, answered.facts, asked)
+        answered = self._completions.read(answer, _Answer)
+        found, refused = await asyncio.to_thread(_by_turn, answered.facts, given)
         read = iter(found)
         return Extraction(
             claims=tuple(next(read) if turn.content.strip() else () for turn in turns),

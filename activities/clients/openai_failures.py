@@ -73,28 +73,28 @@ def translated_failures(*, model: str, api_key: str) -> Iterator[None]:
 
 
 def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> MnesticError:
-    said = error.message.replace(api_key, "***") if api_key else error.message
-    said, status = said[:_LONGEST_MESSAGE], error.status_code
-    if _repeats(said, error.request.content):
-        told = ", ".join(filter(None, [error.type, error.code, error.param]))
-        said = f"status {status} ({told or 'no code'}); its message repeats what was sent and is withheld"
+    message = error.message.replace(api_key, "***") if api_key else error.message
+    message, status = message[:_LONGEST_MESSAGE], error.status_code
+    if _repeats(message, error.request.content):
+        details = ", ".join(filter(None, [error.type, error.code, error.param]))
+        message = f"status {status} ({details or 'no code'}); its message repeats what was sent and is withheld"
     if status in _PASSING_STATUSES or status >= _SERVER_ERRORS:
         return ModelUnavailableError(
-            model=model, why=said, retry_after_s=_retry_after_s(error.response.headers)
+            model=model, why=message, retry_after_s=_retry_after_s(error.response.headers)
         )
     hint = _HINTS.get(status)
-    why = f"{said}; {hint}" if hint else said
+    why = f"{message}; {hint}" if hint else message
     is_setting = error.param in _SETTINGS or error.code in _WRONG_SETTINGS
     refused = ModelMisconfiguredError if hint or is_setting else ModelRefusedError
     return refused(model=model, why=why)
 
 
-def _repeats(said: str, request: bytes) -> bool:
+def _repeats(message: str, request: bytes) -> bool:
     """Whether a server's message repeats words in a row of the texts that it was sent."""
     body = json.loads(request or b"{}")
-    told = f" {' '.join(_words(said))} "
+    words = f" {' '.join(_words(message))} "
     sent = _texts([body.get(name) for name in _TEXTS])
-    return any(f" {row} " in told for text in sent for row in _rows(_words(text)))
+    return any(f" {row} " in words for text in sent for row in _rows(_words(text)))
 
 
 def _texts(value: Any) -> Iterator[str]:

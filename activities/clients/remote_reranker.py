@@ -75,10 +75,10 @@ class RemoteReranker:
         if not texts:
             usage = TokenUsage(input_tokens=0, output_tokens=0)
             return RerankScores(relevances=(), model=self.model, usage=usage)
-        asked, *cut = await asyncio.to_thread(
+        query, *cut = await asyncio.to_thread(
             lambda: [cut_tokens(text, self._max_tokens) for text in (question, *texts)]
         )
-        body = await self._receive(asked, cut)
+        body = await self._receive(query, cut)
         try:
             answer = _Answer.model_validate_json(body)
         except ValidationError:
@@ -87,7 +87,7 @@ class RemoteReranker:
             raise ModelMisconfiguredError(model=self.model, why=why) from None
         tokens = _tokens(answer)
         if tokens is None:
-            tokens = await asyncio.to_thread(lambda: sum(map(count_tokens, (asked, *cut))))
+            tokens = await asyncio.to_thread(lambda: sum(map(count_tokens, (query, *cut))))
         usage = TokenUsage(input_tokens=tokens, output_tokens=0)
         units = _search_units(answer)
         try:
@@ -104,11 +104,11 @@ class RemoteReranker:
         )
 
     async def _receive(self, question: str, texts: list[str]) -> str:
-        asked = {"model": self.model, "query": question, "documents": texts, "top_n": len(texts)}
+        body = {"model": self.model, "query": question, "documents": texts, "top_n": len(texts)}
         with translated_failures(model=self.model, api_key=self._client.api_key):
             # The SDK's timeout is one for each read; a server that drips must end as well.
             async with asyncio.timeout(self._timeout_s):
-                return await self._client.post("/rerank", body=asked, cast_to=str)
+                return await self._client.post("/rerank", body=body, cast_to=str)
 
 
 def _relevances(results: list[Any], *, number: int) -> tuple[float, ...]:

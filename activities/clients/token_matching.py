@@ -34,11 +34,11 @@ class TokenMatchReranker:
 
 def _relevances(question: str, texts: Sequence[str]) -> tuple[float, ...]:
     """The mean, over the question's tokens by how telling each is, of the best cosine in the text."""
-    asked, *documents = token_vectors([text[:_LONGEST] for text in (question, *texts)])
-    weights = np.linalg.norm(asked, axis=1)  # that of *the* is a tenth of that of *invoice*
+    query, *documents = token_vectors([text[:_LONGEST] for text in (question, *texts)])
+    weights = np.linalg.norm(query, axis=1)  # that of *the* is a tenth of that of *invoice*
     if not weights.sum():
         return (0.0,) * len(documents)
-    directions = _directions(asked)
+    directions = _directions(query)
     return tuple(
         _relevance(float(weights @ _best(directions, one) / weights.sum())) if len(one) else 0.0
         for one in documents

@@ -52,8 +52,8 @@ class TokenVectorEmbedder:
         is_short = sum(map(len, cut)) <= _SHORT and _loaded.cache_info().currsize
         vectors = _embed(cut) if is_short else await asyncio.to_thread(_embed, cut)
         none = TokenUsage(input_tokens=0, output_tokens=0)
-        told = tuple(vector.tobytes() for vector in vectors)
-        return Embeddings(vectors=told, model=NAME, usage=none)
+        embedded = tuple(vector.tobytes() for vector in vectors)
+        return Embeddings(vectors=embedded, model=NAME, usage=none)
 
     def tokenize(self, texts: Sequence[str]) -> list[bytes]:
         """See `mnestic.memory.ports.WordEmbedder`."""
@@ -73,10 +73,10 @@ class TokenVectorEmbedder:
     ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
         shared = _shared()
-        whole, said = _embed([text[:_LONGEST], telling[:_LONGEST]])
+        whole, content = _embed([text[:_LONGEST], telling[:_LONGEST]])
         if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
-        return np.asarray(said - (shared @ said) @ shared, dtype="<f4")
+        return np.asarray(content - (shared @ content) @ shared, dtype="<f4")
 
 
 _LOADING = threading.Lock()
@@ -195,14 +195,14 @@ def _words(
 
 def _embed(texts: Sequence[str]) -> NDArray[np.float32]:
     """The vectors of texts, a row each; 0 of one without tokens."""
-    told = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
+    embedded = np.zeros((len(texts), DIMENSIONS), dtype="<f4")
     tokens = _tokens(texts)
     lengths = np.array([len(ids) for ids in tokens], dtype=np.intp)
     says = lengths > 0
     if not says.any():
-        return told
-    told[says] = _means(np.array([place for ids in tokens for place in ids]), lengths[says])
-    return told
+        return embedded
+    embedded[says] = _means(np.array([place for ids in tokens for place in ids]), lengths[says])
+    return embedded
 
 
 def _means(tokens: NDArray[Any], lengths: NDArray[np.intp]) -> NDArray[np.float32]:

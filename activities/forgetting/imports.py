@@ -195,13 +195,13 @@ async def _add_messages(
     for line in lines:
         _check_message(line)
     new = await transaction.exports.add_messages(lines)
-    said = [line for line in lines if isinstance(line, MessageLine) and line.place in new]
+    messages = [line for line in lines if isinstance(line, MessageLine) and line.place in new]
     # Before the entries: who learns locks them in this order too.
-    changes = await transaction.facts.claim([claim for line in said for claim in line.claims])
-    entries = [entry_from(line, owner=owner) for line in said]
+    changes = await transaction.facts.claim([claim for line in messages for claim in line.claims])
+    entries = [entry_from(line, owner=owner) for line in messages]
     await transaction.entries.add([entry for entry in entries if entry is not None])
-    messages = len({line.place for line in said})
-    return {"messages": messages, "forgotten": len(new) - messages, "facts": len(changes)}
+    number = len({line.place for line in messages})
+    return {"messages": number, "forgotten": len(new) - number, "facts": len(changes)}
 
 
 def _check_message(line: MessageLine | ForgottenLine) -> None:
@@ -262,8 +262,8 @@ async def _add_episodes(
     added = 0
     for line in lines:
         check_json([line.summary, line.payload], what="episode")
-        said = sha256_hex(canonical_json(line.model_dump(mode="json")))
-        added += await transaction.exports.add_episode(make_id(owner, "episode", said), line)
+        digest = sha256_hex(canonical_json(line.model_dump(mode="json")))
+        added += await transaction.exports.add_episode(make_id(owner, "episode", digest), line)
     return {"episodes": added}
 
 

@@ -55,7 +55,7 @@ class ForgettingActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.purge_topic")
-    async def purge(self, asked: PurgeInput) -> PurgeResult:
+    async def purge(self, params: PurgeInput) -> PurgeResult:
         """Removes or redacts the rows of a table that speak of the topic, in batches.
 
         Idempotent: a row that was dealt with does not speak of the topic any more, and is counted in the
@@ -63,72 +63,72 @@ class ForgettingActivities:
         """
         with failures():
             async with heartbeats():
-                return PurgeResult(rows=await self._purge(asked))
+                return PurgeResult(rows=await self._purge(params))
 
     @activity.defn(name="mnestic.finish_forgetting")
-    async def finish(self, asked: ForgetRequest) -> Purged:
+    async def finish(self, params: ForgetRequest) -> Purged:
         """Leaves the tombstone; tells what was purged.
 
         Idempotent: what was finished stays so.
         """
         with failures():
-            async with self._begin(asked, write=True) as transaction:
-                done = await transaction.forgetting.finish(asked.forgetting_id)
+            async with self._begin(params, write=True) as transaction:
+                done = await transaction.forgetting.finish(params.forgetting_id)
         return Purged(forgetting_id=done.id, purged=done.purged)
 
     @activity.defn(name="mnestic.renew_statistics")
-    async def renew_statistics(self, asked: ForgetRequest) -> Purged:
+    async def renew_statistics(self, params: ForgetRequest) -> Purged:
         """Makes the planner's statistics of the tables that were purged anew; tells what was purged.
 
         Idempotent: statistics that are made again are of the rows that are left, too.
         """
         with failures():
             async with heartbeats():
-                found = await self._find(asked)
+                found = await self._find(params)
                 stale = [
                     table
                     for table in changed_tables(found.purged)
-                    if not await self._renewed(asked, table)
+                    if not await self._renewed(params, table)
                 ]
         return Purged(forgetting_id=found.id, purged=found.purged, stale=tuple(stale))
 
-    async def _renewed(self, asked: ForgetRequest, table: str) -> bool:
-        async with self._begin(asked, write=True) as transaction:
-            return await transaction.forgetting.renew_statistics(asked.forgetting_id, table)
+    async def _renewed(self, params: ForgetRequest, table: str) -> bool:
+        async with self._begin(params, write=True) as transaction:
+            return await transaction.forgetting.renew_statistics(params.forgetting_id, table)
 
-    async def _purge(self, asked: PurgeInput) -> int:
-        found = await self._find(asked)
+    async def _purge(self, params: PurgeInput) -> int:
+        found = await self._find(params)
         if found.topic is None:
             return 0  # another forgetting of the same has ended this one
-        async with self._begin(asked, write=False) as transaction:
+        async with self._begin(params, write=False) as transaction:
             topic = await make_topic(transaction, found.topic, entries=found.entries or ())
-        purge = _Purge(self._memory, asked, topic)
-        if asked.table == "entry":
+        purge = _Purge(self._memory, params, topic)
+        if params.table == "entry":
             await purge.entries(found.entries or ())
         await purge.rows()
         return purge.number
 
-    async def _find(self, asked: ForgetRequest) -> Forgetting:
-        async with self._begin(asked, write=False) as transaction:
-            found = await transaction.forgetting.find(asked.forgetting_id)
+    async def _find(self, params: ForgetRequest) -> Forgetting:
+        async with self._begin(params, write=False) as transaction:
+            found = await transaction.forgetting.find(params.forgetting_id)
         if found is None:
-            raise NotFoundError(what="forgetting", name=asked.forgetting_id)
+            raise NotFoundError(what="forgetting", name=params.forgetting_id)
         return found
 
     def _begin(
-        self, asked: ForgetRequest, *, write: bool
+        self, params: ForgetRequest, *, write: bool
     ) -> AbstractAsyncContextManager[Transaction]:
-        return begin_forgetting(self._memory, asked, write=write)
+        return begin_forgetting(self._memory, params, write=write)
 
 
 def begin_forgetting(
-    memory: Memory, asked: ForgetRequest, *, write: bool
+    memory: Memory, params: ForgetRequest, *, write: bool
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction on the memory in which something is forgotten."""
     return memory.transaction(
-        tenant_id=asked.tenant_id,
-        agent_id=asked.agent_id,
-        actor=f"forget/{asked.forgetting_id}",
+        tenant_id=params.tenant_id,
+        agent_id=params.agent_id,
+        actor=f"forget/{params.forgetting_id}",
         write=write,
     )
 
@@ -136,18 +136,18 @@ def begin_forgetting(
 class _Purge:
     """One way through a table. `number` counts the rows that spoke of the topic."""
 
-    def __init__(self, memory: Memory, asked: PurgeInput, topic: Topic) -> None:
+    def __init__(self, memory: Memory, params: PurgeInput, topic: Topic) -> None:
         self.number = 0
-        self._memory, self._asked, self._topic = memory, asked, topic
+        self._memory, self._params, self._topic = memory, params, topic
         self._running = RunningJobs(
-            activity.client(), tenant_id=asked.tenant_id, agent_id=asked.agent_id
+            activity.client(), tenant_id=params.tenant_id, agent_id=params.agent_id
         )
 
     async def rows(self) -> None:
         """Deals with all rows of the table that speak of the topic."""
         await each_page(
-            lambda: begin_forgetting(self._memory, self._asked, write=True),
-            self._asked.table,
+            lambda: begin_forgetting(self._memory, self._params, write=True),
+            self._params.table,
             self._topic,
             running=self._running,
             lock=True,
@@ -159,12 +159,12 @@ class _Purge:
         ordered = sorted(entry_ids)
         for start in range(0, len(ordered), _ENTRIES):
             batch = ordered[start : start + _ENTRIES]
-            async with begin_forgetting(self._memory, self._asked, write=True) as transaction:
+            async with begin_forgetting(self._memory, self._params, write=True) as transaction:
                 await self._count(transaction, await self._remove(transaction, batch))
 
     async def _deal(self, transaction: Transaction, spoken: Sequence[MatchedRow]) -> None:
         dealt = [one for one in spoken if one.left is None]
-        table = self._asked.table
+        table = self._params.table
         gone = [one for one in dealt if one.takes_others]
         purged = Counter(await self._take(transaction, [one.row.key for one in gone]))
         cut = [one for one in dealt if one.has_cut_sentences]
@@ -180,16 +180,16 @@ class _Purge:
         """Rows with all that follows from them."""
         if not keys:
             return {}
-        if self._asked.table == "entry":
+        if self._params.table == "entry":
             return await self._remove(transaction, [key[0] for key in keys])
-        if self._asked.table == "resource":
+        if self._params.table == "resource":
             return await self._empty(transaction, {(key[0], key[1]) for key in keys})
         return await self._withdraw(transaction, [key[0] for key in keys])
 
     async def _cut(self, transaction: Transaction, cut: Sequence[MatchedRow]) -> dict[str, int]:
         """Sentences out of entries and messages, with the claims that stand in them."""
         keys = [one.row.key for one in cut]
-        is_message = self._asked.table == "resource"
+        is_message = self._params.table == "resource"
         entries = [] if is_message else [key[0] for key in keys]
         known = await transaction.forgetting.list_sources(entries)
         places = (
@@ -198,7 +198,7 @@ class _Purge:
             else {*filter(None, dict(known).values())}
         )
         learned = await cut_messages(
-            transaction, self._topic, places, forgetting_id=self._asked.forgetting_id
+            transaction, self._topic, places, forgetting_id=self._params.forgetting_id
         )
         for one in cut:
             await self._rename_channel(transaction, one, dict(known).get(one.row.key[0]))
@@ -215,7 +215,7 @@ class _Purge:
             rows.append(ScannedRow(table="resource", key=place, columns={}))
         redaction = RowRedaction(values={"channel": one.redaction.values["channel"]})
         for row in rows:
-            await transaction.forgetting.redaction(self._asked.forgetting_id, row, redaction)
+            await transaction.forgetting.redaction(self._params.forgetting_id, row, redaction)
 
     async def _write(self, transaction: Transaction, one: MatchedRow) -> None:
         name_stays = False
@@ -223,7 +223,7 @@ class _Purge:
             reader = await find_reader(transaction, one.row, self._running)
             name_stays = reader is not None
         await transaction.forgetting.redaction(
-            self._asked.forgetting_id, one.row, one.redaction, name_stays=name_stays
+            self._params.forgetting_id, one.row, one.redaction, name_stays=name_stays
         )
 
     async def _remove(self, transaction: Transaction, entry_ids: Collection[str]) -> dict[str, int]:
@@ -238,7 +238,7 @@ class _Purge:
     ) -> dict[str, int]:
         """Messages, facts, entries: who learns locks them in this order too."""
         forgetting = transaction.forgetting
-        emptied = await forgetting.forget_messages(self._asked.forgetting_id, places)
+        emptied = await forgetting.forget_messages(self._params.forgetting_id, places)
         learned = await self._withdraw(transaction, await forgetting.claims_from(places))
         gone = {*entries, *await forgetting.entries_from(places)}
         links = await forgetting.count_links(gone)
@@ -246,12 +246,12 @@ class _Purge:
         return {"resource": emptied, **learned, "entry": removed, **links}
 
     async def _withdraw(self, transaction: Transaction, claims: Collection[str]) -> dict[str, int]:
-        facts = await transaction.facts.forget(claims, forgetting_id=self._asked.forgetting_id)
+        facts = await transaction.facts.forget(claims, forgetting_id=self._params.forgetting_id)
         return {"claim": len(claims), "fact": len(facts)}
 
     async def _count(self, transaction: Transaction, purged: dict[str, int]) -> None:
         number = sum(purged.values())
         if number:
-            transaction.note(f"{self._asked.table}.forget", f"{number} rows")
+            transaction.note(f"{self._params.table}.forget", f"{number} rows")
         self.number += number
-        await transaction.forgetting.count(self._asked.forgetting_id, purged)
+        await transaction.forgetting.count(self._params.forgetting_id, purged)

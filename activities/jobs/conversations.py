@@ -123,15 +123,15 @@ async def _person_record(
     transaction: Transaction, name: str, resources: list[Resource]
 ) -> dict[str, Any]:
     """What is known of a speaker, brought up to date; what others wrote into it stays."""
-    said = [resource for resource in resources if resource.speaker == name]
+    messages = [resource for resource in resources if resource.speaker == name]
     record = await transaction.records.find(PEOPLE, name)
     known = record.value if record is not None and isinstance(record.value, dict) else {}
     value = {
-        "first_seen": said[0].at.isoformat(),
+        "first_seen": messages[0].at.isoformat(),
         **known,
-        "turns": _number(known.get("turns")) + len(said),
+        "turns": _number(known.get("turns")) + len(messages),
         "sessions": _number(known.get("sessions")) + 1,
-        "last_seen": said[-1].at.isoformat(),
+        "last_seen": messages[-1].at.isoformat(),
     }
     return {"namespace": PEOPLE, "key": name, "value": value}
 

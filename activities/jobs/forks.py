@@ -62,8 +62,8 @@ async def _fork(transaction: Transaction, params: ForkInput) -> ForkResult:
     state = await transaction.working.load(session_id, lock=True)
     if state.version:
         raise AlreadyExistsError(what="working memory of session", name=session_id)
-    kept = snapshot.working_memory.model_copy(update={"version": 0})
-    state = await transaction.working.save(session_id, kept.with_checkpoint(origin.snapshot_id))
+    forked = snapshot.working_memory.model_copy(update={"version": 0})
+    state = await transaction.working.save(session_id, forked.with_checkpoint(origin.snapshot_id))
     await transaction.records.add_reads(params.job_id, snapshot.read_set)
     what_is_left = " (what is left of its snapshot)" if sealed.redacted_at else ""
     transaction.note("job.fork", params.job_id, reason=f"from {origin.wait_id}{what_is_left}")

@@ -31,7 +31,7 @@ from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import SearchSelection
 
-_REFS_TOLD = 10  # in a result, which travels through the workflow's history
+_MAX_REFS = 10  # in a result, which travels through the workflow's history
 
 
 class RememberInput(OperationInput):
@@ -97,7 +97,7 @@ class RecallResult(BaseModel):
 class _Searched:
     """What a search gave, and its row in the books."""
 
-    told: AutoRetrieval
+    retrieved: AutoRetrieval
     log_entry: RetrievalLogEntry | None
 
 
@@ -136,7 +136,7 @@ class MemoryActivities:
                     return done
                 write = _filled(params, state, values).episode
                 text, made = await self._summary(params, write, state)
-            kept = await run_once(
+            result = await run_once(
                 self._memory,
                 params,
                 RememberResult,
@@ -144,7 +144,7 @@ class MemoryActivities:
                 beside=self._meter.row(params, made),
             )
             await _learned(params)
-            return kept
+            return result
 
     @activity.defn(name="mnestic.recall")
     async def recall(self, params: RecallInput) -> RecallResult:
@@ -171,7 +171,7 @@ class MemoryActivities:
                 work=lambda transaction: self._recall(transaction, params, searched),
             )
             if searched is not None:
-                params.count_accesses(self._memory, searched.told.entry_ids)
+                params.count_accesses(self._memory, searched.retrieved.entry_ids)
             return found
 
     async def _remember(
@@ -199,7 +199,7 @@ class MemoryActivities:
             )
             await transaction.episodes.append(episode)
         return RememberResult(
-            records=refs[:_REFS_TOLD],
+            records=refs[:_MAX_REFS],
             record_count=len(refs),
             episode_id=episode_id,
             memory_version=changed.version,
@@ -251,8 +251,8 @@ class MemoryActivities:
             question,
             select=search,
         )
-        told = self._auto.tell(found, max_tokens=search.max_tokens)
-        return _Searched(told, told.log_entry(question, channel=search.channel))
+        retrieved = self._auto.assemble(found, max_tokens=search.max_tokens)
+        return _Searched(retrieved, retrieved.log_entry(question, channel=search.channel))
 
     async def _recall(
         self, transaction: Transaction, params: RecallInput, searched: _Searched | None
@@ -270,21 +270,21 @@ class MemoryActivities:
         if job_id is not None:
             seen = (*found.records, *found.missing, *found.namespaces)
             await transaction.records.add_reads(job_id, seen)
-        told = AutoRetrieval() if searched is None else searched.told
-        variable = found.as_variable() | ({} if searched is None else told.as_variable())
-        kept = state.with_variables({params.save_as: variable})
-        await transaction.working.save(params.scope.session_id, kept)
+        retrieved = AutoRetrieval() if searched is None else searched.retrieved
+        variable = found.as_variable() | ({} if searched is None else retrieved.as_variable())
+        changed = state.with_variables({params.save_as: variable})
+        await transaction.working.save(params.scope.session_id, changed)
         if searched is not None and searched.log_entry is not None:
             await transaction.retrieval_log.add(searched.log_entry)
         return RecallResult(
-            records=tuple(record.ref for record in found.records[:_REFS_TOLD]),
+            records=tuple(record.ref for record in found.records[:_MAX_REFS]),
             record_count=len(found.records),
-            missing=tuple(record.ref for record in found.missing[:_REFS_TOLD]),
-            episode_ids=tuple(episode.id for episode in found.episodes[:_REFS_TOLD]),
-            memory_ids=tuple(memory.entry_id for memory in told.memories[:_REFS_TOLD]),
-            memory_count=len(told.memories),
-            notes=tuple(note.path for note in told.notes[:_REFS_TOLD]),
-            skipped=told.skipped[:_REFS_TOLD],
+            missing=tuple(record.ref for record in found.missing[:_MAX_REFS]),
+            episode_ids=tuple(episode.id for episode in found.episodes[:_MAX_REFS]),
+            memory_ids=tuple(memory.entry_id for memory in retrieved.memories[:_MAX_REFS]),
+            memory_count=len(retrieved.memories),
+            notes=tuple(note.path for note in retrieved.notes[:_MAX_REFS]),
+            skipped=retrieved.skipped[:_MAX_REFS],
             saved_as=params.save_as,
         )
 
@@ -297,16 +297,16 @@ async def _learned(params: RememberInput) -> None:
 async def _receive(transaction: Transaction, params: RememberInput, write: MemoryWrite) -> None:
     """Receives what was said and what a tool returned; what the system says is nobody's word."""
     now = await transaction.now()
-    said, call = write.message, params.tool_call
-    if said is not None and said.role != "system":
+    message, call = write.message, params.tool_call
+    if message is not None and message.role != "system":
         await receive_message(
             transaction,
             params,
-            said.content,
-            speaker=said.speaker or said.role,
+            message.content,
+            speaker=message.speaker or message.role,
             at=now,
-            kind="tool_result" if said.role == "tool" else "message",
-            channel=said.channel,
+            kind="tool_result" if message.role == "tool" else "message",
+            channel=message.channel,
         )
     if call is not None and call.result is not None:
         result = (await load_results(transaction, {call.id: call.result}))[call.id]

@@ -31,11 +31,11 @@ from mnestic.memory.jobs.snapshots import (
     newer_episodes,
 )
 from mnestic.memory.jobs.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
-from mnestic.memory.jobs.working_memory import TOLD_DRIFT, WorkingMemory, WorkingRef
+from mnestic.memory.jobs.working_memory import DRIFT_VARIABLE, WorkingMemory, WorkingRef
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
 
-_DRIFT_TOLD = 100  # the first; history and working memory stay small whatever changed
+_MAX_DRIFT = 100  # the first; history and working memory stay small whatever changed
 _VALUE_BYTES = (
     2048  # of a value that is told as it was or is; of a larger one it is told that it is
 )
@@ -119,7 +119,7 @@ async def restore_wait(
     return Restored(
         policy=policy,
         request=request,
-        drift=found.drift[:_DRIFT_TOLD],
+        drift=found.drift[:_MAX_DRIFT],
         drift_count=len(found.drift),
         receipt=receipt,
         set_aside=set_aside,
@@ -227,18 +227,18 @@ async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_
     seen = _seen_now(found)
     if seen != found.head.read_set:
         await transaction.records.add_reads(job_id, seen)
-    if found.drift or TOLD_DRIFT in found.head.variables:
-        await _tell(transaction, found, scope)
+    if found.drift or DRIFT_VARIABLE in found.head.variables:
+        await _write_drift(transaction, found, scope)
 
 
-async def _tell(transaction: Transaction, found: _Found, scope: Scope) -> None:
+async def _write_drift(transaction: Transaction, found: _Found, scope: Scope) -> None:
     state = await transaction.working.load(scope.session_id)
     if found.sealed is not None and _is_lost(found):
-        kept = found.sealed.read().working_memory.model_copy(update={"version": state.version})
-        state = await transaction.working.save(scope.session_id, kept)
-    told = state.with_variables({TOLD_DRIFT: _told(found) or None})
-    if not told.is_as(state):
-        await transaction.working.save(scope.session_id, told)
+        restored = found.sealed.read().working_memory.model_copy(update={"version": state.version})
+        state = await transaction.working.save(scope.session_id, restored)
+    informed = state.with_variables({DRIFT_VARIABLE: _drift_values(found) or None})
+    if not informed.is_as(state):
+        await transaction.working.save(scope.session_id, informed)
 
 
 def _is_lost(found: _Found) -> bool:
@@ -260,8 +260,8 @@ async def _pin(
         state = await transaction.working.load_document(scope.session_id)
         aside = SnapshotParts(working=state, snapshot_at=now)
         await transaction.snapshots.put(set_aside_id, aside, job_id=job_id)
-        kept = found.sealed.read().working_memory.model_copy(update={"version": state.version})
-        await transaction.working.save(scope.session_id, kept)
+        restored = found.sealed.read().working_memory.model_copy(update={"version": state.version})
+        await transaction.working.save(scope.session_id, restored)
     pinned = tuple(read.model_copy(update={"pinned": True}) for read in found.head.read_set)
     if pinned != found.head.read_set:
         await transaction.records.add_reads(job_id, pinned)
@@ -298,7 +298,7 @@ def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
     return tuple(seen)
 
 
-def _told(found: _Found) -> list[dict[str, object]]:
+def _drift_values(found: _Found) -> list[dict[str, object]]:
     """The drift with values, for the job's working memory: what a model is told about it.
 
     A value that is large or deep is not repeated; the job can recall the record.
@@ -306,13 +306,13 @@ def _told(found: _Found) -> list[dict[str, object]]:
     before = {(read.namespace, read.key): read.value for read in found.head.read_set}
     now = {name: record.value for name, record in found.records.items()}
     now |= {("", episode_key(each.id)): each.summary for each in found.newer}
-    told = []
-    for change in found.drift[:_DRIFT_TOLD]:
+    changes = []
+    for change in found.drift[:_MAX_DRIFT]:
         name = (change.namespace, change.key)
         values = {"before": before.get(name), "now": now.get(name)}
         brief = {which: value for which, value in values.items() if _is_brief(value)}
-        told.append(change.model_dump(mode="json") | brief)
-    return told
+        changes.append(change.model_dump(mode="json") | brief)
+    return changes
 
 
 def _is_brief(value: Any) -> bool:

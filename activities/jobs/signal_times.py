@@ -83,17 +83,17 @@ async def _read(handle: WorkflowHandle[Any, Any], request: ResumeRequest) -> _Ru
         if began_at is None:
             began_at = at
             earlier = event.workflow_execution_started_event_attributes.continued_execution_run_id
-        told = event.workflow_execution_signaled_event_attributes
-        if told.signal_name == RESUME and await _request_in(told) == request:
+        signaled = event.workflow_execution_signaled_event_attributes
+        if signaled.signal_name == RESUME and await _request_in(signaled) == request:
             return _Run(began_at=began_at, earlier=earlier, came_at=at)
     assert began_at is not None
     return _Run(began_at=began_at, earlier=earlier, came_at=None)
 
 
-async def _request_in(told: WorkflowExecutionSignaledEventAttributes) -> ResumeRequest | None:
+async def _request_in(signaled: WorkflowExecutionSignaledEventAttributes) -> ResumeRequest | None:
     converter = activity.client().data_converter
     try:
-        found = await converter.decode(told.input.payloads, [ResumeRequest])
+        found = await converter.decode(signaled.input.payloads, [ResumeRequest])
     except (LookupError, RuntimeError, TypeError, ValueError):
         return None  # it is no request, and so the job has not taken it either
     return found[0] if found and isinstance(found[0], ResumeRequest) else None

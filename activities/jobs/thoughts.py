@@ -147,7 +147,7 @@ class ThinkActivities:
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
                 log_entry=log_entry,
             )
-            kept = await run_once(
+            result = await run_once(
                 self._memory,
                 params,
                 ThinkResult,
@@ -156,7 +156,7 @@ class ThinkActivities:
             )
             params.count_accesses(self._memory, fitted.retrieved.entry_ids)
             await _learned(params)
-            return kept
+            return result
 
     async def _values(self, transaction: Transaction, params: ThinkInput) -> TemplateValues:
         question = params.retrieve.question if params.retrieve else None
@@ -193,7 +193,7 @@ class ThinkActivities:
             filled.question or filled.prompt.content,
             select=params.retrieve,
             session_id=params.scope.session_id,
-            said=[message.content for message in history],
+            prompt_texts=[message.content for message in history],
         )
 
     def _fitted(
@@ -220,22 +220,22 @@ class ThinkActivities:
                 f"together over max_input_tokens, {params.max_input_tokens}"
             )
             raise InvalidInputError(what="input of the model", why=why)
-        told, of_facts = self._told(known, room=params.max_input_tokens - total)
-        total += sum(self._tokens(message) for message in told)
+        inserted, of_facts = self._facts_message(known, room=params.max_input_tokens - total)
+        total += sum(self._tokens(message) for message in inserted)
         retrieved = self._retrieved(params, found, room=params.max_input_tokens - total)
         if retrieved.text:
-            told = (*told, ChatMessage(role="user", content=retrieved.text))
+            inserted = (*inserted, ChatMessage(role="user", content=retrieved.text))
             total += retrieved.tokens + _TOKENS_A_MESSAGE
         remembered = self._remembered(params, context, room=params.max_input_tokens - total)
         total += sum(self._tokens(message) for message in remembered)
-        kept: list[ChatMessage] = []
+        history: list[ChatMessage] = []
         for message in reversed(transcript(state, last=params.history)):
             tokens = self._tokens(message)
             if total + tokens > params.max_input_tokens:
                 break
             total += tokens
-            kept.append(message)
-        messages = (*filled.system, *remembered, *reversed(kept), *told, filled.prompt)
+            history.append(message)
+        messages = (*filled.system, *remembered, *reversed(history), *inserted, filled.prompt)
         return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
 
     def _retrieved(
@@ -255,7 +255,9 @@ class ThinkActivities:
         packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
         return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
 
-    def _told(self, known: Sequence[str], *, room: int) -> tuple[tuple[ChatMessage, ...], int]:
+    def _facts_message(
+        self, known: Sequence[str], *, room: int
+    ) -> tuple[tuple[ChatMessage, ...], int]:
         """The message that quotes facts, and how many of them there is room for."""
         tokens = self._tokens(_quotation(()))
         count = 0

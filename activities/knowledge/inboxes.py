@@ -45,7 +45,7 @@ class InboxActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_signals")
-    async def keep(self, asked: StoreSignalsInput) -> StoreSignalsResult:
+    async def keep(self, params: StoreSignalsInput) -> StoreSignalsResult:
         """Keeps what signals say, each an entry at once, and has it learned from.
 
         A signal that cannot be kept is parked with its reason, and the others are kept all the same.
@@ -55,31 +55,31 @@ class InboxActivities:
         with failures():
             refused: list[str] = []
             try:
-                new = await self._keep(asked, asked.signals)
+                new = await self._keep(params, params.signals)
             except InvalidInputError:
                 new = 0
-                for signal in asked.signals:
+                for signal in params.signals:
                     try:
-                        new += await self._keep(asked, [signal])
+                        new += await self._keep(params, [signal])
                     except InvalidInputError as error:
-                        refused.append(await self._park(asked, signal, str(error)))
-            await start_ingest_here(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
+                        refused.append(await self._park(params, signal, str(error)))
+            await start_ingest_here(tenant_id=params.tenant_id, agent_id=params.agent_id)
         return StoreSignalsResult(new=new, refused=tuple(refused))
 
-    async def _keep(self, asked: StoreSignalsInput, signals: Sequence[Signal]) -> int:
+    async def _keep(self, params: StoreSignalsInput, signals: Sequence[Signal]) -> int:
         """Keeps signals, all or none; returns how many messages were new.
 
         Raises:
             InvalidInputError: one of them cannot be kept.
         """
-        async with self._transaction(asked) as transaction:
-            owner = f"{asked.tenant_id}/{asked.agent_id}"
+        async with self._transaction(params) as transaction:
+            owner = f"{params.tenant_id}/{params.agent_id}"
             return await store_signals(transaction, signals, owner=owner)
 
-    async def _park(self, asked: StoreSignalsInput, signal: Signal, reason: str) -> str:
+    async def _park(self, params: StoreSignalsInput, signal: Signal, reason: str) -> str:
         """Sets a signal aside, for a person to look at; returns why."""
         log.warning("parked", extra={"signal": signal.name[:64], "why": reason})
-        async with self._transaction(asked) as transaction:
+        async with self._transaction(params) as transaction:
             begun = await transaction.ingest_states.receive(
                 [IncomingMessage(resource=refused_resource(signal))]
             )
@@ -87,7 +87,7 @@ class InboxActivities:
                 await transaction.ingest_states.park(lesson, reason=reason)
         return reason
 
-    def _transaction(self, asked: StoreSignalsInput) -> AbstractAsyncContextManager[Transaction]:
+    def _transaction(self, params: StoreSignalsInput) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(
-            tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor="inbox", write=True
+            tenant_id=params.tenant_id, agent_id=params.agent_id, actor="inbox", write=True
         )

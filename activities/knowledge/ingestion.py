@@ -33,7 +33,7 @@ from mnestic.memory.scope import Id
 
 Item = TypeVar("Item")
 _BATCH = 500
-_HEARD = 6  # messages before a batch that a model is told with it
+_PRECEDING = 6  # messages before a batch that a model is told with it
 _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.extraction")
 
@@ -96,33 +96,33 @@ class IngestActivities:
         )
 
     @activity.defn(name="mnestic.extract")
-    async def extract(self, asked: IngestInput) -> IngestProgress:
+    async def extract(self, params: IngestInput) -> IngestProgress:
         """Finds out what the next messages claim; one that cannot be read is parked with its reason.
 
         Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
         """
         learned = refused = 0
 
-        async def read(lessons: Sequence[PendingMessage]) -> None:
+        async def read(batch: Sequence[PendingMessage]) -> None:
             nonlocal learned, refused
-            silent, faults = await self._read(asked, lessons)
+            silent, faults = await self._read(params, batch)
             learned, refused = learned + silent, refused + faults
 
-        async def park(lesson: PendingMessage, why: str) -> None:
-            await self._park(asked, lesson, why)
+        async def park(pending: PendingMessage, why: str) -> None:
+            await self._park(params, pending, why)
 
         async with _step():
-            async with begin_model_step(self._memory, asked) as transaction:
-                lessons = await transaction.ingest_states.take("received", limit=asked.limit)
-            reading = self._round(partial(self._extracting.permit, asked), read, park)
-            await reading.run(list(_batches(lessons, self._extractor.batch)))
+            async with begin_model_step(self._memory, params) as transaction:
+                batch = await transaction.ingest_states.take("received", limit=params.limit)
+            reading = self._round(partial(self._extracting.permit, params), read, park)
+            await reading.run(list(_batches(batch, self._extractor.batch)))
         moved = reading.answered + reading.given_up
         return IngestProgress(
             taken=moved, parked=reading.given_up, learned=learned, refused=refused
         )
 
     @activity.defn(name="mnestic.learn")
-    async def learn(self, asked: IngestInput) -> IngestProgress:
+    async def learn(self, params: IngestInput) -> IngestProgress:
         """Makes facts of what the next messages claim, and tells their entries, in one transaction.
 
         If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
@@ -130,23 +130,23 @@ class IngestActivities:
         Idempotent: what was learned is not taken again.
         """
         async with _step():
-            limit = asked.limit
+            limit = params.limit
             while True:
-                lessons: tuple[PendingMessage, ...] = ()
+                batch: tuple[PendingMessage, ...] = ()
                 try:
-                    async with begin_model_step(self._memory, asked) as transaction:
-                        lessons = await transaction.ingest_states.take("extracted", limit=limit)
-                        await _learn(transaction, lessons, asked)
+                    async with begin_model_step(self._memory, params) as transaction:
+                        batch = await transaction.ingest_states.take("extracted", limit=limit)
+                        await _learn(transaction, batch, params)
                 except InvalidInputError as error:
-                    if len(lessons) == 1:
-                        await self._park(asked, lessons[0], str(error))
+                    if len(batch) == 1:
+                        await self._park(params, batch[0], str(error))
                         return IngestProgress(taken=1, parked=1)
-                    limit = len(lessons) // 2
+                    limit = len(batch) // 2
                 else:
-                    return IngestProgress(taken=len(lessons), learned=len(lessons))
+                    return IngestProgress(taken=len(batch), learned=len(batch))
 
     @activity.defn(name="mnestic.embed")
-    async def embed(self, asked: IngestInput) -> IngestProgress:
+    async def embed(self, params: IngestInput) -> IngestProgress:
         """Gives vectors to entries that have none of the model.
 
         What the model refuses gets the vector 0, so that it is not asked again, and is parked.
@@ -158,92 +158,94 @@ class IngestActivities:
         async def give_up(entry: Unembedded, why: str) -> None:
             log.warning("not embedded", extra={"entry": entry.id, "why": why})
             (nothing,) = (await self._embedder.embed([""])).vectors
-            kept = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
+            embedding = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
             reason = f"has no vector: {why}"
-            async with begin_model_step(self._memory, asked) as transaction:
-                lesson = await _lock_message(transaction, entry)
-                if await transaction.entries.embed(name, [kept]):
+            async with begin_model_step(self._memory, params) as transaction:
+                pending = await _lock_message(transaction, entry)
+                if await transaction.entries.embed(name, [embedding]):
                     transaction.note("entry.embed", entry.id, reason=reason)
-                    if lesson is not None:
-                        await transaction.ingest_states.park(lesson, reason=reason)
+                    if pending is not None:
+                        await transaction.ingest_states.park(pending, reason=reason)
 
         async with _step():
-            async with begin_model_step(self._memory, asked) as transaction:
-                entries = await transaction.entries.list_unembedded(name, limit=asked.limit)
+            async with begin_model_step(self._memory, params) as transaction:
+                entries = await transaction.entries.list_unembedded(name, limit=params.limit)
             embedding = self._round(
-                partial(self._embedding.permit, asked),
-                lambda batch: self._embed(asked, batch),
+                partial(self._embedding.permit, params),
+                lambda batch: self._embed(params, batch),
                 give_up,
             )
             await embedding.run(list(_batches(entries, self._embedder.batch)))
         moved = embedding.answered + embedding.given_up
         return IngestProgress(taken=moved, parked=embedding.given_up)
 
-    async def _park(self, asked: IngestInput, lesson: PendingMessage, why: str) -> None:
-        log.warning("parked", extra={"said": lesson.name, "why": why})
-        async with begin_model_step(self._memory, asked) as transaction:
-            await transaction.ingest_states.park(lesson, reason=why)
+    async def _park(self, params: IngestInput, pending: PendingMessage, why: str) -> None:
+        log.warning("parked", extra={"source": pending.name, "why": why})
+        async with begin_model_step(self._memory, params) as transaction:
+            await transaction.ingest_states.park(pending, reason=why)
 
-    async def _read(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> tuple[int, int]:
+    async def _read(self, params: IngestInput, batch: Sequence[PendingMessage]) -> tuple[int, int]:
         """Keeps what messages claim, in their own words.
 
         Returns how many claim nothing, and how much had to be refused.
         """
-        extraction = await self._extract(asked, await self._turns(asked, lessons))
+        extraction = await self._extract(params, await self._turns(params, batch))
         refused, read = extraction.refused, []
-        for lesson, found in zip(lessons, extraction.claims, strict=True):
-            kept, faults = sound_claims(found, lesson.turn)
-            read.append(lesson.model_copy(update={"extracted": kept}))
+        for pending, found in zip(batch, extraction.claims, strict=True):
+            claims, faults = sound_claims(found, pending.turn)
+            read.append(pending.model_copy(update={"extracted": claims}))
             refused += len(faults)
         if refused:
-            log.warning("claims refused", extra={"claims": refused, "messages": len(lessons)})
-        sessions = {lesson.resource.session_id for lesson in lessons}
-        async with begin_model_step(self._memory, asked) as transaction:
+            log.warning("claims refused", extra={"claims": refused, "messages": len(batch)})
+        sessions = {pending.resource.session_id for pending in batch}
+        async with begin_model_step(self._memory, params) as transaction:
             await transaction.ingest_states.store_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, extraction, session_id=session_id)
-        return sum(not lesson.extracted for lesson in read), refused
+        return sum(not pending.extracted for pending in read), refused
 
-    async def _extract(self, asked: IngestInput, turns: Sequence[Turn]) -> Extraction:
+    async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """What turns claim; where that is refused, it may be for what was said before them."""
         alone = [turn.model_copy(update={"before": ()}) for turn in turns]
         try:  # no model is asked inside a transaction
-            return await self._extracting.answer(asked, lambda: self._extractor.extract(turns))
+            return await self._extracting.answer(params, lambda: self._extractor.extract(turns))
         except ModelMisconfiguredError:
             raise
         except ModelRefusedError:
             if not any(turn.before for turn in turns):
                 raise
-        return await self._extracting.answer(asked, lambda: self._extractor.extract(alone))
+        return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
-    async def _turns(self, asked: IngestInput, lessons: Sequence[PendingMessage]) -> list[Turn]:
+    async def _turns(self, params: IngestInput, batch: Sequence[PendingMessage]) -> list[Turn]:
         """Messages as they are read: for a model with what was said in their sessions before them."""
         if self._extractor.model is None:
-            return [lesson.turn for lesson in lessons]
+            return [pending.turn for pending in batch]
         first: dict[str, Resource] = {}
-        for said in sorted((lesson.resource for lesson in lessons), key=_moment):
-            first.setdefault(said.session_id, said)
-        async with begin_model_step(self._memory, asked, write=False) as transaction:
+        for message in sorted((pending.resource for pending in batch), key=_order):
+            first.setdefault(message.session_id, message)
+        async with begin_model_step(self._memory, params, write=False) as transaction:
             before = {
                 session: tuple(
-                    PendingMessage(resource=said).turn
-                    for said in await transaction.resources.list_before(earliest, limit=_HEARD)
+                    PendingMessage(resource=message).turn
+                    for message in await transaction.resources.list_before(
+                        earliest, limit=_PRECEDING
+                    )
                 )
                 for session, earliest in first.items()
             }
         return [
-            lesson.turn.model_copy(update={"before": before[lesson.resource.session_id]})
-            for lesson in lessons
+            pending.turn.model_copy(update={"before": before[pending.resource.session_id]})
+            for pending in batch
         ]
 
-    async def _embed(self, asked: IngestInput, entries: Sequence[Unembedded]) -> None:
+    async def _embed(self, params: IngestInput, entries: Sequence[Unembedded]) -> None:
         texts = [entry.content for entry in entries]
-        made = await self._embedding.answer(asked, lambda: self._embedder.embed(texts))
+        made = await self._embedding.answer(params, lambda: self._embedder.embed(texts))
         embeddings = [
             Embedding(entry_id=entry.id, content=entry.content, vector=vector)
             for entry, vector in zip(entries, made.vectors, strict=True)
         ]
-        async with begin_model_step(self._memory, asked) as transaction:
+        async with begin_model_step(self._memory, params) as transaction:
             await transaction.entries.embed(self._embedder.name, embeddings)
             await self._embedding.keep(transaction, made)
 
@@ -271,8 +273,8 @@ async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingM
     return await transaction.ingest_states.find(entry.session_id, entry.source_id, lock=True)
 
 
-def _moment(said: Resource) -> tuple[datetime, str]:
-    return said.at, said.source_id
+def _order(message: Resource) -> tuple[datetime, str]:
+    return message.at, message.source_id
 
 
 def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
@@ -289,21 +291,21 @@ async def _step() -> AsyncIterator[None]:
 
 
 async def _learn(
-    transaction: Transaction, lessons: Sequence[PendingMessage], asked: IngestInput
+    transaction: Transaction, batch: Sequence[PendingMessage], params: IngestInput
 ) -> None:
-    if not lessons:
+    if not batch:
         return
     run = activity.info().workflow_run_id
-    claims = {lesson.place: lesson.claims(workflow_run=run) for lesson in lessons}
-    said = [claim for each in claims.values() for claim in each]
-    await transaction.facts.claim(said)
-    predicates = await transaction.facts.get_predicates({claim.predicate for claim in said})
+    claims = {pending.place: pending.claims(workflow_run=run) for pending in batch}
+    all_claims = [claim for each in claims.values() for claim in each]
+    await transaction.facts.claim(all_claims)
+    predicates = await transaction.facts.get_predicates({claim.predicate for claim in all_claims})
     learned = {place for place, each in claims.items() if each}
     mentions = await transaction.facts.list_mentions(
-        {(claim.subject, claim.predicate) for claim in said}
+        {(claim.subject, claim.predicate) for claim in all_claims}
     )
     related = related_messages(mentions, predicates=predicates, learned=learned)
-    owner = f"{asked.tenant_id}/{asked.agent_id}"
+    owner = f"{params.tenant_id}/{params.agent_id}"
     places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
     entries = await transaction.entries.select(sorted(places), lock=True)
     earlier = {
@@ -329,4 +331,4 @@ async def _learn(
             for entry in entries.values()
         ]
     )
-    await transaction.ingest_states.mark_learned(lessons)
+    await transaction.ingest_states.mark_learned(batch)

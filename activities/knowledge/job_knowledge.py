@@ -65,26 +65,26 @@ class KnowledgeActivities:
         self._memory = memory
 
     @activity.defn(name="mnestic.list_facts")
-    async def list_facts(self, asked: FactsInput) -> FactsResult:
+    async def list_facts(self, params: FactsInput) -> FactsResult:
         """The facts that are so now, by what is believed.
 
         Idempotent: it reads.
         """
         with failures():
-            async with asked.transaction(self._memory, write=False) as transaction:
-                return FactsResult(facts=await _find(transaction, asked.select))
+            async with params.transaction(self._memory, write=False) as transaction:
+                return FactsResult(facts=await _find(transaction, params.select))
 
     @activity.defn(name="mnestic.learn_exchange")
-    async def ingest_exchange(self, asked: IngestExchangeInput) -> IngestExchangeResult:
+    async def ingest_exchange(self, params: IngestExchangeInput) -> IngestExchangeResult:
         """Receives an exchange, each message an entry at once, and has it learned from.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
             result = await run_once(
-                self._memory, asked, IngestExchangeResult, work=lambda tx: _receive(tx, asked)
+                self._memory, params, IngestExchangeResult, work=lambda tx: _receive(tx, params)
             )
-            await start_extraction(asked)
+            await start_extraction(params)
         return result
 
 
@@ -102,7 +102,7 @@ async def list_prompt_facts(
 
 async def receive_message(
     transaction: Transaction,
-    asked: OperationInput,
+    params: OperationInput,
     content: str,
     *,
     speaker: str,
@@ -117,7 +117,7 @@ async def receive_message(
 
     Args:
         transaction: The operation's.
-        asked: The operation.
+        params: The operation.
         content: What was said.
         speaker: Who said it, or the tool.
         at: When.
@@ -125,10 +125,10 @@ async def receive_message(
         channel: Where it came from.
         part: Tells several of one operation apart.
     """
-    job_id = asked.operation.job_id
+    job_id = params.operation.job_id
     message = Resource(
-        session_id=asked.scope.session_id,
-        source_id=asked.operation.key + part,
+        session_id=params.scope.session_id,
+        source_id=params.operation.key + part,
         channel=channel or CHANNEL,
         speaker=speaker,
         content=content,
@@ -144,14 +144,14 @@ async def receive_message(
         kind=kind,
         job_id=job_id,
         workflow_run=activity.info().workflow_run_id,
-        attached_to=await _last_message(transaction, asked) if kind == "tool_result" else None,
+        attached_to=await _last_message(transaction, params) if kind == "tool_result" else None,
     )
-    await receive(transaction, [came], owner=f"{asked.scope.tenant_id}/{asked.scope.agent_id}")
+    await receive(transaction, [came], owner=f"{params.scope.tenant_id}/{params.scope.agent_id}")
 
 
-async def start_extraction(asked: OperationInput) -> None:
+async def start_extraction(params: OperationInput) -> None:
     """Has what was received learned from, once it is committed."""
-    await start_ingest_here(tenant_id=asked.scope.tenant_id, agent_id=asked.scope.agent_id)
+    await start_ingest_here(tenant_id=params.scope.tenant_id, agent_id=params.scope.agent_id)
 
 
 async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[Fact, ...]:
@@ -172,19 +172,19 @@ async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[F
     return tuple(found.values())[: select.limit]
 
 
-async def _receive(transaction: Transaction, asked: IngestExchangeInput) -> IngestExchangeResult:
-    found = extractable(asked.exchange, came_at=await transaction.now())
+async def _receive(transaction: Transaction, params: IngestExchangeInput) -> IngestExchangeResult:
+    found = extractable(params.exchange, came_at=await transaction.now())
     of_job = {
-        "job_id": asked.operation.job_id,
+        "job_id": params.operation.job_id,
         "workflow_run": activity.info().workflow_run_id,
     }
     messages = [came.model_copy(update=of_job) for came in found.messages]
-    owner = f"{asked.scope.tenant_id}/{asked.scope.agent_id}"
+    owner = f"{params.scope.tenant_id}/{params.scope.agent_id}"
     return IngestExchangeResult(new=await receive(transaction, messages, owner=owner))
 
 
-async def _last_message(transaction: Transaction, asked: OperationInput) -> str | None:
+async def _last_message(transaction: Transaction, params: OperationInput) -> str | None:
     """The source id of the session's last message, which is no tool's result."""
-    query = EntryQuery(session_id=asked.scope.session_id)
+    query = EntryQuery(session_id=params.scope.session_id)
     entries, _ = await transaction.entries.list_entries(query, limit=_LOOK_BACK)
     return next((one.source_id for one in entries if one.parent is None), None)

@@ -77,11 +77,11 @@ class ModelRound(Generic[Item]):
         return self.answered + self.given_up
 
     async def _take(self, items: Sequence[Item]) -> None:
-        refused = await self._asked(items)
+        refused = await self._attempt(items)
         if refused is not None:
             await self._halve(items, refused)
 
-    async def _asked(self, items: Sequence[Item]) -> ModelRefusedError | InvalidInputError | None:
+    async def _attempt(self, items: Sequence[Item]) -> ModelRefusedError | InvalidInputError | None:
         """Asks once there is a permit, unless nothing more is to be asked by then; returns a refusal."""
         async with self._permit():
             if self._stopped is not None or self._is_late():

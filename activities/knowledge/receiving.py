@@ -46,10 +46,10 @@ async def receive(
     lessons, now = await transaction.ingest_states.receive(ordered)
     if now is not None:
         first = {came.place: came for came in reversed(ordered)}
-        kept = [first[one.place].as_stored(one) for one in lessons]
-        children = Counter((came.resource.session_id, came.attached_to) for came in kept)
+        stored = [first[one.place].as_stored(one) for one in lessons]
+        children = Counter((came.resource.session_id, came.attached_to) for came in stored)
         await transaction.entries.add(
-            [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in kept]
+            [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in stored]
         )
     return len(lessons)
 
@@ -88,11 +88,11 @@ async def add_entry(
             (entry,) = await transaction.entries.add([drafted])
             await recompute_importance(transaction, above)
             return entry
-        kept = await transaction.entries.select([entry_id])
-        if kept and (
+        stored = await transaction.entries.select([entry_id])
+        if stored and (
             draft.source_id is not None or not await _has_lost(transaction, came.resource)
         ):
-            return kept[entry_id]
+            return stored[entry_id]
         if draft.source_id is not None:
             what = f"message {came.resource.name}"
             raise InvalidInputError(what=what, why="was removed; add it without a source id")

@@ -43,11 +43,11 @@ class AgentScope(Protocol):
 
 
 def begin_model_step(
-    memory: Memory, asked: AgentScope, *, write: bool = True, actor: str = _LEARNING
+    memory: Memory, scope: AgentScope, *, write: bool = True, actor: str = _LEARNING
 ) -> AbstractAsyncContextManager[Transaction]:
     """A transaction of a step of learning."""
     return memory.transaction(
-        tenant_id=asked.tenant_id, agent_id=asked.agent_id, actor=actor, write=write
+        tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor=actor, write=write
     )
 
 
@@ -71,13 +71,13 @@ class ModelCalls:
         self._limiter = limiter
         self._prices = prices or ModelPrices({})
 
-    def permit(self, asked: AgentScope) -> AbstractAsyncContextManager[None]:
+    def permit(self, scope: AgentScope) -> AbstractAsyncContextManager[None]:
         """A permit for one call, which is made and written down within it."""
         if self._model is None:
             return nullcontext()
-        return self._limiter.permit(asked.tenant_id, lambda: self._used(asked))
+        return self._limiter.permit(scope.tenant_id, lambda: self._used(scope))
 
-    async def answer(self, asked: AgentScope, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(self, scope: AgentScope, ask: Callable[[], Awaitable[Answer]]) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
 
         Raises:
@@ -88,12 +88,12 @@ class ModelCalls:
         """
         if self._model is None:
             return await ask()
-        await self.check_budget(asked)
+        await self.check_budget(scope)
         try:
             return await ask()
         except ModelRefusedError as error:
             if error.usage is not None:
-                async with self._begin(asked, write=True) as transaction:
+                async with self._begin(scope, write=True) as transaction:
                     await self.keep(transaction, error)
             raise
 
@@ -116,7 +116,7 @@ class ModelCalls:
             )
             await transaction.usage.add(call)
 
-    async def check_budget(self, asked: AgentScope) -> None:
+    async def check_budget(self, scope: AgentScope) -> None:
         """Lets a call through for as long as the tenant's day has something left.
 
         Raises:
@@ -128,22 +128,22 @@ class ModelCalls:
         if self._daily.usd is not None and self._prices.find(self._model or "") is None:
             why = f"has no price for {self._model}, and the budget of learning is in USD"
             raise ConfigurationError(setting="MNESTIC_MODEL_PRICES", why=why)
-        day, used = await self._today(asked)
+        day, used = await self._today(scope)
         self._daily.check_left(
-            used, what=f"learning on {day:%Y-%m-%d} (UTC) of tenant {asked.tenant_id}"
+            used, what=f"learning on {day:%Y-%m-%d} (UTC) of tenant {scope.tenant_id}"
         )
 
     def _begin(
-        self, asked: AgentScope, *, write: bool = False
+        self, scope: AgentScope, *, write: bool = False
     ) -> AbstractAsyncContextManager[Transaction]:
-        return begin_model_step(self._memory, asked, write=write, actor=self._actor)
+        return begin_model_step(self._memory, scope, write=write, actor=self._actor)
 
-    async def _used(self, asked: AgentScope) -> UsageTotal:
-        return (await self._today(asked))[1]
+    async def _used(self, scope: AgentScope) -> UsageTotal:
+        return (await self._today(scope))[1]
 
-    async def _today(self, asked: AgentScope) -> tuple[datetime, UsageTotal]:
+    async def _today(self, scope: AgentScope) -> tuple[datetime, UsageTotal]:
         """The tenant's day, and what has been taken of it."""
-        async with self._begin(asked) as transaction:
+        async with self._begin(scope) as transaction:
             now = (await transaction.now()).astimezone(UTC)
             today = now.replace(hour=0, minute=0, second=0, microsecond=0)
             used = await transaction.usage.sum_since(today, DAILY)

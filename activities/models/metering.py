@@ -27,7 +27,7 @@ class UsageMeter:
 
     async def answer(
         self,
-        asked: OperationInput,
+        params: OperationInput,
         answering: Awaitable[Answer],
         *,
         log_entry: RetrievalLogEntry | None = None,
@@ -45,14 +45,14 @@ class UsageMeter:
         except ModelRefusedError as error:
             if error.usage is not None:
                 tokens = log_entry.tokens if log_entry else 0
-                call = self._call(asked, error.model, error.usage, injected_tokens=tokens)
-                async with asked.transaction(self._memory, write=True) as transaction:
+                call = self._call(params, error.model, error.usage, injected_tokens=tokens)
+                async with params.transaction(self._memory, write=True) as transaction:
                     await _write(transaction, call, log_entry)
             raise
 
     def row(
         self,
-        asked: OperationInput,
+        params: OperationInput,
         answer: ChatReply | Summary | None,
         *,
         log_entry: RetrievalLogEntry | None = None,
@@ -64,18 +64,18 @@ class UsageMeter:
         call = None
         if answer and (answer.usage.input_tokens or answer.usage.output_tokens):
             tokens = log_entry.tokens if log_entry else 0
-            call = self._call(asked, answer.model, answer.usage, injected_tokens=tokens)
+            call = self._call(params, answer.model, answer.usage, injected_tokens=tokens)
         if call is None and log_entry is None:
             return None
         return lambda transaction: _write(transaction, call, log_entry)
 
     def _call(
-        self, asked: OperationInput, model: str, usage: TokenUsage, *, injected_tokens: int
+        self, params: OperationInput, model: str, usage: TokenUsage, *, injected_tokens: int
     ) -> ModelCall:
         return ModelCall(
-            session_id=asked.scope.session_id,
-            job_id=asked.operation.job_id,
-            operation_key=asked.operation.key,
+            session_id=params.scope.session_id,
+            job_id=params.operation.job_id,
+            operation_key=params.operation.key,
             purpose=self._purpose,
             model=model,
             cost_usd=self._prices.cost_usd(model, usage),

@@ -67,13 +67,13 @@ class SourceLimits:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Message:
+class _Request:
     """A message for which something is looked for."""
 
     caller: Caller
     message: str
     select: AutoSelection
-    said: Sequence[str]
+    prompt_texts: Sequence[str]
     settings: AgentSettings
     now: datetime
 
@@ -120,7 +120,7 @@ class AutoRetriever:
         *,
         select: AutoSelection,
         session_id: str | None = None,
-        said: Sequence[str] = (),
+        prompt_texts: Sequence[str] = (),
         asked_at: datetime | None = None,
     ) -> AutoRetrievalHits:
         """What an agent's memory and the vault have for a message.
@@ -134,7 +134,7 @@ class AutoRetriever:
                 the one before, and one that says nothing, such as a greeting, finds no memories.
             select: What differs from the settings, and the channel.
             session_id: The session that it is of, if any.
-            said: What the prompt holds anyway; an entry that says just that is left out.
+            prompt_texts: What the prompt holds anyway; an entry that says just that is left out.
             asked_at: When it is asked, by the clock of whom it is told to; aware. Now without it.
 
         Raises:
@@ -150,16 +150,16 @@ class AutoRetriever:
             self._settings.pop(caller.owner, None)
         else:
             self._settings[caller.owner] = settings
-        asked = _Message(
+        request = _Request(
             caller=caller,
             message=message,
             select=select,
-            said=said,
+            prompt_texts=prompt_texts,
             settings=settings,
             now=asked_at or now,
         )
         memories, notes = await asyncio.gather(
-            self._memories(asked, latest, why_not), self._notes_of(asked)
+            self._memories(request, latest, why_not), self._notes_of(request)
         )
         return AutoRetrievalHits(
             memories=memories.memories,
@@ -168,7 +168,7 @@ class AutoRetriever:
             messages=memories.messages,
         )
 
-    def tell(self, found: AutoRetrievalHits, *, max_tokens: int | None = None) -> AutoRetrieval:
+    def assemble(self, found: AutoRetrievalHits, *, max_tokens: int | None = None) -> AutoRetrieval:
         """What was found as one block, of so many tokens at most; without a budget, all of it."""
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
@@ -186,46 +186,48 @@ class AutoRetriever:
             log.warning("an injection was not written down", extra={"why": why})
 
     async def _memories(
-        self, asked: _Message, latest: Awaitable[_Attempt[_Latest]], why_not: str | None
+        self, request: _Request, latest: Awaitable[_Attempt[_Latest]], why_not: str | None
     ) -> AutoRetrievalHits:
         messages, why = await latest
         found: AutoRetrievalHits | None = None
         if messages is not None and why_not is None:
             found, why = await self._within(
-                self._limits.memories, self._remembered(asked, messages)
+                self._limits.memories, self._remembered(request, messages)
             )
         if found is not None:
             return found
-        told = messages.channel if messages else ()
+        earlier = messages.channel if messages else ()
         return AutoRetrievalHits(
-            skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=told
+            skipped=(Skipped(source="memories", why=str(why_not or why)),), messages=earlier
         )
 
-    async def _remembered(self, asked: _Message, latest: _Latest) -> AutoRetrievalHits:
+    async def _remembered(self, request: _Request, latest: _Latest) -> AutoRetrievalHits:
         messages = latest.channel
         question = follow_up_query(
-            asked.message, before=messages, now=asked.now, max_chars=LONGEST_QUESTION
+            request.message, before=messages, now=request.now, max_chars=LONGEST_QUESTION
         )
-        settings, least = asked.settings, asked.select.min_score
+        settings, least = request.settings, request.select.min_score
         if question is None or not settings.auto_retrieve_enabled:
             return AutoRetrievalHits(messages=messages)
-        asks = [asked.message, *([question.follows.content] if question.follows else [])]
-        limit = asked.select.limit or settings.auto_retrieve_max_results
+        asks = [request.message, *([question.follows.content] if question.follows else [])]
+        limit = request.select.limit or settings.auto_retrieve_max_results
         query = RetrievalQuery(
             text=question.text,
             limit=limit + _MORE,
             min_score=settings.auto_retrieve_min_score if least is None else least,
-            asked_at=asked.now,
-            excluded=matching_messages((*messages, *latest.session), (*asks, *asked.said)),
+            asked_at=request.now,
+            excluded=matching_messages(
+                (*messages, *latest.session), (*asks, *request.prompt_texts)
+            ),
             repeats=True,  # which are named
         )
-        found, memories = await self._different(asked, query, limit=limit)
+        found, memories = await self._different(request, query, limit=limit)
         return AutoRetrievalHits(
             memories=memories, skipped=_skipped_parts(found), messages=messages
         )
 
     async def _different(
-        self, asked: _Message, query: RetrievalQuery, *, limit: int
+        self, request: _Request, query: RetrievalQuery, *, limit: int
     ) -> tuple[Retrieval, tuple[RetrievedMemory, ...]]:
         """What a search finds until so many memories say different things, or there is no more.
 
@@ -233,10 +235,10 @@ class AutoRetriever:
         there is no time for that.
         """
         while True:
-            found = await self._search(asked, query)
-            others = excluding(found.results, asked.said)
+            found = await self._search(request, query)
+            others = excluding(found.results, request.prompt_texts)
             memories = first_distinct(
-                [RetrievedMemory.of(one, now=asked.now) for one in others], limit
+                [RetrievedMemory.of(one, now=request.now) for one in others], limit
             )
             is_all = len(found.results) < query.limit or query.limit == MOST_RESULTS
             if is_all or found.skipped or count_distinct(memories) == limit:
@@ -244,24 +246,24 @@ class AutoRetriever:
             more = min(_TIMES_MORE * query.limit, MOST_RESULTS)
             query = query.model_copy(update={"limit": more})
 
-    async def _search(self, asked: _Message, query: RetrievalQuery) -> Retrieval:
+    async def _search(self, request: _Request, query: RetrievalQuery) -> Retrieval:
         return await retrieve(
-            asked.caller,
+            request.caller,
             query,
-            embedder=self._models.embedder(asked.caller, within=self._limits.memories / 2),
-            rerankers=self._models.rerankers(asked.caller, within=self._limits.memories / 4),
+            embedder=self._models.embedder(request.caller, within=self._limits.memories / 2),
+            rerankers=self._models.rerankers(request.caller, within=self._limits.memories / 4),
             count_tokens=self._count_tokens,
-            policy=asked.settings.policy,
+            policy=request.settings.policy,
         )
 
-    async def _notes_of(self, asked: _Message) -> AutoRetrievalHits:
-        settings = asked.settings
+    async def _notes_of(self, request: _Request) -> AutoRetrievalHits:
+        settings = request.settings
         wanted = NoteSelection(
             paths=settings.obsidian_context_notes, tag=settings.obsidian_context_tag
         )
         enabled = settings.auto_retrieve_enabled and settings.obsidian_context_enabled
-        is_theirs = asked.caller.tenant_id == self._notes_tenant_id
-        if self._notes is None or not (is_theirs and enabled and asked.select.notes):
+        is_theirs = request.caller.tenant_id == self._notes_tenant_id
+        if self._notes is None or not (is_theirs and enabled and request.select.notes):
             return AutoRetrievalHits()
         if wanted.is_empty:
             return AutoRetrievalHits()
@@ -322,6 +324,6 @@ async def _latest(begin: Begin, channel: str, session_id: str | None) -> _Latest
 
 async def _last_messages(transaction: Transaction, query: EntryQuery) -> tuple[ChannelMessage, ...]:
     """The last messages, the oldest first."""
-    said = query.model_copy(update={"entry_types": ("interaction",)})
-    entries, _ = await transaction.entries.list_entries(said, limit=MESSAGES)
+    messages = query.model_copy(update={"entry_types": ("interaction",)})
+    entries, _ = await transaction.entries.list_entries(messages, limit=MESSAGES)
     return tuple(message_of(entry) for entry in reversed(entries))

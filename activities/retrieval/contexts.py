@@ -98,18 +98,18 @@ class ContextBuilder:
         )
         wanted = []
         if not {"summaries", "facts"}.isdisjoint(tiers):
-            predicates = _asked_predicates(query, found.names, now=now)
+            predicates = _query_predicates(query, found.names, now=now)
             past = None if query.as_of else query_interval(found.period, predicates, now=now)
             async with caller() as transaction:
                 facts = await _facts_about(
                     transaction, found.names, moment=query.as_of or now, past=past
                 )
             most = max(predicates.values(), default=0) if "facts" in tiers else None
-            asked = [name for name, share in predicates.items() if share == most]
+            topics = [name for name, share in predicates.items() if share == most]
             if "summaries" in tiers:
-                wanted.append(summary_tier(summaries_of(facts, asked=asked)))
+                wanted.append(summary_tier(summaries_of(facts, topics=topics)))
             if "facts" in tiers:
-                wanted.append(fact_tier(facts, asked=asked))
+                wanted.append(fact_tier(facts, topics=topics))
         if "search" in tiers:
             wanted.append(search_tier(found.results, min_score=least, now=now))
         return context_of(
@@ -160,7 +160,7 @@ class ContextBuilder:
         )
 
 
-def _asked_predicates(
+def _query_predicates(
     query: RetrievalQuery, names: Collection[str], *, now: datetime
 ) -> Mapping[str, float]:
     """Which predicates a question asks for, of whom it names, and which share of it does."""

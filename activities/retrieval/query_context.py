@@ -216,8 +216,8 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     tags = (keys - others | query_tags(named.words)) & known.tags
     telling = content_words(named.words)
-    is_english_asked = is_english(named.words)
-    is_foreign = not is_english_asked and LANGUAGE not in known.languages
+    is_english_query = is_english(named.words)
+    is_foreign = not is_english_query and LANGUAGE not in known.languages
     by = {one.word for one in related}  # words of kinship belong to the name
     of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
     if related and query_predicates(of_facts, number=1).keys() <= {
@@ -236,9 +236,9 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     text, foreign = " ".join(named.words), None
-    if context.words is not None and not is_english_asked:
-        said = " ".join(word for word in named.words if word not in vocabulary.silent)
-        foreign = context.words.embed_foreign(text, telling=said, is_sure=is_foreign)
+    if context.words is not None and not is_english_query:
+        content = " ".join(word for word in named.words if word not in vocabulary.silent)
+        foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign)
     return ParsedQuery(
         query=query,
         ranking_query=RankingQuery(
@@ -295,7 +295,7 @@ def _terms(question: QueryWords, context: QueryContext) -> Terms:
 def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
     """Words that may be names, but are known neither as names nor as words."""
     words = context.question.words
-    is_english_asked = is_english({word.text for word in words})
+    is_english_query = is_english({word.text for word in words})
     return [
         word.text
         for word in words
@@ -303,7 +303,7 @@ def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
         and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
         and not _is_known(word.text, known)
-        and (context.may_be_misspelt(word.text) or (word.is_capital and is_english_asked))
+        and (context.may_be_misspelt(word.text) or (word.is_capital and is_english_query))
     ]
 
 

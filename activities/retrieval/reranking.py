@@ -51,13 +51,13 @@ async def rerank_top(
     if by is None:
         return list(ranked), {"rerank": _MISSING}
     try:
-        told = await by.rerank(question, [_text(entries[one.number]) for one in best])
+        scores = await by.rerank(question, [_text(entries[one.number]) for one in best])
     except SKIPPED as error:
         return list(ranked), {"rerank": str(error)}
     read = {one.number for one in best}
     others = [one for one in ranked if one.number not in read]
     weight = policy.local_relevance if by.model is None else policy.remote_relevance
-    return rerank([*best, *others], told.relevances, weight=weight, policy=policy), {}
+    return rerank([*best, *others], scores.relevances, weight=weight, policy=policy), {}
 
 
 def _text(entry: Entry) -> str:

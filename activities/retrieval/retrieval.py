@@ -199,12 +199,12 @@ async def _filter_superseded(
     """
     limit, ranked = parsed.wanted, order.ranked
     sure = above_threshold(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
-    if are_said := any(one.is_by_named_speaker for one in sure):
+    if has_messages := any(one.is_by_named_speaker for one in sure):
         few = ranked[: _TIMES_OTHERS * limit]
         ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_by_other_speaker)]
     answers: list[Ranked] = []
     entries: dict[int, Entry] = {}
-    unrelated = order.unrelated if are_said else frozenset()
+    unrelated = order.unrelated if has_messages else frozenset()
     compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
     wanted = (2 * limit + again) / max(order.valid_share, _LEAST_VALID_SHARE)

@@ -39,12 +39,12 @@ class SentenceCut:
     @property
     def left(self) -> str:
         """The text without them; empty if nothing is left that says something."""
-        kept: list[str] = []
+        remaining: list[str] = []
         place = 0
         for start, end in (*self.gone, (len(self.text), len(self.text))):
-            kept.append(self.text[place:start].strip(" "))
+            remaining.append(self.text[place:start].strip(" "))
             place = end
-        left = " ".join(filter(None, kept)).strip()
+        left = " ".join(filter(None, remaining)).strip()
         return left if any(map(str.isalnum, left)) else ""
 
     def contains(self, span: Span | None) -> bool:

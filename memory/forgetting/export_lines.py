@@ -239,18 +239,18 @@ def exported_entry(entry: Entry, message: Resource, *, places: dict[str, Place])
 
 def entry_from(line: MessageLine, *, owner: str) -> Entry | None:
     """The entry of a line, as an owner has it; None where the message has none."""
-    said, entry = line.message, line.entry
+    message, entry = line.message, line.entry
     if entry is None:
         return None
     fields = entry.model_dump(exclude=set(_BY_PLACE))
     return Entry(
         id=entry_id_at(line.place, owner=owner),
-        content=said.content if entry.content is None else entry.content,
-        session_id=said.session_id,
-        source_id=said.source_id,
-        channel=said.channel,
-        speaker=said.speaker,
-        at=said.at,
+        content=message.content if entry.content is None else entry.content,
+        session_id=message.session_id,
+        source_id=message.source_id,
+        channel=message.channel,
+        speaker=message.speaker,
+        at=message.at,
         parent=None if entry.parent is None else entry_id_at(entry.parent, owner=owner),
         related=tuple(entry_id_at(place, owner=owner) for place in entry.related),
         **fields,

@@ -37,7 +37,7 @@ class RowRedaction:
 
 def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
     """What is to be done with a row of a table; None if it does not speak of the topic."""
-    if table in _WHOLE and topic.is_in(*_said(table, row)):
+    if table in _WHOLE and topic.is_in(*_whole_texts(table, row)):
         left = _left_of(table, row, topic) if table in CUT else None
         return RowRedaction(remove=True) if left is None else RowRedaction(values=left)
     if table in _DOCUMENTS:
@@ -52,7 +52,7 @@ def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
     return RowRedaction(values=changed) if changed else None
 
 
-def _said(table: str, row: Row) -> list[str]:
+def _whole_texts(table: str, row: Row) -> list[str]:
     return texts_of([row[name] for name in _WHOLE[table]])
 
 
@@ -64,7 +64,7 @@ def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
         left["summary"] = cut_text(cut.left, len(row["summary"]) or len(cut.left))
         for name in _NAMES:
             left[name] = [one for one in row[name] if not _goes_with(one, cut, topic)]
-    is_whole = not cut.gone or not cut.left or topic.is_in(*_said(table, {**row, **left}))
+    is_whole = not cut.gone or not cut.left or topic.is_in(*_whole_texts(table, {**row, **left}))
     return None if is_whole else left
 
 
@@ -92,7 +92,7 @@ def removed_sentences(row: Row, redaction: RowRedaction, topic: Topic) -> tuple[
         return topic.cut(row["content"]).sentences
     before = _sentences(row)
     if redaction.remove:
-        return tuple(said for said in before if topic.strikes(said))
+        return tuple(sentence for sentence in before if topic.strikes(sentence))
     left = _sentences({**row, **redaction.values})
     return tuple((Counter(before) - Counter(left)).elements())
 
@@ -100,7 +100,7 @@ def removed_sentences(row: Row, redaction: RowRedaction, topic: Topic) -> tuple[
 def _sentences(row: Row) -> list[str]:
     """The sentences of a row; the mark of what was taken out is none, nor a part of the one after it."""
     texts = [text.replace(FORGOTTEN, "\n") for text in texts_of(row)]
-    return [said for text in texts for said in split_sentences(text)]
+    return [sentence for text in texts for sentence in split_sentences(text)]
 
 
 def _text(value: Any, topic: Topic) -> Any:
@@ -155,7 +155,7 @@ def _working(state: Any, topic: Topic) -> Any:
     if not isinstance(state, Mapping):
         return state
     parts: dict[str, Callable[[Any], Any]] = {
-        "messages": lambda said: [_message(one, topic) for one in said],
+        "messages": lambda messages: [_message(one, topic) for one in messages],
         "tool_calls": lambda calls: [_call(one, topic) for one in calls],
         "variables": lambda variables: _free(variables, topic),
         "scratchpad": lambda text: _text(text, topic),
@@ -164,10 +164,10 @@ def _working(state: Any, topic: Topic) -> Any:
     return {name: parts[name](item) if name in parts else item for name, item in state.items()}
 
 
-def _message(said: Row, topic: Topic) -> Row:
-    free = {name: said[name] for name in ("content", "speaker") if said.get(name)}
-    left = {**said, **_free(free, topic)}
-    return {**left, "channel": _name(said["channel"], topic)} if "channel" in said else left
+def _message(message: Row, topic: Topic) -> Row:
+    free = {name: message[name] for name in ("content", "speaker") if message.get(name)}
+    left = {**message, **_free(free, topic)}
+    return {**left, "channel": _name(message["channel"], topic)} if "channel" in message else left
 
 
 def _call(call: Row, topic: Topic) -> Row:

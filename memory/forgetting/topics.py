@@ -119,8 +119,8 @@ class Topic:
         """Whether texts together speak of it."""
         folded = normalised("\n".join(texts))
         if self._may_be_in(folded):
-            said = set(words_of(folded))
-            if all(self._is_said(word, said, folded) for word in self.words):
+            words = set(words_of(folded))
+            if all(self._occurs(word, words, folded) for word in self.words):
                 return True
         return any(self._is_copy(text) for text in texts)
 
@@ -131,16 +131,16 @@ class Topic:
         """
         folded = normalised(text)
         return any(
-            said.startswith(word) and not self._is_said(word, {said}, said)
-            for said in set(words_of(folded))
-            for word in self.words
+            word.startswith(own) and not self._occurs(own, {word}, word)
+            for word in set(words_of(folded))
+            for own in self.words
         )
 
     def has_word(self, text: str) -> bool:
         """Whether a text has any word of it."""
         folded = normalised(text)
-        said = set(words_of(folded))
-        return any(self._is_said(word, said, folded) for word in self.words)
+        words = set(words_of(folded))
+        return any(self._occurs(word, words, folded) for word in self.words)
 
     def strikes(self, sentence: str) -> bool:
         """Whether a sentence has a word of it, or is a copy of a text that speaks of it."""
@@ -181,13 +181,13 @@ class Topic:
                 gone.append((start, place))
         return SentenceCut(text=text, gone=tuple(gone))
 
-    def _is_said(self, word: str, said: set[str], folded: str) -> bool:
-        if word in said or (is_unspaced(word) and word in folded):
+    def _occurs(self, word: str, words: set[str], folded: str) -> bool:
+        if word in words or (is_unspaced(word) and word in folded):
             return True
         stems = self._stems[word]
         return any(
             stem == mine
-            for other in said
+            for other in words
             for stem, mine in zip(self._forms.get(other, ()), stems, strict=False)
             if mine
         )

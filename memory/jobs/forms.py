@@ -42,7 +42,7 @@ _ELSEWHERE = {
     "$recursiveAnchor",
 }
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
-_PROBLEMS_TOLD = 3
+_MAX_PROBLEMS = 3
 _LONGEST_WHY = 200  # characters
 
 
@@ -137,10 +137,10 @@ class PayloadChecker:
         if not problems:
             why = "does not fit its form, in more places than can be looked through"
             raise InvalidInputError(what="payload", why=why)
-        (what, why), *others = problems[:_PROBLEMS_TOLD]
+        (what, why), *others = problems[:_MAX_PROBLEMS]
         more = [f"{place}: {message}" for place, message in others]
-        if len(problems) > _PROBLEMS_TOLD:
-            more.append(f"and {len(problems) - _PROBLEMS_TOLD} more")
+        if len(problems) > _MAX_PROBLEMS:
+            more.append(f"and {len(problems) - _MAX_PROBLEMS} more")
         raise InvalidInputError(what=what, why="; ".join([why, *more]))
 
     def _errors(self, payload: Any, *, size_bytes: int) -> Sequence[ValidationError]:

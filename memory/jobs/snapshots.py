@@ -177,10 +177,10 @@ class SealedSnapshot:
             found = _Whole.model_validate_json(self.body)
         except ValidationError as error:
             raise _unreadable(self.id, error) from None
-        kept = {"version": found.working_version, "last_checkpoint": found.last_checkpoint}
+        current = {"version": found.working_version, "last_checkpoint": found.last_checkpoint}
         return MemorySnapshot(
             schema_version=found.schema_version,
-            working_memory=found.working_memory.model_copy(update=kept),
+            working_memory=found.working_memory.model_copy(update=current),
             episodic_tail=found.episodic_tail,
             read_set=found.read_set,
             snapshot_at=found.snapshot_at,

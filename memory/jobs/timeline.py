@@ -54,7 +54,7 @@ reset            somebody sent it back to an earlier point of its history
 ended            it is over
 """
 
-_TOLD_BY_WAITS = frozenset({"open_wait", "restore"})
+_SHOWN_BY_WAITS = frozenset({"open_wait", "restore"})
 
 
 class TimelineEntry(DeferredModel):
@@ -79,8 +79,8 @@ class TimelineEntry(DeferredModel):
 
     def with_detail(self, **detail: Any) -> "TimelineEntry":
         """This entry with more detail."""
-        told = {**self.detail, **detail}
-        return TimelineEntry(at=self.at, what=self.what, detail=told, source=self.source)
+        merged = {**self.detail, **detail}
+        return TimelineEntry(at=self.at, what=self.what, detail=merged, source=self.source)
 
 
 class JobTimeline(DeferredModel):
@@ -113,8 +113,8 @@ def join_rows(
     """
     extended = {_extension(operation).get("wait_id") for operation in operations}
     opened = {wait.wait_id: _opened(wait, extended=wait.wait_id in extended) for wait in waits}
-    told = _with_waits(entries, waits, opened)
-    done, left = _with_operations(told, operations)
+    with_waits = _with_waits(entries, waits, opened)
+    done, left = _with_operations(with_waits, operations)
     joined = [_with_episode(entry, episodes) for entry in done]
     alone = [_done(operation, episodes) for operation in left]
     return tuple(
@@ -142,13 +142,13 @@ def _with_waits(
 
 
 def _waits_alone(
-    told: Sequence[TimelineEntry],
+    entries: Sequence[TimelineEntry],
     waits: Sequence[JobWait],
     opened: Mapping[str, dict[str, Any]],
 ) -> Iterator[TimelineEntry]:
     """The waits that only our rows tell of."""
-    known = {entry.detail.get("wait_id") for entry in told if entry.what == "wait_opened"}
-    closed = {entry.detail.get("wait_id") for entry in told if entry.what == "restored"}
+    known = {entry.detail.get("wait_id") for entry in entries if entry.what == "wait_opened"}
+    closed = {entry.detail.get("wait_id") for entry in entries if entry.what == "restored"}
     for wait in waits:
         if wait.wait_id not in known:
             yield _row(wait.opened_at, "wait_opened", **opened[wait.wait_id])
@@ -162,15 +162,15 @@ def _with_operations(
 ) -> tuple[list[TimelineEntry], list[LedgerEntry]]:
     """The entries, joined with the operations they did, and the operations that are left."""
     left = {operation.key: operation for operation in operations}
-    told = []
+    joined = []
     for entry in entries:
         found = [left.pop(key, None) for key in entry.detail.get("operations", ())]
-        told.append(entry.joined() if any(found) else entry)
-    extended = sum(entry.what == "wait_extended" for entry in told)
-    kept = [done for done in left.values() if done.name not in _TOLD_BY_WAITS]
-    nameless = [done for done in kept if _extends(done)]
+        joined.append(entry.joined() if any(found) else entry)
+    extended = sum(entry.what == "wait_extended" for entry in joined)
+    rest = [done for done in left.values() if done.name not in _SHOWN_BY_WAITS]
+    nameless = [done for done in rest if _extends(done)]
     known = {done.key for done in nameless[len(nameless) - min(extended, len(nameless)) :]}
-    return told, [done for done in kept if done.key not in known]
+    return joined, [done for done in rest if done.key not in known]
 
 
 def _with_episode(entry: TimelineEntry, episodes: Sequence[Episode]) -> TimelineEntry:

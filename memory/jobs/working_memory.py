@@ -22,7 +22,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 Role = Literal["system", "user", "assistant", "tool"]
-TOLD_DRIFT = "drift"
+DRIFT_VARIABLE = "drift"
 """The variable in which a restore tells a job what changed; nobody else writes it."""
 
 
@@ -149,8 +149,8 @@ class WorkingMemory(DeferredModel):
     def with_variables(self, variables: Mapping[str, Any]) -> "WorkingMemory":
         """Sets variables; a value of None removes one."""
         merged = {**self.variables, **variables}
-        kept = {name: value for name, value in merged.items() if value is not None}
-        return self.model_copy(update={"variables": kept})
+        present = {name: value for name, value in merged.items() if value is not None}
+        return self.model_copy(update={"variables": present})
 
     def with_tool_call(self, call: ToolCall) -> "WorkingMemory":
         """Appends a tool call."""
@@ -186,7 +186,7 @@ def check_variable(name: str) -> str:
     Raises:
         InvalidInputError: it is the one in which a job is told what changed.
     """
-    if name == TOLD_DRIFT:
+    if name == DRIFT_VARIABLE:
         why = "is where a resumed job is told what changed; choose another name"
         raise InvalidInputError(what=f"the variable {name}", why=why)
     return name

@@ -113,7 +113,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 _Content = Annotated[str, AfterValidator(_content)]
 _Name = Annotated[str, AfterValidator(_name)]
 _Names = Annotated[tuple[_Name, ...], Field(max_length=64), AfterValidator(_distinct)]
-_Asked = Annotated[Text, Field(max_length=10_000)]
+_FilterText = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
 
 
@@ -168,11 +168,11 @@ class EntryQuery(DeferredModel):
 
     entry_types: tuple[EntryType, ...] = ()
     statuses: tuple[EntryStatus, ...] = ("active",)
-    session_id: _Asked | None = None
-    channel: _Asked | None = None
-    subject: _Asked | None = None
-    parent: _Asked | None = None
-    related: _Asked | None = None
+    session_id: _FilterText | None = None
+    channel: _FilterText | None = None
+    subject: _FilterText | None = None
+    parent: _FilterText | None = None
+    related: _FilterText | None = None
     expired: bool = False
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None

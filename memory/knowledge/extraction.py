@@ -24,7 +24,7 @@ TurnKind = Literal["message", "tool_result"]
 NO_SPEAKER = (
     "notes"  # who says the words of a transcript that name nobody: no person, with no facts
 )
-_SAID: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
+_EXTRACTED_KINDS: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
 
 
 class Turn(DeferredModel):
@@ -81,15 +81,15 @@ def sound_claims(
 
     Every extractor is held to it: its words must be in the turn.
     """
-    kept: dict[tuple[str, ...], Extracted] = {}
+    sound: dict[tuple[str, ...], Extracted] = {}
     refused: list[str] = []
     for each in found:
         why = _fault(each, turn)
         if why is None:
-            kept.setdefault(_key(each), each)
+            sound.setdefault(_key(each), each)
         else:
             refused.append(why)
-    return tuple(kept.values()), tuple(refused)
+    return tuple(sound.values()), tuple(refused)
 
 
 def _key(found: Extracted) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def _fault(found: Extracted, turn: Turn) -> str | None:
     excerpt = turn.content[span.start : span.end]
     if span.end > len(turn.content) or not any(map(str.isalnum, excerpt)):
         return "its words are not in the message"
-    if found.kind not in _SAID:
+    if found.kind not in _EXTRACTED_KINDS:
         return "only a person decides so"
     if value is None and found.kind in {"affirmed", "corrected"}:
         return "it has no object"

@@ -19,13 +19,13 @@ FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted
 class Interval(NamedTuple):
     """A time in which facts are to hold, at some moment from its first to its last.
 
-    Of predicates that are `asked` for, where nothing is known to have been so then, what is known first after it holds
+    Of predicates that are `predicates` for, where nothing is known to have been so then, what is known first after it holds
     too, unless somebody said since when that is so.
     """
 
     first: datetime
     last: datetime
-    asked: frozenset[str] = frozenset()
+    predicates: frozenset[str] = frozenset()
 
 
 class Fact(DeferredModel):

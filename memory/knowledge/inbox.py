@@ -68,7 +68,7 @@ class MessageSignal(DeferredModel):
     tool_results: tuple[ToolOutput, ...] = ()
 
 
-class Told(DeferredModel):
+class SignalBody(DeferredModel):
     """What all signals say: the same `source_id` in the same session is the same one, kept once.
 
     Without `at` it was said when it came.
@@ -82,13 +82,13 @@ class Told(DeferredModel):
     at: AwareDatetime | None = None
 
 
-class Interaction(Told, MessageSignal):
+class Interaction(SignalBody, MessageSignal):
     """An exchange: a message with the results of tools, and `replies` that followed it."""
 
     replies: tuple[MessageSignal, ...] = ()
 
 
-class Insight(Told):
+class Insight(SignalBody):
     """What somebody, usually the agent itself, has found out; `subject` is whom it is about."""
 
     speaker: Words = "agent"
@@ -106,7 +106,7 @@ class Statement(DeferredModel):
     object: Words | None = None
 
 
-class Correction(Told):
+class Correction(SignalBody):
     """What is so, against what was said before: as text, as a `statement`, or both.
 
     `corrects` is the source id of the message that was wrong.
@@ -223,10 +223,10 @@ def read_signal(signal: Signal) -> ExtractableSignal:
     if signal.problem is not None:
         raise InvalidInputError(what=what, why=signal.problem)
     try:
-        told = shape.model_validate(signal.body)
+        body = shape.model_validate(signal.body)
     except Malformed as error:
         raise InvalidInputError(what=what, why=first_problem(error)) from None
-    return extractable(told, came_at=signal.at)
+    return extractable(body, came_at=signal.at)
 
 
 def extractable(
@@ -245,8 +245,8 @@ def extractable(
         messages = tuple(_exchange(signal))
     elif isinstance(signal, Insight):
         about = () if signal.subject is None else (signal.subject,)
-        said = _resource(signal, speaker=signal.speaker, content=signal.content)
-        messages = (IncomingMessage(resource=said, entry_type="insight", subjects=about),)
+        resource = _resource(signal, speaker=signal.speaker, content=signal.content)
+        messages = (IncomingMessage(resource=resource, entry_type="insight", subjects=about),)
     else:
         messages = (_correction(signal),)
     for came in messages:
@@ -352,7 +352,7 @@ def _claim(signal: Correction) -> Claim:
 
 
 def _resource(
-    signal: Told, *, speaker: str, content: str, source_id: str | None = None, ticks: int = 0
+    signal: SignalBody, *, speaker: str, content: str, source_id: str | None = None, ticks: int = 0
 ) -> Resource:
     assert signal.at is not None
     return Resource(

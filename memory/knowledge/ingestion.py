@@ -108,8 +108,8 @@ class IncomingMessage(DeferredModel):
 
     def as_stored(self, lesson: PendingMessage) -> "IncomingMessage":
         """With what was kept of the message, which is what came first."""
-        kept = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
-        return self.model_copy(update=kept)
+        stored = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
+        return self.model_copy(update=stored)
 
     def entry_id(self, source_id: str, *, owner: str) -> str:
         """The id of the entry that another message of the session becomes."""

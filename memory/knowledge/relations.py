@@ -55,15 +55,17 @@ def related_messages(
     found: dict[Place, set[Related]] = defaultdict(set)
     for mention in sorted(mentions, key=lambda one: (one.said_at, one.place[::-1])):
         single = predicates[mention.predicate].cardinality == "single"
-        heard = before[mention.subject_key, mention.predicate]
+        earlier = before[mention.subject_key, mention.predicate]
         key = None if single else mention.object_key
-        same = heard if key is None else {one: heard.get(one, []) for one in (key, None)}
+        same = earlier if key is None else {one: earlier.get(one, []) for one in (key, None)}
         latest = _latest(
             one for each in same.values() for one in each if one.place != mention.place
         )
         if mention.place in learned or any(one.place in learned for one in latest):
             found[mention.place].update(latest)
-        heard[key] = _latest([*heard.get(key, ()), Related(mention.said_at, mention.place)], more=1)
+        earlier[key] = _latest(
+            [*earlier.get(key, ()), Related(mention.said_at, mention.place)], more=1
+        )
     return {place: related for place, related in found.items() if related}
 
 

@@ -120,8 +120,10 @@ class _Topic:
         if not self._is_single or claim.kind != "corrected":
             return None
         corrected = (claim.source.session_id, claim.source.corrects)
-        told = [draft for draft in line.drafts if draft.is_active and corrected in draft.places]
-        wrong = told[-1] if claim.source.corrects and told else line.active
+        corrected_drafts = [
+            draft for draft in line.drafts if draft.is_active and corrected in draft.places
+        ]
+        wrong = corrected_drafts[-1] if claim.source.corrects and corrected_drafts else line.active
         return None if wrong is None or wrong.key == name_key(claim.object or "") else wrong
 
     def _correct(self, wrong: FactDraft, claim: Claim) -> FactDraft:
@@ -187,8 +189,8 @@ class _Topic:
         """What is said never to have been so: the last period of an object, or what is believed."""
         key = None if claim.object is None else name_key(claim.object)
         for line in self._named(key):
-            told = [line.active] if key is None else [*self._past(), *line.drafts]
-            wrong = [one for one in told if one and one.is_active and key in {None, one.key}]
+            candidates = [line.active] if key is None else [*self._past(), *line.drafts]
+            wrong = [one for one in candidates if one and one.is_active and key in {None, one.key}]
             if wrong:
                 wrong[-1].claims.append(claim.id)
                 self._leave(wrong[-1], "corrected")
@@ -202,16 +204,16 @@ class _Topic:
             return
         draft = wanted[-1]
         if draft in line.drafts:
-            kept = line.drafts[: line.drafts.index(draft)]
+            earlier = line.drafts[: line.drafts.index(draft)]
         else:
-            kept = [one for one in line.drafts if one.begins < draft.begins]
+            earlier = [one for one in line.drafts if one.begins < draft.begins]
         for one in line.drafts:
-            one.off = None if one in kept or one is draft else "undone"
+            one.off = None if one in earlier or one is draft else "undone"
         for one in self._drafts:
             one.instead = None if one.instead is draft else one.instead
         if draft.is_ended or draft.is_superseded(claim):
             draft.ends, draft.is_ended = None, False
-        draft.off, line.drafts = None, [*kept, draft]
+        draft.off, line.drafts = None, [*earlier, draft]
         draft.claims.append(claim.id)
 
     def _delete(self, claim: Claim) -> None:

@@ -93,7 +93,7 @@ _ANYBODY = rf"(?<=\s)(?!(?:{'|'.join(sorted(STOP_WORDS))}|{_OF_FEASTS})\b)[^\W\d
 # How a word is marked that may be a name: as one, or for its capital letter alone; and one that begins a sentence.
 _SURE, _CAPITAL, _FIRST = "@", "^", "."
 _NAME = rf"(?!{_WEEKDAY}\b)(?:[^\W\d]|-)+"
-_SAID = (
+_ADDRESSED = (
     f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}{_KIN}(?: @{_NAME})?|(?:{_CALLING}) \\^{_NAME}|"
     f"(?:{'|'.join(_PLAIN)}){_CALLED})"
 )
@@ -101,10 +101,10 @@ _TO_ANYBODY = f"(?:{_GREETING}|{_WISH}(?: to)?){_KIN} {_ANYBODY}"
 
 
 @cache
-def _courtesies(*, is_asked: bool) -> re.Pattern[str]:
+def _courtesies(*, is_question: bool) -> re.Pattern[str]:
     """What is said, one after the other, with words that may be marked; made for the first message, as it takes a while."""
-    said = (_SAID,) if is_asked else (_SAID, _TO_ANYBODY)
-    pattern = f"(?:(?:and |but |so )?(?:{'|'.join(said)})(?: |$))+"
+    phrases = (_ADDRESSED,) if is_question else (_ADDRESSED, _TO_ANYBODY)
+    pattern = f"(?:(?:and |but |so )?(?:{'|'.join(phrases)})(?: |$))+"
     return re.compile(pattern.replace(" ", " [@^.]?"))
 
 
@@ -131,14 +131,14 @@ def is_small_talk(text: str, *, names: AbstractSet[str] = frozenset()) -> bool:
     """
     if len(text) > _MOST_CHARS:
         return False
-    is_asked = "?" in normalised(text)  # who asks means the word itself: "Hello, Berlin?"
-    words = _marked(without_emoticons(text), names, is_asked=is_asked)
+    is_question = "?" in normalised(text)  # who asks means the word itself: "Hello, Berlin?"
+    words = _marked(without_emoticons(text), names, is_question=is_question)
     if not 0 < len(words) <= _MOST_WORDS:
         return False
-    return _courtesies(is_asked=is_asked).fullmatch(" ".join(words)) is not None
+    return _courtesies(is_question=is_question).fullmatch(" ".join(words)) is not None
 
 
-def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:
+def _marked(text: str, names: AbstractSet[str], *, is_question: bool) -> list[str]:
     """The words of a text, folded, with a mark before each that may be a name, or begins a sentence."""
     found: list[str] = []
     before, is_apart = ".", False
@@ -152,7 +152,7 @@ def _marked(text: str, names: AbstractSet[str], *, is_asked: bool) -> list[str]:
         is_known = names >= {*words}
         is_first = before[-1] in ".!"
         is_capital = chunk.istitle() and not is_first
-        if is_asked or not (is_known or is_capital):
+        if is_question or not (is_known or is_capital):
             is_apart = is_apart or before[-1] in _STOPS
             found += [_FIRST * (is_apart and bool(found)) + words[0], *words[1:]]
         else:

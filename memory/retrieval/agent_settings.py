@@ -151,8 +151,8 @@ def changed_settings(settings: AgentSettings, changes: Mapping[str, Any]) -> Age
     except ValidationError as error:
         what = "setting" if len(changes) > 1 else f"setting {next(iter(changes), '')}"
         place, _, why = problem_of(error).partition(": ")
-        told = why if why and place in changes and len(changes) == 1 else problem_of(error)
-        raise InvalidInputError(what=what, why=told) from None
+        reason = why if why and place in changes and len(changes) == 1 else problem_of(error)
+        raise InvalidInputError(what=what, why=reason) from None
 
 
 def check_language(settings: AgentSettings, known: Collection[str]) -> None:

@@ -154,10 +154,10 @@ def assemble(
         count_tokens=count_tokens,
         render=render,
     )
-    told = {piece.name for piece in packed.included}
+    included = {piece.name for piece in packed.included}
     return AutoRetrieval(
-        memories=tuple(memory for name, memory in memories.items() if name in told),
-        notes=tuple(note for name, note in notes.items() if name in told),
+        memories=tuple(memory for name, memory in memories.items() if name in included),
+        notes=tuple(note for name, note in notes.items() if name in included),
         skipped=found.skipped,
         messages=found.messages,
         text=packed.text,
@@ -191,9 +191,11 @@ def note_item(note: Note) -> PromptItem:
     return PromptItem(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")
 
 
-def excluding(entries: Sequence[RetrievedEntry], said: Sequence[str]) -> tuple[RetrievedEntry, ...]:
+def excluding(
+    entries: Sequence[RetrievedEntry], texts: Sequence[str]
+) -> tuple[RetrievedEntry, ...]:
     """The entries without those that repeat a text of the prompt."""
-    known = {_folded(text) for text in said}
+    known = {_folded(text) for text in texts}
     return tuple(one for one in entries if _folded(one.entry.content) not in known)
 
 
@@ -202,13 +204,13 @@ def first_distinct(memories: Sequence[RetrievedMemory], limit: int) -> tuple[Ret
 
     A repetition takes no place: the block leaves it out, and `dropped` names it.
     """
-    said: set[str] = set()
+    distinct: set[str] = set()
     first: list[RetrievedMemory] = []
     for memory in memories:
         key = key_of(memory.content)
-        if key not in said and len(said) == limit:
+        if key not in distinct and len(distinct) == limit:
             break
-        said.add(key)
+        distinct.add(key)
         first.append(memory)
     return tuple(first)
 
@@ -218,12 +220,12 @@ def count_distinct(memories: Sequence[RetrievedMemory]) -> int:
     return len({key_of(memory.content) for memory in memories})
 
 
-def matching_messages(messages: Sequence[ChannelMessage], said: Sequence[str]) -> frozenset[str]:
+def matching_messages(messages: Sequence[ChannelMessage], texts: Sequence[str]) -> frozenset[str]:
     """The ids of the last messages that are the query itself.
 
     They are excluded from the search, since nothing is as similar to a query as the query.
     """
-    known = {_folded(text) for text in said}
+    known = {_folded(text) for text in texts}
     return frozenset(one.entry_id for one in messages if _folded(one.content) in known)
 
 

@@ -120,25 +120,25 @@ def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:
             name=one.category,
             line=quoted({"category": one.category, "summary": one.text}),
             words=one.text,
-            covers=tuple(map(_said, one.facts)),
+            covers=tuple(map(_fact_words, one.facts)),
         )
         for one in summaries
     )
     return Tier(name="summaries", pieces=tuple(pieces), share=_SHARES["summaries"])
 
 
-def fact_tier(facts: Iterable[Fact], *, asked: Collection[str] = ()) -> Tier:
+def fact_tier(facts: Iterable[Fact], *, topics: Collection[str] = ()) -> Tier:
     """What is so of whom the question names: first what it asks for, by predicate, then what began last."""
     newest = sorted(
         facts,
-        key=lambda fact: (fact.predicate not in asked, -fact.valid_from.timestamp(), fact.id),
+        key=lambda fact: (fact.predicate not in topics, -fact.valid_from.timestamp(), fact.id),
     )
     pieces = tuple(
         PromptItem(
             kind="fact",
             name=fact.id,
             line=quote_fact(fact),
-            words=_said(fact),
+            words=_fact_words(fact),
         )
         for fact in newest[:MOST_FACTS]
     )
@@ -171,7 +171,7 @@ def history_tier(histories: Iterable[FactHistory]) -> Tier:
     return Tier(name="history", pieces=pieces)
 
 
-def _said(fact: Fact) -> str:
+def _fact_words(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 

@@ -48,18 +48,18 @@ def follow_up_query(
     Returns:
         None for a message that says nothing to look for: emoji, a greeting, thanks, a yes.
     """
-    asked = cut_text(message, max_chars)
+    query = cut_text(message, max_chars)
     names = {word for one in before for word in words_of(one.speaker or "")}
-    if not _says_something(asked, names):
+    if not _says_something(query, names):
         return None
-    room = min(_LONGEST_BEFORE, max_chars - len(asked) - 1)
-    if room <= 0 or len(_terms(asked)) >= _FEW_TERMS:
-        return FollowUpQuery(asked)
+    room = min(_LONGEST_BEFORE, max_chars - len(query) - 1)
+    if room <= 0 or len(_terms(query)) >= _FEW_TERMS:
+        return FollowUpQuery(query)
     last = next((one for one in reversed(before) if _may_precede(one, message, names)), None)
     if last is None or now - last.at > _OLDEST_BEFORE:
-        return FollowUpQuery(asked)
+        return FollowUpQuery(query)
     beginning = cut_text(last.content, room)
-    return FollowUpQuery(f"{beginning}\n{asked}".strip(), follows=last)
+    return FollowUpQuery(f"{beginning}\n{query}".strip(), follows=last)
 
 
 def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> bool:

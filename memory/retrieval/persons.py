@@ -38,13 +38,13 @@ def separate_by_person(candidates: Candidates, *, number: int) -> None:
     if not len(among):
         return
     sessions: defaultdict[str, int] = defaultdict(int)
-    heard_in = [
+    session_ids = [
         (text.session_id or "") if is_turn else ""
         for text, is_turn in zip(candidates.texts, rows["is_turn"].tolist(), strict=True)
     ]
-    for session, persons in zip(heard_in, rows["persons"].tolist(), strict=True):
+    for session, persons in zip(session_ids, rows["persons"].tolist(), strict=True):
         sessions[session] |= persons if session else 0
-    there = np.array([sessions[heard_in[place]] for place in among.tolist()])
+    there = np.array([sessions[session_ids[place]] for place in among.tolist()])
     concerns_all = (rows["persons"][among] | there) == (1 << number) - 1
     if concerns_all.any():
         apart = among[~concerns_all]

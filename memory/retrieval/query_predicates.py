@@ -21,7 +21,7 @@ _NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
 _ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
 _AFTER = 0.8
 # Words that ask for a predicate, beside those of its name.
-_ASKED_BY = {
+_QUERY_WORDS = {
     "age": "old",
     "aunt_or_uncle": "family relative relatives",
     "allergic_to": "allergy allergies intolerance allergen ill sick",
@@ -103,10 +103,10 @@ def query_predicates(
         return {}
     whole = max(number, len(terms))
     found = {}
-    for name, groups in _asked_for(terms, words, known):
-        said = [terms & group for group in groups]
-        if all(said):
-            found[name] = len(set().union(*said)) / whole
+    for name, groups in _matching(terms, words, known):
+        matched = [terms & group for group in groups]
+        if all(matched):
+            found[name] = len(set().union(*matched)) / whole
     for once, now in _ONCE.items():
         if 0 < found.get(once, 0) <= found.get(now, 0):
             found[once] *= _AFTER
@@ -152,7 +152,7 @@ def query_entry_types(words: Collection[str]) -> frozenset[str]:
     """The types of entries that words ask for, as tags."""
     terms = query_tags(words)
     return frozenset(
-        f"type:{name}" for name, asked in _TYPES.items() if not terms.isdisjoint(asked.split())
+        f"type:{name}" for name, names in _TYPES.items() if not terms.isdisjoint(names.split())
     )
 
 
@@ -165,12 +165,12 @@ def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]
     least = max(number, len(terms), 1) / 2
     return frozenset(
         name
-        for name, groups in _asked_for(terms, words)
+        for name, groups in _matching(terms, words)
         if len(terms & frozenset().union(*groups)) >= least
     )
 
 
-def _asked_for(
+def _matching(
     terms: Collection[str], words: Collection[str], known: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
     """The predicates that a query has a word of, each with the words that ask for it."""
@@ -182,15 +182,15 @@ def _asked_for(
 
 def _terms(words: Collection[str]) -> set[str]:
     """The terms of words. *Like* counts only as a verb, as in *does like*."""
-    said = set(terms_of(" ".join(words)))
+    terms = set(terms_of(" ".join(words)))
     folded = {word.casefold() for word in words}
     is_liked = "like" in folded and not folded.isdisjoint(_DOES)
-    return said or ({_LIKING} if is_liked else set())
+    return terms or ({_LIKING} if is_liked else set())
 
 
 @cache
 def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
-    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_ASKED_BY}})
+    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_QUERY_WORDS}})
 
 
 @cache
@@ -206,7 +206,7 @@ def _named_by() -> Mapping[str, Collection[str]]:
 def _groups(name: str) -> tuple[frozenset[str], ...]:
     """Groups of words, of each of which a query needs one: for a favourite film both *favourite* and *film*."""
     first, _, kind = name.partition("_")
-    also = terms_of(_ASKED_BY.get(name, ""))
+    also = terms_of(_QUERY_WORDS.get(name, ""))
     if first == "favourite":
         return frozenset({"favourite", "favorite"}), frozenset({*terms_of(kind), *also})
     return (frozenset({*terms_of(name.replace("_", " ")), *also}),)

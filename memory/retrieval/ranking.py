@@ -127,18 +127,18 @@ def rerank(
     A relevance, from 0 to 1, replaces the part `weight` of the score and of the share of the evidence. The signal
     `rerank` is the change of the score.
     """
-    told = []
+    reordered = []
     for one, relevance in zip(ranked, relevances, strict=False):
         added = weight * (relevance - one.score)
-        told.append(
+        reordered.append(
             one._replace(
                 reranked=added,
                 share=(1 - weight) * one.share + weight * relevance,
                 score=one.score + added,
             )
         )
-    told += ranked[len(told) :]
-    return sorted(told, key=lambda one: _order(one, policy), reverse=True)
+    reordered += ranked[len(reordered) :]
+    return sorted(reordered, key=lambda one: _order(one, policy), reverse=True)
 
 
 def above_threshold(

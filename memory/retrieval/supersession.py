@@ -252,12 +252,12 @@ def _stands_alike(change: Clause, old: Clause) -> bool:
     return last in others or "to" in {last, *others}
 
 
-def _says_more(old: Statements, said: Clause, whole: frozenset[str]) -> bool:
+def _says_more(old: Statements, replaced: Clause, whole: frozenset[str]) -> bool:
     """Whether the rest of an old text says more: a clause with another name, or other sentences."""
     for clause in old.clauses:
         left = clause.left(whole)
-        if clause.sentence == said.sentence:
-            if clause is not said and not clause.denies and {"name", "word"} <= {*left}:
+        if clause.sentence == replaced.sentence:
+            if clause is not replaced and not clause.denies and {"name", "word"} <= {*left}:
                 return True
         elif left.count("word") + left.count("name") >= _MORE:
             return True

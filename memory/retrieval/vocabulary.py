@@ -61,21 +61,21 @@ def vocabulary_of(
             and _is_function_slip(word, entries_of, meant, is_first=word == words[0], known=known)
         )
     ]
-    asked: list[QueryLexeme] = []
+    query_lexemes: list[QueryLexeme] = []
     misspelt: dict[str, str] = {}
     for word, entries_of in telling:
         lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
-        if any(set(lexemes) & set(other.lexemes) for other in asked):
+        if any(set(lexemes) & set(other.lexemes) for other in query_lexemes):
             continue
         if not entries and word in slips:
             alike = next((meant[each] for each in lexemes if meant.get(each)), {})
-            if any(set(alike) & set(other.lexemes) for other in asked):
+            if any(set(alike) & set(other.lexemes) for other in query_lexemes):
                 continue
             if alike:
                 share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                 misspelt[word] = ", ".join(alike)
         is_whole = len(known.words[word]) == 1 and (entries or word not in slips)
-        asked.append(
+        query_lexemes.append(
             QueryLexeme(
                 lexemes=lexemes,
                 weight=share * _rarity(min(entries, known.entries), of=known.entries),
@@ -83,7 +83,7 @@ def vocabulary_of(
                 word=word if is_whole and word not in misspelt else "",
             )
         )
-    best = sorted(asked, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
+    best = sorted(query_lexemes, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
     return Vocabulary(
         query_lexemes=tuple(best),
         misspelt=misspelt,

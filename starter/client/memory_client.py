@@ -252,7 +252,7 @@ class MemoryClient(ChecksTexts):
             select=chosen,
             asked_at=asked_at,
         )
-        retrieval = self._auto.tell(sources, max_tokens=max_tokens)
+        retrieval = self._auto.assemble(sources, max_tokens=max_tokens)
         self._scope.count_accesses(retrieval.entry_ids)
         await self._auto.record(
             lambda: self._scope.transaction(write=True),

@@ -64,7 +64,7 @@ class FolderVault:
         try:
             with opened_vault(self._folder) as root:
                 tagged = self._tagged(root, select.tag, given_up) if select.tag else []
-                return _told(root, select, tagged)
+                return _read_notes(root, select, tagged)
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise NotesUnavailableError(where=str(self._folder), why=why) from error
@@ -90,7 +90,7 @@ def _look(root: int, path: str, found: os.stat_result) -> _Looked:
     return _Looked(found.st_mtime_ns, found.st_size, found.st_ino, tags)
 
 
-def _told(root: int, select: NoteSelection, tagged: list[str]) -> NoteResults:
+def _read_notes(root: int, select: NoteSelection, tagged: list[str]) -> NoteResults:
     chosen, left_out = select_notes([note_path(name) for name in select.paths], tagged)
     notes: list[Note] = []
     skipped: list[SkippedNote] = []

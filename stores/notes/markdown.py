@@ -62,5 +62,5 @@ def _properties(note: str) -> Iterator[str]:
             continue
         parts = re.split(r"[,\s]+", value) if isinstance(value, str) else value
         if isinstance(parts, list):
-            told = (part.strip().removeprefix("#") for part in parts if isinstance(part, str))
-            yield from (tag for tag in told if not _NO_TAG.fullmatch(tag))
+            tags = (part.strip().removeprefix("#") for part in parts if isinstance(part, str))
+            yield from (tag for tag in tags if not _NO_TAG.fullmatch(tag))

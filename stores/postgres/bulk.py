@@ -32,11 +32,11 @@ def insert_rows(
     """
     into = ", ".join(f'"{name}"' for name in (*_OWNER, *columns, *now))
     values = ", ".join((":tenant_id", ":agent_id", *(f'r."{name}"' for name in columns)))
-    told = " ON CONFLICT DO NOTHING" if where_new else ""
-    told += f" RETURNING {', '.join(returning)}" if returning else ""
+    suffix = " ON CONFLICT DO NOTHING" if where_new else ""
+    suffix += f" RETURNING {', '.join(returning)}" if returning else ""
     return text(  # names of columns, which are in the code
         f"INSERT INTO {target} ({into}) SELECT {values}{', now()' * len(now)} "  # noqa: S608
-        f"FROM {_rows(target)}{told}"
+        f"FROM {_rows(target)}{suffix}"
     )
 
 
@@ -69,12 +69,12 @@ def packed(
         InvalidInputError: a value cannot be stored; names the place.
     """
     try:
-        told = to_json(rows).decode()
+        document = to_json(rows).decode()
     except PydanticSerializationError:  # half of a surrogate pair
-        told = "\\u0000"
-    if "\\u0000" in told:  # or the text of somebody who writes about it
+        document = "\\u0000"
+    if "\\u0000" in document:  # or the text of somebody who writes about it
         check_json(to_jsonable_python(rows), what=what)
-    return {**owner, name: told}
+    return {**owner, name: document}
 
 
 def _rows(target: Table) -> str:

@@ -292,12 +292,12 @@ class PostgresMemory:
 
     async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
         """See the port."""
-        asked = {"tenant_id": tenant_id, "prefix": prefix, "limit": limit}
+        parameters = {"tenant_id": tenant_id, "prefix": prefix, "limit": limit}
         with failures(where=self._where):
             async with self._engine.connect() as connection:
                 rows, _ = await run_together(
                     connection,
-                    [_JOBS_NAMED.bind(asked), COMMIT],
+                    [_JOBS_NAMED.bind(parameters), COMMIT],
                     opening=begin_statements(tenant_id, write=False),
                 )
         return tuple(row.job_id for row in rows)
@@ -322,7 +322,7 @@ class PostgresMemory:
     ) -> tuple[tuple[AgentSummary, ...], str | None]:
         """See the port."""
         (after,) = (None,) if cursor is None else decode_cursor(cursor, parts=1)
-        asked = {
+        parameters = {
             "tenant_id": tenant_id,
             "every_agent": EVERY_AGENT,
             "agent_id": agent_id,
@@ -333,7 +333,7 @@ class PostgresMemory:
             async with self._engine.connect() as connection:
                 rows, _ = await run_together(
                     connection,
-                    [_AGENTS.bind(asked), COMMIT],
+                    [_AGENTS.bind(parameters), COMMIT],
                     opening=begin_statements(tenant_id, write=False),
                 )
         found = tuple(AgentSummary.model_validate(row._asdict()) for row in rows[:limit])

@@ -65,8 +65,12 @@ def _text(name: str) -> str:
     return _COMMENT.sub("", included)
 
 
-def validity_parameters(held: Interval | None) -> dict[str, Any]:
-    """The parameters of queries that ask what held at some moments; without moments they ask what holds now."""
-    if held is None:
-        return {"held_first": None, "held_last": None, "held_asked": []}
-    return {"held_first": held.first, "held_last": held.last, "held_asked": sorted(held.asked)}
+def validity_parameters(interval: Interval | None) -> dict[str, Any]:
+    """The parameters of queries for facts that were valid in an interval; without one, for those that are valid now."""
+    if interval is None:
+        return {"valid_first": None, "valid_last": None, "valid_predicates": []}
+    return {
+        "valid_first": interval.first,
+        "valid_last": interval.last,
+        "valid_predicates": sorted(interval.predicates),
+    }

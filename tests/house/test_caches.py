@@ -23,7 +23,7 @@ ALLOWED = {
     },
     "memory/language/identifiers.py": {"_data": "our own words", "_patterns": "our own patterns"},
     "memory/language/small_talk.py": {"_courtesies": "two patterns, once"},
-    "memory/packing.py": {"_as_said": "single characters"},
+    "memory/packing.py": {"_spoken": "single characters"},
     "starter/importers/speaker_words.py": {"_words": "our own words"},
     "memory/quotations.py": {"_unsafe": "a pattern, once"},
 }

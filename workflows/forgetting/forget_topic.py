@@ -32,30 +32,30 @@ class ForgetTopic:
     """Goes through all tables until nothing in them speaks of the topic, and leaves a tombstone."""
 
     @workflow.run
-    async def run(self, asked: ForgetRequest) -> Purged:
+    async def run(self, params: ForgetRequest) -> Purged:
         """Forgets, and tells what was purged, by table.
 
         It ends with the tombstone also when it is cancelled: what is gone by then is gone, from the
         planner's statistics too.
         """
-        require_own_tenant(asked.tenant_id)
+        require_own_tenant(params.tenant_id)
         try:
             for _ in range(_MOST_PASSES):
-                if not await self._pass(asked):
+                if not await self._pass(params):
                     break
         finally:
-            purged = await run_to_the_end(ForgettingActivities.finish, asked, timeout=_SHORT)
+            purged = await run_to_the_end(ForgettingActivities.finish, params, timeout=_SHORT)
             if workflow.patched(_STATISTICS):
                 purged = await run_to_the_end(
-                    ForgettingActivities.renew_statistics, asked, timeout=_STEP, heartbeat=_LOST
+                    ForgettingActivities.renew_statistics, params, timeout=_STEP, heartbeat=_LOST
                 )
         return purged
 
-    async def _pass(self, asked: ForgetRequest) -> int:
+    async def _pass(self, params: ForgetRequest) -> int:
         """Goes through all tables once; returns how many rows spoke of the topic."""
         rows = 0
         for table in (*COPIES, *KNOWLEDGE, *TRACES):
-            step = PurgeInput(**asked.model_dump(), table=table)
+            step = PurgeInput(**params.model_dump(), table=table)
             purged = await run_activity(
                 ForgettingActivities.purge, step, timeout=_STEP, heartbeat=_LOST
             )

@@ -74,7 +74,7 @@ class AgentJob:
             max_payload_bytes=params.max_payload_bytes,
             continue_as_new=self._continue_as_new,
         )
-        self._kept = StoredResults(self._memory, scope=params.scope)
+        self._stored_results = StoredResults(self._memory, scope=params.scope)
         answer_query(STATUS, self.status)
 
     @workflow.run
@@ -110,8 +110,8 @@ class AgentJob:
         while sum(sizes.values()) > RESULTS_BYTES:
             omitted.append(max(sizes, key=lambda name: sizes[name]))
             del sizes[omitted[-1]]
-        kept = {name: result for name, result in self._results.items() if name in sizes}
-        return {"results": kept, "omitted": tuple(omitted)}
+        included = {name: result for name, result in self._results.items() if name in sizes}
+        return {"results": included, "omitted": tuple(omitted)}
 
     def status(self) -> JobStatus:
         """Where the job is: what the query `status` answers."""
@@ -142,7 +142,7 @@ class AgentJob:
         """Runs one node; returns the id of the next."""
         try:
             if self._memory.open_wait is None:
-                await self._kept.restore_results(self._results, node)
+                await self._stored_results.restore_results(self._results, node)
             self._results[node.id] = await self._result_of(node)
             return self._next(node)
         except (MnesticError, ValidationError, ActivityError) as error:
@@ -193,14 +193,14 @@ class AgentJob:
         return recalled.model_dump(mode="json")
 
     async def _remember(self, node: RememberNode | EmitNode, write: MemoryWrite) -> dict[str, Any]:
-        kept = await self._memory.remember(
+        result = await self._memory.remember(
             write,
             learn=isinstance(node, RememberNode) and node.learn,
             templates=True,
             results=self._results_named(write.model_dump(mode="json")),
             retry=retry_policy(node.retry, usual=OURS),
         )
-        return kept.model_dump(mode="json")
+        return result.model_dump(mode="json")
 
     async def _think(self, node: ThinkNode) -> dict[str, Any]:
         prompt = as_text(self._filled_early(node.prompt))
@@ -235,7 +235,7 @@ class AgentJob:
         arguments = self._filled(node.arguments, operation=operation)
         caller = ToolCaller(
             self._memory,
-            self._kept,
+            self._stored_results,
             scope=self._params.scope,
             max_result_bytes=self._params.max_payload_bytes,
         )
@@ -250,7 +250,7 @@ class AgentJob:
         ask = None
         if self._memory.open_wait is None:
             ask = None if node.ask is None else as_text(self._filled(node.ask))
-            await self._kept.store_largest(
+            await self._stored_results.store_largest(
                 self._results,
                 plan=self._params.plan,
                 cursor=node.id,

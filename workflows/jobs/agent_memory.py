@@ -46,10 +46,10 @@ from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import (
     WITH_MODEL,
-    keeps_calls_soon,
     run_activity,
     run_local_first,
     run_to_the_end,
+    stores_locally,
 )
 from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
 from mnestic.workflows.jobs.controls import JobControls
@@ -113,7 +113,7 @@ class AgentMemory(AgentKnowledge):
         super().__init__(
             scope,
             keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
-            controls=JobControls(paused=state.paused, refuse=refusals.tell),
+            controls=JobControls(paused=state.paused, refuse=refusals.add),
         )
         self._continue_as_new = continue_as_new
         self.inbox = ResumeInbox(
@@ -194,7 +194,7 @@ class AgentMemory(AgentKnowledge):
         else wrote.
         """
         await self.until_unpaused()
-        of_call = self._keys.of_call(tool) if tool is not None and keeps_calls_soon() else None
+        of_call = self._keys.of_call(tool) if tool is not None and stores_locally() else None
         params = RememberInput(
             scope=self._scope,
             operation=of_call or self._keys.next("remember"),

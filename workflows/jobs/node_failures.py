@@ -54,9 +54,9 @@ def failure_of(error: MnesticError | ValidationError | ActivityError) -> NodeFai
 def _failure_of_activity(error: ActivityError) -> NodeFailure:
     cause = error.cause
     if isinstance(cause, TimedOutError):
-        told = _TIMEOUTS.get(cause.type, str(cause)) if cause.type else str(cause)
+        message = _TIMEOUTS.get(cause.type, str(cause)) if cause.type else str(cause)
         before = f"; before that: {cause.cause}" if cause.cause else ""
-        return NodeFailure(type="TimeoutError", message=f"{error.activity_type}: {told}{before}")
+        return NodeFailure(type="TimeoutError", message=f"{error.activity_type}: {message}{before}")
     if isinstance(cause, ApplicationError):
         named = cause.type or "NodeFailedError"
         return NodeFailure(type=named, message=_CLEARER.get(named, cause.message))

@@ -86,8 +86,8 @@ def publish_attention(
     """
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait, attention=why, request=request, deferred=deferred)
-    told = deferred[:_MAX_DEFERRED_SHOWN]
-    params = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in told)
+    shown = deferred[:_MAX_DEFERRED_SHOWN]
+    params = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in shown)
     text = f"{why}\n\nKept: {params}" if params else why
     workflow.set_current_details(_card(wait, scope, title="Needs attention", text=text))
 

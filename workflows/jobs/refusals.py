@@ -20,9 +20,9 @@ _AWAITED_REFUSALS = (
 class Refusals:
     """The latest refusals: of signals, for the status; of updates, until those have heard them."""
 
-    def __init__(self, told: tuple[str, ...]) -> None:
+    def __init__(self, messages: tuple[str, ...]) -> None:
         """Begins with what an earlier run has told."""
-        self.told = told
+        self.messages = messages
         self._failures: dict[str, ApplicationError] = {}
         self._awaited: Counter[str] = Counter()  # how many updates of a request wait for its answer
         self._left: set[str] = set()  # whose senders do not
@@ -50,11 +50,11 @@ class Refusals:
         """Whether an update waits for the answer, and its sender as well."""
         return self.is_awaited(request_id) and request_id not in self._left
 
-    def tell(self, request_id: str, why: str) -> None:
+    def add(self, request_id: str, why: str) -> None:
         """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
         named = _cut(request_id, _LONGEST_ID)
         workflow.logger.warning("signal refused", extra={"request_id": named})
-        self.told = (*self.told, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_MAX_REFUSALS:]
+        self.messages = (*self.messages, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_MAX_REFUSALS:]
 
     def note(self, request_id: str, failure: ApplicationError) -> None:
         """Keeps it for updates of the same request that still wait for their receipt."""

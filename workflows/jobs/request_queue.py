@@ -35,8 +35,8 @@ class RequestQueue:
         """Keeps a request, before all others with `first`; returns why not, if there is no room."""
         why = self.refusal(request)
         if why is None:
-            kept = {request.request_id: request}
-            self._requests = kept | self._requests if first else self._requests | kept
+            added = {request.request_id: request}
+            self._requests = added | self._requests if first else self._requests | added
             self._size_bytes += _size(request)
         return why
 

@@ -63,7 +63,7 @@ class ResumeInbox:
         self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
         self.needs_attention = False
         self._refusals = refusals
-        refuse = partial(refusals.tell, RESUME)
+        refuse = partial(refusals.add, RESUME)
         take_signal(RESUME, self._on_signal, takes=ResumeRequest, refuse=refuse)
         for name in (RESUME, OVERRIDE):
             take_update(name, self._on_update, takes=ResumeRequest, validate=self._validate)
@@ -95,7 +95,7 @@ class ResumeInbox:
     @property
     def refused(self) -> tuple[str, ...]:
         """Why the latest signals were refused, for the status."""
-        return self._refusals.told
+        return self._refusals.messages
 
     @property
     def free_bytes(self) -> int:
@@ -168,7 +168,7 @@ class ResumeInbox:
             of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
             deferred = keep and taken.override is None and self._keep(of_wait) is None
             if not deferred:
-                self._refusals.tell(taken.request_id, failure.message)
+                self._refusals.add(taken.request_id, failure.message)
         self._refusals.note(taken.request_id, failure)
 
     def refuse_late(self) -> None:
@@ -304,7 +304,7 @@ class ResumeInbox:
         return f"wait {self._wait.wait_id if self._wait else ''} {by}"
 
     def _refuse_signal(self, request: ResumeRequest, why: str) -> None:
-        self._refusals.tell(request.request_id, why)
+        self._refusals.add(request.request_id, why)
         self._refusals.note(request.request_id, self._refused(why))
 
     def _is_busy(self) -> bool:
@@ -317,8 +317,8 @@ class ResumeInbox:
         self.is_doubtful = by_signal and self.is_past()
 
     def _refused(self, why: str) -> ApplicationError:
-        told = f"job {self._job_id} was not resumed: {why}"
-        return ApplicationError(told, type="ResumeRefusedError", non_retryable=True)
+        message = f"job {self._job_id} was not resumed: {why}"
+        return ApplicationError(message, type="ResumeRefusedError", non_retryable=True)
 
     def _is_expected(self, request: ResumeRequest) -> bool:
         """Whether it is for the wait that is being opened at this moment."""

@@ -14,7 +14,7 @@ from mnestic.memory.canonical import canonical_json
 from mnestic.memory.jobs.plans import Node, Plan, referenced_results
 from mnestic.memory.jobs.tool_results import ToolResultRef, find_reference
 from mnestic.memory.scope import Scope
-from mnestic.workflows.calls import Asked, Method, Result, is_of_this_version, run_local
+from mnestic.workflows.calls import Method, Params, Result, is_of_this_version, run_local
 from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 _SMALL = 512  # bytes; a reference takes hardly fewer, and is not put away itself
@@ -99,7 +99,7 @@ class StoredResults:
         return await _settled_local(ToolActivities.store_result, params)
 
 
-async def _settled_local(method: Method[Asked, Result], params: Asked) -> Result:
+async def _settled_local(method: Method[Params, Result], params: Params) -> Result:
     result = await run_local(
         method,
         params,

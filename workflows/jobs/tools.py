@@ -32,9 +32,14 @@ class ToolCaller:
     """Calls the tools of one job."""
 
     def __init__(
-        self, memory: AgentMemory, kept: StoredResults, *, scope: Scope, max_result_bytes: int
+        self,
+        memory: AgentMemory,
+        stored_results: StoredResults,
+        *,
+        scope: Scope,
+        max_result_bytes: int,
     ) -> None:
-        self._memory, self._kept, self._scope = memory, kept, scope
+        self._memory, self._stored_results, self._scope = memory, stored_results, scope
         self._max_result_bytes = max_result_bytes
 
     async def call(self, node: ToolNode, arguments: Any, *, operation: Operation) -> Any:
@@ -64,7 +69,7 @@ class ToolCaller:
         )
         result = _read(given)
         if self._is_to_keep(node, result):
-            result = await self._kept.keep(node.id, result)
+            result = await self._stored_results.keep(node.id, result)
         else:
             check_json(result, what="result")
         call = ToolCall(

@@ -139,8 +139,8 @@ class JobWaits:
             if not workflow.patched(_GIVEN_UP):
                 return
         elif given_up and self.count == self._carried:  # fails the task, until the code is mended
-            told = f"the job waits for {waits_for}, and its code came to the wait for {key}"
-            raise workflow.NondeterminismError(f"{told}; a new run has to come to the open one")
+            message = f"the job waits for {waits_for}, and its code came to the wait for {key}"
+            raise workflow.NondeterminismError(f"{message}; a new run has to come to the open one")
         job_id = self._keys.job_id
         raise AlreadyWaitingError(job_id=job_id, waits_for=waits_for, key=key, is_given_up=given_up)
 
@@ -349,8 +349,8 @@ class JobWaits:
             ends = "is over, its time was up"
         why = extension_refusal(request, open_wait=self.open, now=workflow.now(), ends=ends)
         if why is not None:
-            told = f"job {self._keys.job_id}: {why}"
-            raise ApplicationError(told, type="InvalidInputError", non_retryable=True)
+            message = f"job {self._keys.job_id}: {why}"
+            raise ApplicationError(message, type="InvalidInputError", non_retryable=True)
 
     async def _on_extend(self, request: ExtendRequest) -> WaitExtended:
         await after_signals()

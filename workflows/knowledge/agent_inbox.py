@@ -23,7 +23,7 @@ from mnestic.workflows.calls import run_to_the_end
 from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
-_KEPT_WITHIN = timedelta(minutes=1)
+_STORE_TIMEOUT = timedelta(minutes=1)
 _TRY_AGAIN = timedelta(minutes=1)
 _REST = timedelta(hours=1)
 _MOST_BYTES = 1_500_000  # of what travels in one input, below Temporal's 2 MiB
@@ -59,23 +59,23 @@ class AgentInbox:
     """
 
     @workflow.init
-    def __init__(self, asked: InboxInput) -> None:
-        self._asked = asked
-        self._pending = list(asked.pending)
-        self._kept, self._refused = asked.kept, asked.refused
-        self._last_error = asked.last_error
-        self._poked, self._has_kept = False, False
+    def __init__(self, params: InboxInput) -> None:
+        self._params = params
+        self._pending = list(params.pending)
+        self._stored, self._refused = params.kept, params.refused
+        self._last_error = params.last_error
+        self._poked, self._has_stored = False, False
         # All signals come in raw: one that is none of ours would otherwise be dropped, or stop the rest.
         workflow.set_dynamic_signal_handler(self._on_signal)
         answer_query(STATUS, self.status)
 
     @workflow.run
-    async def run(self, asked: InboxInput) -> InboxStatus:
+    async def run(self, params: InboxInput) -> InboxStatus:
         """Keeps what comes until nothing has come for an hour; cancelled, what has come."""
-        require_own_tenant(asked.tenant_id)
+        require_own_tenant(params.tenant_id)
         try:
-            while await self._is_told():
-                await self._gather(asked.window)
+            while await self._has_signals():
+                await self._gather(params.window)
                 await self._keep(self._next_batch())
         except asyncio.CancelledError:
             while self._pending:
@@ -87,7 +87,7 @@ class AgentInbox:
         """How far it is: what the query `status` answers."""
         return InboxStatus(
             pending=len(self._pending),
-            kept=self._kept,
+            kept=self._stored,
             refused=self._refused,
             last_error=self._last_error,
         )
@@ -104,7 +104,7 @@ class AgentInbox:
         ]
         self._pending.append(signal_of(name, raw, at=at))
 
-    async def _is_told(self) -> bool:
+    async def _has_signals(self) -> bool:
         """Rests until there is something to keep; False when nothing came for long."""
         if not self._pending and not self._is_renewal_due():
             with suppress(TimeoutError):
@@ -134,27 +134,27 @@ class AgentInbox:
         keeping.result()
 
     async def _try_to_keep(self, batch: Sequence[Signal]) -> None:
-        asked = StoreSignalsInput(
-            tenant_id=self._asked.tenant_id, agent_id=self._asked.agent_id, signals=tuple(batch)
+        params = StoreSignalsInput(
+            tenant_id=self._params.tenant_id, agent_id=self._params.agent_id, signals=tuple(batch)
         )
         try:
-            kept = await run_to_the_end(InboxActivities.keep, asked, timeout=_KEPT_WITHIN)
+            result = await run_to_the_end(InboxActivities.keep, params, timeout=_STORE_TIMEOUT)
         except ActivityError as error:
             # Not what the signals say, which is parked: the schema is another's, or we are wrong.
             self._last_error = str(error.cause or error)
             await workflow.sleep(_TRY_AGAIN)
             return
         del self._pending[: len(batch)]
-        self._has_kept = True
-        self._kept += len(batch) - len(kept.refused)
-        self._refused += len(kept.refused)
-        self._last_error = kept.refused[-1] if kept.refused else self._last_error
+        self._has_stored = True
+        self._stored += len(batch) - len(result.refused)
+        self._refused += len(result.refused)
+        self._last_error = result.refused[-1] if result.refused else self._last_error
 
     def _next_batch(self) -> list[Signal]:
         """The oldest signals, as many as are kept at once."""
         batch: list[Signal] = []
         room = _MOST_BYTES
-        for signal in self._pending[: self._asked.batch]:
+        for signal in self._pending[: self._params.batch]:
             room -= signal.size_bytes + _AROUND
             if room < 0 and batch:
                 break
@@ -162,7 +162,7 @@ class AgentInbox:
         return batch
 
     def _is_full(self) -> bool:
-        return len(self._pending) >= self._asked.batch or self._pending_bytes() > _MOST_BYTES
+        return len(self._pending) >= self._params.batch or self._pending_bytes() > _MOST_BYTES
 
     def _pending_bytes(self) -> int:
         return sum(signal.size_bytes + _AROUND for signal in self._pending)
@@ -175,13 +175,13 @@ class AgentInbox:
         would be no end of new runs.
         """
         info = workflow.info()
-        newer = self._has_kept and info.is_target_worker_deployment_version_changed()
+        newer = self._has_stored and info.is_target_worker_deployment_version_changed()
         due = self._poked or newer or info.is_continue_as_new_suggested()
         return due and self._pending_bytes() <= _MOST_BYTES
 
     def _renew(self) -> None:
         status = self.status().model_dump(exclude={"pending"})
-        carried = self._asked.model_copy(update={**status, "pending": tuple(self._pending)})
+        carried = self._params.model_copy(update={**status, "pending": tuple(self._pending)})
         workflow.continue_as_new(
             carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
         )

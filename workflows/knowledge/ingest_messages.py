@@ -35,18 +35,18 @@ class IngestMessages:
     """
 
     @workflow.init
-    def __init__(self, asked: IngestRequest) -> None:
-        self._asked = IngestInput(tenant_id=asked.tenant_id, agent_id=asked.agent_id)
-        self._learned = asked.so_far
-        self._told = 0  # how often there was said to be more
+    def __init__(self, params: IngestRequest) -> None:
+        self._params = IngestInput(tenant_id=params.tenant_id, agent_id=params.agent_id)
+        self._learned = params.so_far
+        self._announced = 0  # how often there was said to be more
         self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
         take_signal(MORE, self._on_more, refuse=self._refuse)
         answer_query(LEARNED, lambda: self._learned)
 
     @workflow.run
-    async def run(self, asked: IngestRequest) -> Ingested:
+    async def run(self, params: IngestRequest) -> Ingested:
         """Learns from the agent's messages, in batches."""
-        require_own_tenant(asked.tenant_id)
+        require_own_tenant(params.tenant_id)
         works = asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
         await workflow.wait_condition(lambda: works.done() or self._is_over())
         if not self._is_all_done():
@@ -55,12 +55,12 @@ class IngestMessages:
         if works.done() or self._is_all_done():
             await works
         if not self._is_all_done():
-            workflow.continue_as_new(asked.model_copy(update={"so_far": self._learned}))
+            workflow.continue_as_new(params.model_copy(update={"so_far": self._learned}))
         return Ingested(learned=self._learned)
 
     def _on_more(self) -> None:
         """There are new messages."""
-        self._told += 1
+        self._announced += 1
 
     def _refuse(self, why: str) -> None:
         workflow.logger.warning("signal refused", extra={"why": why})
@@ -68,32 +68,32 @@ class IngestMessages:
     async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
         """Repeats a work, and rests while nothing is left for it, until that is so of the other too."""
         while not self._is_over():
-            told = self._told
+            announced = self._announced
             if await work():
                 continue
-            self._idle[work.__name__] = told
-            await workflow.wait_condition(lambda: self._told != told or self._is_over())  # noqa: B023
+            self._idle[work.__name__] = announced
+            await workflow.wait_condition(lambda: self._announced != announced or self._is_over())  # noqa: B023
 
     async def _learn(self) -> int:
         """Moves a batch of messages on by each step; returns how many were moved."""
-        extracted = await _step(IngestActivities.extract, self._asked)
-        learned = await _step(IngestActivities.learn, self._asked)
+        extracted = await _step(IngestActivities.extract, self._params)
+        learned = await _step(IngestActivities.learn, self._params)
         self._learned += extracted.learned + learned.learned
         return extracted.taken + learned.taken
 
     async def _embed(self) -> int:
         """Gives vectors to a batch of entries; returns how many got one."""
-        return (await _step(IngestActivities.embed, self._asked)).taken
+        return (await _step(IngestActivities.embed, self._params)).taken
 
     def _is_over(self) -> bool:
         return self._is_all_done() or workflow.info().is_continue_as_new_suggested()
 
     def _is_all_done(self) -> bool:
         """Whether both works have found nothing since there was last said to be more."""
-        return list(self._idle.values()) == [self._told] * _WORKS
+        return list(self._idle.values()) == [self._announced] * _WORKS
 
 
 async def _step(
-    step: Callable[[Any, IngestInput], Awaitable[IngestProgress]], asked: IngestInput
+    step: Callable[[Any, IngestInput], Awaitable[IngestProgress]], params: IngestInput
 ) -> IngestProgress:
-    return await run_activity(step, asked, timeout=_STEP, heartbeat=_LOST)
+    return await run_activity(step, params, timeout=_STEP, heartbeat=_LOST)

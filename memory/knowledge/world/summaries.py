@@ -30,18 +30,18 @@ class CategorySummary(DeferredModel):
 
 
 def summaries_of(
-    facts: Iterable[Fact], *, asked: Collection[str] = ()
+    facts: Iterable[Fact], *, topics: Collection[str] = ()
 ) -> tuple[CategorySummary, ...]:
     """A summary for each category of which there is enough to tell, the one that changed last first.
 
     Args:
         facts: What holds; what began last is told first, and what is too much for a line is not. Neither is what
             has an end, or could be read as more than one fact.
-        asked: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
+        topics: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
     """
     by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
-        if fact.predicate not in asked and _is_plain(fact):
+        if fact.predicate not in topics and _is_plain(fact):
             by_category[fact.category].append(fact)
     summaries = (_summary(category, of_it) for category, of_it in by_category.items())
     return tuple(summary for summary in summaries if len(summary.facts) >= FEWEST_FACTS)

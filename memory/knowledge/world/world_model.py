@@ -58,15 +58,15 @@ def world_of(
     for fact in sorted(facts, key=lambda fact: (fact.predicate, fact.valid_from, fact.id)):
         if fact.status != "deleted":
             topics[fact.predicate].append(fact)
-    told = [fact for topic in topics.values() for fact in topic]
+    known = [fact for topic in topics.values() for fact in topic]
     found = [(patterns_of(topic, by_id), topic) for topic in topics.values()]
     expected = [
         predict(pattern, topic, now=now) for patterns, topic in found for pattern in patterns
     ]
     return World(
-        subject=spelt(name_key(subject), told, otherwise=subject),
+        subject=spelt(name_key(subject), known, otherwise=subject),
         at=now,
-        facts=tuple(fact for fact in told if fact.is_valid_at(now)),
+        facts=tuple(fact for fact in known if fact.is_valid_at(now)),
         changes=tuple(
             _history(topic, by_id.values())
             for topic in topics.values()
@@ -74,18 +74,18 @@ def world_of(
         ),
         patterns=tuple(pattern for patterns, _ in found for pattern in patterns),
         predictions=tuple(
-            sorted(filter(None, expected), key=lambda told: (told.expected_at, told.pattern))
+            sorted(filter(None, expected), key=lambda known: (known.expected_at, known.pattern))
         ),
         entries=tuple(entries),
     )
 
 
 def _history(facts: Sequence[Fact], claims: Iterable[Claim]) -> FactHistory:
-    told = history_of(facts, claims)
+    versions = history_of(facts, claims)
     return FactHistory(
-        subject=told[0].subject,
-        predicate=told[0].predicate,
-        cardinality=told[0].cardinality,
-        category=told[0].category,
-        facts=told,
+        subject=versions[0].subject,
+        predicate=versions[0].predicate,
+        cardinality=versions[0].cardinality,
+        category=versions[0].category,
+        facts=versions,
     )

@@ -64,13 +64,15 @@ class PostgresExportStore:
     ) -> tuple[tuple[MessageLine | ForgottenLine, ...], str | None]:
         """See the port."""
         order = ("session_id", "at", "source_id")
-        said = select(*RESOURCE.c).where(self._unit.owned(RESOURCE))
+        statement = select(*RESOURCE.c).where(self._unit.owned(RESOURCE))
         if cursor is not None:
             session_id, at, source_id = decode_cursor(cursor, parts=3)
             after = (session_id, read_instant(at), source_id)
-            said = said.where(tuple_(*(RESOURCE.c[name] for name in order)) > after)
-        said = said.order_by(*(RESOURCE.c[name] for name in order)).limit(check_limit(limit) + 1)
-        page = said.subquery("page")
+            statement = statement.where(tuple_(*(RESOURCE.c[name] for name in order)) > after)
+        statement = statement.order_by(*(RESOURCE.c[name] for name in order)).limit(
+            check_limit(limit) + 1
+        )
+        page = statement.subquery("page")
         keys = ("tenant_id", "agent_id", *_PLACE)
         same = and_(*(INGEST_STATE.c[name] == page.c[name] for name in keys))
         states = [INGEST_STATE.c[name].label(name) for name in (*_STATE, "kind")]
@@ -90,10 +92,10 @@ class PostgresExportStore:
         order = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.id)
         keys = ("tenant_id", "agent_id", *_PLACE)
         message = select(RESOURCE.c.source_id).where(*(RESOURCE.c[k] == CLAIM.c[k] for k in keys))
-        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), ~message.exists())
+        statement = select(*CLAIM.c).where(self._unit.owned(CLAIM), ~message.exists())
         if cursor is not None:
-            said = said.where(tuple_(*order) > decode_cursor(cursor, parts=3))
-        rows = await self._unit.rows(said.order_by(*order).limit(check_limit(limit) + 1))
+            statement = statement.where(tuple_(*order) > decode_cursor(cursor, parts=3))
+        rows = await self._unit.rows(statement.order_by(*order).limit(check_limit(limit) + 1))
         claims = tuple(map(claim_of, rows[:limit]))
         if len(rows) <= limit:
             return claims, None
@@ -104,8 +106,8 @@ class PostgresExportStore:
         """What messages claim, by message."""
         found: dict[Place, list[Claim]] = defaultdict(list)
         of_page = among(places, CLAIM.c.session_id, CLAIM.c.source_id)
-        said = select(*CLAIM.c).where(self._unit.owned(CLAIM), of_page).order_by(CLAIM.c.id)
-        for row in await self._unit.rows(said):
+        statement = select(*CLAIM.c).where(self._unit.owned(CLAIM), of_page).order_by(CLAIM.c.id)
+        for row in await self._unit.rows(statement):
             found[row.session_id, row.source_id].append(claim_of(row))
         return found
 
@@ -141,8 +143,10 @@ class PostgresExportStore:
         """See the port."""
         if not lines:
             return frozenset()
-        said = packed(self._unit.owner, [_resource_row(line) for line in lines], what="messages")
-        rows = await self._unit.rows(_ADD_MESSAGES, said)
+        parameters = packed(
+            self._unit.owner, [_resource_row(line) for line in lines], what="messages"
+        )
+        rows = await self._unit.rows(_ADD_MESSAGES, parameters)
         new = frozenset((row.session_id, row.source_id) for row in rows)
         states = {
             line.place: state
@@ -194,10 +198,10 @@ def _message(row: Any, claims: Mapping[Place, list[Claim]]) -> MessageLine | For
     if row.state is not None:
         columns["extracted"] = row.extracted or ()
         state = {name: columns[name] for name in _STATE} | {"message_kind": row.kind}
-    said = Resource.model_validate(row, from_attributes=True)
+    message = Resource.model_validate(row, from_attributes=True)
     return read_stored(
         MessageLine,
-        {"message": said, "ingest": state, "claims": claims.get(said.place, ())},
+        {"message": message, "ingest": state, "claims": claims.get(message.place, ())},
         what=what,
     )
 

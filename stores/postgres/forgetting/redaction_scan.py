@@ -183,14 +183,14 @@ async def write_redaction(
     """See `mnestic.memory.forgetting.ports.ForgettingStore.redaction`."""
     source = _TABLES[row.table]
     values = dict(redaction.values)
-    asked = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
+    parameters = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
     if row.table == "memory_snapshot":
-        await unit.rows(_REDACT_SNAPSHOT, {**asked, "body": canonical_json(values["body"])})
+        await unit.rows(_REDACT_SNAPSHOT, {**parameters, "body": canonical_json(values["body"])})
     elif row.table == "audit_log":
-        await unit.rows(_REDACT_AUDIT, {**asked, **row.columns, **values})
+        await unit.rows(_REDACT_AUDIT, {**parameters, **row.columns, **values})
     elif row.table == "resource":
         place = dict(zip(source.key, row.key, strict=True))
-        await unit.rows(_REDACT_CHANNEL, {**asked, **place, **values})
+        await unit.rows(_REDACT_CHANNEL, {**parameters, **place, **values})
     elif row.table == "long_term_record":
         await _write_record(unit, row, redaction, name_stays=name_stays)
     elif redaction.remove:

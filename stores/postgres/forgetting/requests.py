@@ -115,9 +115,9 @@ class PostgresForgettingStore:
 
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
         """See the port."""
-        asked: dict[str, Any] = {"id": forgetting_id, "topic": topic, "entries": list(entries)}
-        asked |= {"actor": self._unit.actor, "requested_at": func.now()}
-        await self._unit.run(insert(FORGETTING).values(**self._unit.owner, **asked))
+        parameters: dict[str, Any] = {"id": forgetting_id, "topic": topic, "entries": list(entries)}
+        parameters |= {"actor": self._unit.actor, "requested_at": func.now()}
+        await self._unit.run(insert(FORGETTING).values(**self._unit.owner, **parameters))
         self._unit.wrote("topic.forget", forgetting_id)
 
     async def find(self, forgetting_id: str) -> Forgetting | None:
@@ -158,8 +158,8 @@ class PostgresForgettingStore:
 
     async def renew_statistics(self, forgetting_id: str, table: str) -> bool:
         """See the port."""
-        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, "table": table}
-        row = await self._unit.row(_RENEW_STATISTICS, asked)
+        parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, "table": table}
+        row = await self._unit.row(_RENEW_STATISTICS, parameters)
         assert row is not None
         return bool(row.are_new)
 
@@ -171,8 +171,8 @@ class PostgresForgettingStore:
             corpus = await self._unit.row(_LANGUAGES, self._unit.owner)
             known = () if corpus is None else corpus.languages
             self._languages = sorted({await language_of(self._unit), *known})
-        asked = {"words": sorted(words), "languages": self._languages}
-        rows = await self._unit.rows(_STEMS, asked)
+        parameters = {"words": sorted(words), "languages": self._languages}
+        rows = await self._unit.rows(_STEMS, parameters)
         return {row.word: tuple(row.stems) for row in rows}
 
     async def page(
@@ -220,9 +220,9 @@ class PostgresForgettingStore:
             .values(state="dropped", **nothing)
         )
         sessions, sources = (list(part) for part in zip(*ordered, strict=True))
-        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
+        parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
         row = await self._unit.row(
-            _FORGET_MESSAGES, {**asked, "sessions": sessions, "sources": sources}
+            _FORGET_MESSAGES, {**parameters, "sessions": sessions, "sources": sources}
         )
         assert row is not None
         self._unit.wrote("resource.forget", f"{row.messages} messages")
@@ -244,9 +244,9 @@ class PostgresForgettingStore:
         sessions, sources = (list(part) for part in zip(*ordered, strict=True))
         there = {"sessions": sessions, "sources": sources}
         await self._unit.run(_READ_ANEW, {**self._unit.owner, **there})
-        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, **there}
-        asked["contents"] = [contents[place] for place in ordered]
-        row = await self._unit.row(_CUT_MESSAGES, asked)
+        parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id, **there}
+        parameters["contents"] = [contents[place] for place in ordered]
+        row = await self._unit.row(_CUT_MESSAGES, parameters)
         assert row is not None
         self._unit.wrote("resource.cut", f"{row.messages} messages")
         return int(row.messages)

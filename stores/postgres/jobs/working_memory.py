@@ -141,9 +141,9 @@ class PostgresWorkingMemoryStore:
 
 
 def _state(row: Any, session_id: str) -> WorkingMemory:
-    kept = {"version": row.version, "last_checkpoint": row.last_checkpoint}
+    columns = {"version": row.version, "last_checkpoint": row.last_checkpoint}
     found = read_stored_json(WorkingMemory, row.state, what=_what(session_id))
-    return found.model_copy(update=kept)
+    return found.model_copy(update=columns)
 
 
 def _document(row: Any, *, message_count: int) -> WorkingDocument:

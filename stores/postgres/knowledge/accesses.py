@@ -23,23 +23,23 @@ _DELAY = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
 _MANY = 1000  # entries that do not wait any longer
 _MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
-_TOLD = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
+_COUNTS = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
 _ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
 _COUNTED = "RETURNING e.id"
 # In one row, as a thousand take milliseconds in which nobody is answered.
-_TOLD_TOGETHER = "SELECT array_agg(id) AS ids FROM counted"
+_IN_ONE_ROW = "SELECT array_agg(id) AS ids FROM counted"
 # None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
 # second look into an index; what somebody has changed in between is at another place, and left for the next time.
 _COUNT_FREE = text(f"""
 WITH free AS MATERIALIZED (
     SELECT e.ctid AS place, told.number
-      FROM {_TOLD} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
+      FROM {_COUNTS} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
 ), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED})
-{_TOLD_TOGETHER}
+{_IN_ONE_ROW}
 """)  # noqa: S608 - constants of this module
 _COUNT_ALL = text(f"""
-WITH counted AS ({_ADD} told.number FROM {_TOLD} WHERE {_MINE} AND e.id = told.id {_COUNTED})
-{_TOLD_TOGETHER}
+WITH counted AS ({_ADD} told.number FROM {_COUNTS} WHERE {_MINE} AND e.id = told.id {_COUNTED})
+{_IN_ONE_ROW}
 """)
 _EXIST = text(f"""
 SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))
@@ -160,8 +160,8 @@ class PostgresAccessStore:
         For the audit log it is a read: memory stays as it was, and so does its revision.
         """
         unit = self._unit
-        asked = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
-        (counted,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, asked)
+        parameters = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
+        (counted,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, parameters)
         if counted.ids:
             unit.read("entry.access", f"{len(counted.ids)} entries")
         if not (left := counts.keys() - (counted.ids or ())):

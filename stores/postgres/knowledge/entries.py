@@ -78,14 +78,14 @@ class PostgresEntryStore:
         terms = [
             {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
         ]
-        asked = {
+        parameters = {
             **packed(self._unit.owner, rows, what="entries", name="entries"),
             **packed({}, terms, what="names of entries", name="terms"),
             "language": LANGUAGE,
             "model": self._embedder.name if self._embedder else "",
             **reals_of(vectors),
         }
-        (new,) = await self._unit.rows_of(_ADD.bind(asked))
+        (new,) = await self._unit.rows_of(_ADD.bind(parameters))
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
         added = [
             by_id[row.id].model_copy(
@@ -242,20 +242,18 @@ class PostgresEntryStore:
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
         """See the port."""
         by_id = {embedding.entry_id: embedding for embedding in embeddings}
-        held = select(ENTRY.c.id, ENTRY.c.number, ENTRY.c.content).where(
+        found = select(ENTRY.c.id, ENTRY.c.number, ENTRY.c.content).where(
             self._unit.owned(ENTRY), ENTRY.c.id.in_(list(by_id))
         )
-        stored = await self._unit.rows(held.order_by(ENTRY.c.id).with_for_update())
+        rows = await self._unit.rows(found.order_by(ENTRY.c.id).with_for_update())
         vectors = {
-            row.number: by_id[row.id].vector
-            for row in stored
-            if row.content == by_id[row.id].content
+            row.number: by_id[row.id].vector for row in rows if row.content == by_id[row.id].content
         }
         if not vectors:
             return 0
-        kept = await self._vectors.keep(model, vectors)
-        self._unit.wrote("entry.embed", f"{model}: {kept}")
-        return kept
+        stored = await self._vectors.keep(model, vectors)
+        self._unit.wrote("entry.embed", f"{model}: {stored}")
+        return stored
 
     async def embed_again(self, entry_ids: Sequence[str]) -> None:
         """See the port."""
@@ -359,7 +357,7 @@ def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
 
 def _conditions(query: EntryQuery) -> list[Any]:
     """What a query asks of the columns."""
-    asked = [
+    parameters = [
         (ENTRY.c.entry_type.in_, query.entry_types or None),
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
@@ -367,7 +365,7 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),
     ]
-    conditions = [condition(value) for condition, value in asked if value is not None]
+    conditions = [condition(value) for condition, value in parameters if value is not None]
     if not query.expired:
         conditions.append(or_(ENTRY.c.expires_at.is_(None), ENTRY.c.expires_at > func.now()))
     return conditions

@@ -65,11 +65,11 @@ class PostgresEventStore:
             select(_REVISION.c.events, first.label("first")).where(self._unit.owned(_REVISION))
         )
         last = row.events if row else 0
-        first_kept = row.first if row and row.first else last + 1
+        oldest = row.first if row and row.first else last + 1
         if not 0 <= after <= last:
             raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")
-        if after + 1 < first_kept:
-            raise EventsTrimmedError(after=after, first=first_kept)
+        if after + 1 < oldest:
+            raise EventsTrimmedError(after=after, first=oldest)
 
 
 def _event(row: Row[Any]) -> StoredEvent:

@@ -25,7 +25,7 @@ CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
 Place = tuple[str, str, datetime, str]  # a topic, and a fact of it by time and id
 _TOPICS = 100  # are worked out at a time
-_HELD = read_query("facts_held")
+_VALID = read_query("valid_facts")
 
 
 class FactReader:
@@ -57,7 +57,7 @@ class FactReader:
             "subject": name_key(subject),
             "limit": check_limit(limit),
         }
-        (rows,) = await self._unit.rows_of(_HELD.bind(values))
+        (rows,) = await self._unit.rows_of(_VALID.bind(values))
         self._unit.read("fact.list", subject)
         return tuple(map(fact_of, rows))
 
@@ -92,7 +92,7 @@ class FactReader:
         found = select(*FACT.c).where(self._unit.owned(FACT), *_of(FACT, query))
         found = found.where(FACT.c.status.in_(query.of_statuses))
         if query.as_of is not None:
-            found = found.where(_held(query.as_of, ahead=query.ahead))
+            found = found.where(_valid(query.as_of, ahead=query.ahead))
         if after is not None:
             found = found.where(tuple_(*place) > after)
         rows = await self._unit.rows(found.order_by(*place).limit(wanted))
@@ -169,15 +169,15 @@ def is_about(target: Any, names: Sequence[str]) -> Any:
 
 def _of(target: Any, query: FactQuery) -> list[Any]:
     """The conditions that rows are about what is asked for."""
-    asked = []
+    conditions = []
     if query.subjects is not None:
-        asked.append(is_about(target, query.subjects))
+        conditions.append(is_about(target, query.subjects))
     if query.predicate is not None:
-        asked.append(target.c.predicate == query.predicate)
-    return asked
+        conditions.append(target.c.predicate == query.predicate)
+    return conditions
 
 
-def _held(moment: datetime, *, ahead: bool) -> Any:
+def _valid(moment: datetime, *, ahead: bool) -> Any:
     """The condition that a fact was so at a moment, or comes after it; see `FactQuery.matches`."""
     begun = FACT.c.valid_from <= moment
     still = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > moment)

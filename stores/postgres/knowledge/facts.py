@@ -303,8 +303,8 @@ class PostgresFactStore:
         about = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
         await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
         await self._lock(about)
-        asked = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
-        await self._unit.rows(_FORGET_CLAIMS, {**asked, "ids": sorted(claim_ids)})
+        parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
+        await self._unit.rows(_FORGET_CLAIMS, {**parameters, "ids": sorted(claim_ids)})
         self._unit.wrote("claim.forget", f"{len(claim_ids)} claims")
         changes = await self._settle(sorted(about), nameless=True)
         return tuple(change.fact.id for change in changes if change.after is None)

@@ -55,8 +55,8 @@ class PostgresIngestStateStore:
             }
             for place, came in enumerate(messages)
         ]
-        asked = packed(self._unit.owner, rows, what="messages", name="messages")
-        (begun,) = await self._unit.rows_of(_RECEIVE.bind(asked))
+        parameters = packed(self._unit.owner, rows, what="messages", name="messages")
+        (begun,) = await self._unit.rows_of(_RECEIVE.bind(parameters))
         if not begun:
             return ReceivedMessages()
         new = [row for row in begun if row.content is not None]
@@ -64,8 +64,8 @@ class PostgresIngestStateStore:
             self._unit.wrote("resource.append", new[0].session_id)
         self._unit.wrote("learning.begin", f"{len(begun)} messages")
         rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
-        kept_before = await self._select(rest) if rest else ()
-        in_order = sorted((*new, *kept_before), key=attrgetter("number"))
+        stored_before = await self._select(rest) if rest else ()
+        in_order = sorted((*new, *stored_before), key=attrgetter("number"))
         return ReceivedMessages(tuple(map(_lesson, in_order)), begun[0].updated_at)
 
     async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:

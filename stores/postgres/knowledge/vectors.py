@@ -78,16 +78,16 @@ class Vectors:
         Those up to `complete_to` come last, and are looked at only if those above it are not all that
         have none: they were committed late, or have changed.
         """
-        asked = {**self._unit.owner, "model": model}
-        known = await self._unit.row(_MISSING, asked)
+        parameters = {**self._unit.owner, "model": model}
+        known = await self._unit.row(_MISSING, parameters)
         if known is None or not known.missing:
             return ()
         wanted = min(limit, known.missing)
-        asked |= {"limit": wanted}
-        found = await self._unit.rows(_NEXT, {**asked, "after": known.complete_to})
+        parameters |= {"limit": wanted}
+        found = await self._unit.rows(_NEXT, {**parameters, "after": known.complete_to})
         if len(found) == wanted:
             return found
-        return await self._unit.rows(_NEXT, {**asked, "after": 0})
+        return await self._unit.rows(_NEXT, {**parameters, "after": 0})
 
     async def zero(self, model: str, *, limit: int) -> Sequence[Row[Any]]:
         """Entries whose vector of a model is 0, the oldest first; all vectors of the agent are looked at."""
@@ -96,7 +96,7 @@ class Vectors:
     async def keep(self, model: str, vectors: Mapping[int, bytes]) -> int:
         """Keeps vectors by the numbers of their entries, but none where one is; returns how many."""
         numbers = sorted(vectors)
-        kept = await self._unit.row(
+        row = await self._unit.row(
             _KEEP,
             {
                 **self._unit.owner,
@@ -106,10 +106,10 @@ class Vectors:
                 "complete_to": numbers[-1],
             },
         )
-        assert kept is not None
-        return int(kept.kept)
+        assert row is not None
+        return int(row.kept)
 
     async def forget(self, numbers: Sequence[int], *, empty: bool = False) -> None:
         """Removes the vectors of entries, whatever the model; or the vectors 0 alone."""
-        asked = {"numbers": list(numbers), "empty": empty}
-        await self._unit.run(_FORGET, {**self._unit.owner, **asked})
+        parameters = {"numbers": list(numbers), "empty": empty}
+        await self._unit.run(_FORGET, {**self._unit.owner, **parameters})

@@ -146,13 +146,13 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
     keys: defaultdict[str, set[str]] = defaultdict(set)
     aliases: defaultdict[str, set[str]] = defaultdict(set)
     speaks = set()
-    for asked, key, is_by_alias, speakers in row.names or ():
-        if asked not in terms.keys:
+    for term, key, is_by_alias, speakers in row.names or ():
+        if term not in terms.keys:
             continue
-        (aliases if is_by_alias else keys)[asked].add(name_key(key))
-        keys[asked].add(asked)
-        if asked in map(name_key, speakers):
-            speaks.add(asked)
+        (aliases if is_by_alias else keys)[term].add(name_key(key))
+        keys[term].add(term)
+        if term in map(name_key, speakers):
+            speaks.add(term)
     for alias, named in aliases.items():
         if len(named) == 1:  # an alias of several people names none of them
             keys[alias] |= named
@@ -162,8 +162,8 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         words[word][part][language] = LexemeMatch(lexeme, entries)
     return ResolvedTerms(
         names={
-            asked: NameRow(keys=frozenset(found), is_speaker=asked in speaks)
-            for asked, found in keys.items()
+            term: NameRow(keys=frozenset(found), is_speaker=term in speaks)
+            for term, found in keys.items()
         },
         words={word: [*parts.values()] for word, parts in words.items()},
         tags=terms.tags.intersection(row.tags or ()),
@@ -292,14 +292,14 @@ def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
 
 def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
     """The entries behind the values of each fact timeline, by id, the latest value first."""
-    told: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
-    told = defaultdict(lambda: defaultdict(set))
+    by_topic: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
+    by_topic = defaultdict(lambda: defaultdict(set))
     for row in rows:
         for place, subject, predicate, cardinality, fact_id in row.facts or ():
             if cardinality == "single":
-                told[subject, predicate][place, fact_id].add(row.id)
+                by_topic[subject, predicate][place, fact_id].add(row.id)
     return tuple(
-        tuple(facts[one] for one in sorted(facts)) for facts in told.values() if len(facts) > 1
+        tuple(facts[one] for one in sorted(facts)) for facts in by_topic.values() if len(facts) > 1
     )
 
 

@@ -21,7 +21,7 @@ from mnestic.stores.postgres.sqlstates import unavailable
 # Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
 INDEXED_FROM = 5000
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
-_KEPT = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
+_MIN_SHARE = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"
 _WIDEST = 4000  # dimensions that pgvector indexes
 _LOCK = 0x6D6E6978  # "mnix": one at a time in a database
@@ -112,7 +112,7 @@ def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> 
     owner.execute(sql.SQL("SET maintenance_work_mem = {}").format(_BUILD_MEMORY))
     owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
     there = owner.execute(_THERE, [_prefix(tenant_id)]).fetchall()
-    worth = {index.name for index in _large(owner, tenant_id, int(at_least * _KEPT))}
+    worth = {index.name for index in _large(owner, tenant_id, int(at_least * _MIN_SHARE))}
     useless = [row.name for row in there if not row.is_valid or row.name not in worth]
     for name in useless:
         owner.execute(

@@ -13,9 +13,9 @@ allowed AS MATERIALIZED (
                     SELECT COALESCE(jsonb_object_agg(valid_claim.id, NULL), '{}') AS claims
                       FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS valid_claim (id)
                      WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                       AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
+                       AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
                                 THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
-                                ELSE -- include held_then
+                                ELSE -- include valid_then
                                 END
                 )
                 SELECT c.session_id, c.source_id FROM mnestic.claim AS c
@@ -118,7 +118,7 @@ by_fact AS MATERIALIZED (
                         SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from FROM mnestic.fact AS f
                          WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                            AND f.subject_key = n.name AND f.predicate = p.name
-                           AND CASE WHEN CAST(%(held_first)s AS timestamptz) IS NOT NULL THEN -- include held_then
+                           AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NOT NULL THEN -- include valid_then
                                     WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
                                     ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
                         OFFSET 0) AS f) AS f

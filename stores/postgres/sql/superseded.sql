@@ -3,7 +3,7 @@
 (SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
                  bool_and(NOT claimed.holds))
    FROM (SELECT c.predicate,
-                CASE WHEN CAST(%(held_first)s AS timestamptz) IS NULL THEN
+                CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL THEN
                     -- Two indexes cover active facts alone, so past ones cost nothing.
                     EXISTS (SELECT FROM mnestic.fact AS f
                              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
@@ -19,7 +19,7 @@
                     EXISTS (SELECT FROM mnestic.fact AS f
                              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                                AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
-                               AND -- include held_then
+                               AND -- include valid_then
                            )
                 END AS holds
            FROM mnestic.claim AS c

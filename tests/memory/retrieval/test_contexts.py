@@ -83,7 +83,7 @@ def test_facts_that_the_question_asks_for_are_told_first() -> None:
         update={"predicate": "lives_in", "valid_from": NOW - timedelta(days=300)}
     )
 
-    tier = fact_tier([fact("tea"), lives], asked={"lives_in"})
+    tier = fact_tier([fact("tea"), lives], topics={"lives_in"})
 
     assert [piece.name for piece in tier.pieces] == ["f1", "f0"]
 

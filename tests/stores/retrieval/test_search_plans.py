@@ -144,7 +144,7 @@ async def test_what_held_of_somebody_is_found_by_an_index(
 
     plans = await plans_of(url, await statements_while(monkeypatch, list_valid()), "ANALYZE,")
 
-    (held,) = [one for one in plans if one.statement == read_query("facts_held").text]
+    (held,) = [one for one in plans if one.statement == read_query("valid_facts").text]
     read = {
         part["Relation Name"]: part["Node Type"]
         for part in parts_of(held.plan)

@@ -45,7 +45,7 @@ def test_a_category_of_few_facts_has_no_summary() -> None:
 def test_what_is_asked_for_is_in_no_summary() -> None:
     facts = [fact(str(number), number) for number in range(5)]
 
-    assert summaries_of(facts, asked={"likes"}) == ()
+    assert summaries_of(facts, topics={"likes"}) == ()
 
 
 @given(
