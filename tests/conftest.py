@@ -40,6 +40,7 @@ from tests.pooler import find_pgbouncer, running_pooler, through
 
 _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
+_TEMPLATE = "migrated"  # a database to which nobody connects
 _POOL_SIZE = 4  # as many transactions as a test has open at the same time
 # What a shell starts in the background ignores Ctrl-C, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -74,6 +75,15 @@ def _share_compiled(connection: Connection) -> None:
     connection.execution_options(compiled_cache=_compiled)
 
 
+def _prepare(admin_url: str) -> None:
+    """Migrates once what each process's database is a copy of; nothing need outlast the machine here."""
+    migrate(admin_url)
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {_TEMPLATE} TEMPLATE mnestic")
+        connection.execute("ALTER SYSTEM SET fsync = off")
+        connection.execute("SELECT pg_reload_conf()")
+
+
 class _Servers:
     """An embedded runtime without a worker, in a thread of its own."""
 
@@ -82,7 +92,7 @@ class _Servers:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="servers", daemon=True)
         self._runtime = EmbeddedRuntime(
-            self._settings, report=lambda _: None, migrate=migrate, start_worker=False
+            self._settings, report=lambda _: None, migrate=_prepare, start_worker=False
         )
 
     def start(self) -> None:
@@ -147,9 +157,9 @@ def new_database(servers: RuntimeState) -> Callable[[], AbstractContextManager[s
     def make() -> Iterator[str]:
         name = f"test_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(admin_url, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}"')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {_TEMPLATE}')
         url = admin_url.replace("/mnestic?", f"/{name}?")
-        migrate(url)
+        migrate(url)  # a copy has no rights on the database itself
         yield url
         with psycopg.connect(admin_url, autocommit=True) as connection:
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"
 SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"
 CASES_OF = {
-    path.stem: yaml.load(path.read_text("utf-8"), Loader=yaml.BaseLoader)
+    path.stem: yaml.load(path.read_text("utf-8"), Loader=yaml.CBaseLoader)
     for path in sorted((HERE / "cases").glob("*.yaml"))
 }
 CASES = [(category, case) for category, cases in CASES_OF.items() for case in cases]

@@ -65,27 +65,36 @@ def test_a_page_is_short(name: str, limit: int) -> None:
     assert (ROOT / name).stat().st_size <= limit
 
 
-@pytest.mark.parametrize(("page", "target"), list(links()), ids=name_of)
-def test_each_link_leads_somewhere(page: Path, target: str) -> None:
+def test_each_link_leads_somewhere() -> None:
+    found = [*links()]
+
+    assert len(found) > 50
+    assert [link for link in found if not leads_somewhere(*link)] == []
+
+
+def leads_somewhere(page: Path, target: str) -> bool:
     path, _, anchor = target.partition("#")
     there = page.parent / path if path else page
-
-    assert there.exists()
-    assert not anchor or anchor in headings(there)
+    return there.exists() and (not anchor or anchor in headings(there))
 
 
-@pytest.mark.parametrize(
-    "page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name_of
-)
-def test_each_path_that_is_named_is_there(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    named = re.findall(rf"`((?:{ROOMS})/[\w./-]*)", text)
+def test_each_path_that_is_named_is_there() -> None:
+    named = {
+        (name_of(page), path)
+        for page in PAGES
+        if page.name != "CHANGELOG.md"
+        for path in paths_named(page)
+        if "000N" not in path
+    }
+
+    assert len(named) > 50
+    assert [(page, path) for page, path in sorted(named) if not (ROOT / path).exists()] == []
+
+
+def paths_named(page: Path) -> Iterator[str]:
+    yield from re.findall(rf"`((?:{ROOMS})/[\w./-]*)", page.read_text(encoding="utf-8"))
     for block in blocks(page, "sh"):
-        named += re.findall(rf"(?:^|\s)((?:{ROOMS})/[\w./-]*)", block)
-
-    missing = [path for path in named if "000N" not in path and not (ROOT / path).exists()]
-
-    assert not missing
+        yield from re.findall(rf"(?:^|\s)((?:{ROOMS})/[\w./-]*)", block)
 
 
 @pytest.mark.parametrize(("page", "line"), list(typed_commands()), ids=name_of)

@@ -45,9 +45,19 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def decorators(path: Path) -> Iterator[tuple[int, str, set[str | None]]]:
+@pytest.fixture(scope="module")
+def modules() -> dict[str, list[ast.AST]]:
+    """What each module of the rooms holds, its nodes as `ast.walk` gives them, the module first."""
+    return {name_of(path): nodes_of(path) for path in MODULES}
+
+
+def nodes_of(path: Path) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+def decorators(nodes: list[ast.AST]) -> Iterator[tuple[int, str, set[str | None]]]:
     """Line, name and keywords of each `@workflow.defn` and its like in a module."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes:
         for decorator in getattr(node, "decorator_list", []):
             call = decorator.func if isinstance(decorator, ast.Call) else decorator
             keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
@@ -81,14 +91,21 @@ def test_the_rooms_are_where_they_are_looked_for() -> None:
     assert {path.relative_to(ROOT).parts[0] for path in MODULES} == {*ROOMS, "worker.py"}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_says_what_it_is_and_is_short(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
+def test_a_module_says_what_it_is(modules: dict[str, list[ast.AST]]) -> None:
+    silent = [name for name, nodes in modules.items() if not docstring_of(nodes[0])]
 
-    docstring = ast.get_docstring(ast.parse(text))
+    assert silent == []
 
-    assert docstring
-    assert len(text.splitlines()) <= MOST_LINES
+
+def docstring_of(module: ast.AST) -> str | None:
+    assert isinstance(module, ast.Module)
+    return ast.get_docstring(module)
+
+
+def test_a_module_is_short() -> None:
+    lines = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in MODULES}
+
+    assert {name: count for name, count in lines.items() if count > MOST_LINES} == {}
 
 
 def test_a_folder_holds_few_modules() -> None:
@@ -101,49 +118,52 @@ def test_a_folder_holds_few_modules() -> None:
     assert {folder: size for folder, size in folders.items() if size > MOST_MODULES} == {}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
-def test_a_module_has_a_name_that_says_something(path: Path) -> None:
+def test_a_module_has_a_name_that_says_something() -> None:
     words = {
-        word for part in path.relative_to(ROOT).with_suffix("").parts for word in part.split("_")
+        name_of(path): {
+            word
+            for part in path.relative_to(ROOT).with_suffix("").parts
+            for word in part.split("_")
+        }
+        for path in MODULES
     }
 
-    assert not words & VAGUE
+    assert [name for name, found in words.items() if found & VAGUE] == []
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if path.name == "__init__.py"], ids=name_of
-)
-def test_a_package_holds_its_docstring_alone(path: Path) -> None:
-    body = ast.parse(path.read_text(encoding="utf-8")).body
+def test_a_package_holds_its_docstring_alone(modules: dict[str, list[ast.AST]]) -> None:
+    packages = {
+        name: nodes[0] for name, nodes in modules.items() if Path(name).name == "__init__.py"
+    }
 
-    assert len(body) == 1
-    assert isinstance(body[0], ast.Expr)
+    more = [
+        name
+        for name, package in packages.items()
+        if not (
+            isinstance(package, ast.Module)
+            and len(package.body) == 1
+            and isinstance(package.body[0], ast.Expr)
+        )
+    ]
+
+    assert len(packages) >= 20
+    assert more == []
 
 
-def test_workflows_and_activities_are_named_explicitly() -> None:
+def test_what_temporal_calls_is_named_explicitly(modules: dict[str, list[ast.AST]]) -> None:
+    called = {
+        *("workflow.defn", "activity.defn"),
+        *("workflow.signal", "workflow.update", "workflow.query"),
+    }
     defined = [
-        (name_of(path), line, keywords)
-        for path in MODULES
-        for line, decorator, keywords in decorators(path)
-        if decorator in {"workflow.defn", "activity.defn"}
+        (name, line, decorator, "name" in keywords)
+        for name, nodes in modules.items()
+        for line, decorator, keywords in decorators(nodes)
+        if decorator in called
     ]
 
-    unnamed = [(path, line) for path, line, keywords in defined if "name" not in keywords]
-
-    assert len(defined) >= 8
-    assert unnamed == []
-
-
-@pytest.mark.parametrize("decorator", ["workflow.signal", "workflow.update", "workflow.query"])
-def test_handlers_are_named_explicitly(decorator: str) -> None:
-    unnamed = [
-        (name_of(path), line)
-        for path in MODULES
-        for line, found, keywords in decorators(path)
-        if found == decorator and "name" not in keywords
-    ]
-
-    assert unnamed == []
+    assert {"workflow.defn", "activity.defn"} <= {decorator for _, _, decorator, _ in defined}
+    assert [found for found in defined if not found[-1]] == []
 
 
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
@@ -161,12 +181,12 @@ def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     }
 
 
-def test_errors_are_all_in_the_tree() -> None:
+def test_errors_are_all_in_the_tree(modules: dict[str, list[ast.AST]]) -> None:
     elsewhere = [
-        (name_of(path), node.name)
-        for path in MODULES
-        if name_of(path) not in {"memory/errors.py", "memory/models/errors.py"}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        (name, node.name)
+        for name, nodes in modules.items()
+        if name not in {"memory/errors.py", "memory/models/errors.py"}
+        for node in nodes
         if isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)
     ]
@@ -174,17 +194,15 @@ def test_errors_are_all_in_the_tree() -> None:
     assert elsewhere == []
 
 
-@pytest.mark.parametrize(
-    "module", ["mnestic.workflows.plugin", "mnestic.workflows.jobs.agent_memory"]
-)
-def test_a_workflow_brings_no_driver_client_or_setting_along(module: str) -> None:
-    code = f"import json, sys; import {module}; print(json.dumps(sorted(sys.modules)))"
+def test_a_workflow_brings_no_driver_client_or_setting_along() -> None:
+    code = "import json, sys; import mnestic.workflows.plugin; print(json.dumps([*sys.modules]))"
 
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd="/"
     )
 
     loaded = json.loads(done.stdout)
+    assert "mnestic.workflows.jobs.agent_memory" in loaded
     ours = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("mnestic.")}
     assert ours == {"mnestic.memory", "mnestic.activities", "mnestic.workflows"}
     assert DRIVERS & {name.split(".")[0] for name in loaded} == set()
@@ -197,18 +215,25 @@ def test_tests_are_no_packages() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "tests").rglob("test_*.py")), ids=name_of)
-def test_tests_are_sentences_that_mock_nothing(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+def test_tests_are_sentences_that_mock_nothing() -> None:
+    faults = {
+        name_of(path): found
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if (found := faults_of(nodes_of(path)))
+    }
+
+    assert faults == {}
+
+
+def faults_of(nodes: list[ast.AST]) -> list[str]:
+    """What is amiss in a module of tests: none in it, names that are no sentences, what mocks."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     names = [
-        node.name
-        for node in ast.walk(tree)
-        if isinstance(node, functions) and node.name.startswith("test_")
+        node.name for node in nodes if isinstance(node, functions) and node.name.startswith("test_")
     ]
-    imported = {
+    imported = [
         name
-        for node in ast.walk(tree)
+        for node in nodes
         for name in (
             [alias.name for alias in node.names]
             if isinstance(node, ast.Import)
@@ -216,18 +241,21 @@ def test_tests_are_sentences_that_mock_nothing(path: Path) -> None:
             if isinstance(node, ast.ImportFrom)
             else []
         )
-    }
+    ]
+    return [
+        *([] if names else ["no test"]),
+        *(name for name in names if name.count("_") < 3),
+        *(name for name in imported if "mock" in name),
+    ]
 
-    assert names
-    assert [name for name in names if name.count("_") < 3] == []
-    assert [name for name in imported if "mock" in name] == []
 
-
-def test_no_engine_puts_values_of_statements_into_its_errors() -> None:
+def test_no_engine_puts_values_of_statements_into_its_errors(
+    modules: dict[str, list[ast.AST]],
+) -> None:
     engines = [
-        (name_of(path), {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords})
-        for path in MODULES
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        (name, {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords})
+        for name, nodes in modules.items()
+        for call in nodes
         if isinstance(call, ast.Call)
         and ast.unparse(call.func).endswith(("create_engine", "create_async_engine"))
     ]

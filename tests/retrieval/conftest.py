@@ -76,7 +76,10 @@ class World:
 
 def load(world: str) -> dict[str, Any]:
     """What a world holds, and the questions that are asked of it."""
-    told: dict[str, Any] = yaml.safe_load((WORLDS / f"{world}.yaml").read_text("utf-8"))
+    text = (WORLDS / f"{world}.yaml").read_text("utf-8")
+    told: dict[str, Any] = yaml.load(
+        text, Loader=yaml.CSafeLoader
+    )  # ten times as fast as without C
     return told
 
 

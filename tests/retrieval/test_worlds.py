@@ -21,8 +21,9 @@ from mnestic.starter.memory_wiring import token_counter
 from tests.retrieval.conftest import WORLDS, World, load
 
 WORLD_NAMES = sorted(path.stem for path in WORLDS.glob("*.yaml"))
+LOADED = {world: load(world) for world in WORLD_NAMES}
 CASES, BEYOND = (
-    {world: cases for world in WORLD_NAMES if (cases := load(world).get(name, ()))}
+    {world: cases for world, told in LOADED.items() if (cases := told.get(name, ()))}
     for name in ("cases", "beyond")
 )
 PAGE = Path(__file__).parents[2] / "docs" / "retrieval-quality.md"
@@ -120,8 +121,8 @@ def faults(case: dict[str, Any], found: list[str]) -> Iterator[tuple[str, Any]]:
 
 
 def test_each_case_can_fail() -> None:
-    for world in WORLD_NAMES:
-        kept = {item["id"] for item in load(world)["memory"] if "id" in item}
+    for world, told in LOADED.items():
+        kept = {item["id"] for item in told["memory"] if "id" in item}
         for case in [*CASES.get(world, ()), *BEYOND.get(world, ())]:
             assert EXPECTATIONS & case.keys(), case
             named = [case.get(name, ()) for name in ("must", "must_not", "only", "first_of")]
