@@ -20,6 +20,7 @@ async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
         yield processes
 
 
+@pytest.mark.acceptance
 async def test_it_listens_on_a_private_socket_only(tmp_path: Path, processes: ProcessGroup) -> None:
     _, address = await start_postgres(tmp_path, processes)
 
@@ -32,6 +33,7 @@ async def test_it_listens_on_a_private_socket_only(tmp_path: Path, processes: Pr
     assert listening == []
 
 
+@pytest.mark.acceptance
 async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
     tmp_path: Path, processes: ProcessGroup
 ) -> None:
@@ -48,6 +50,7 @@ async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
     address.socket_dir.rmdir()
 
 
+@pytest.mark.acceptance
 async def test_an_interrupted_first_start_leaves_nothing_half_made(
     tmp_path: Path, processes: ProcessGroup
 ) -> None:
@@ -74,6 +77,7 @@ async def test_a_cluster_of_another_version_is_refused(
         await start_postgres(tmp_path, processes)
 
 
+@pytest.mark.acceptance
 async def test_a_server_that_nobody_recorded_is_ended_first(
     tmp_path: Path, processes: ProcessGroup
 ) -> None:

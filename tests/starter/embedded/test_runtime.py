@@ -149,6 +149,7 @@ def get(url: str) -> int:
     return status
 
 
+@pytest.mark.acceptance
 async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: Settings) -> None:
     migrated: list[str] = []
     lines: list[str] = []
@@ -236,6 +237,7 @@ async def test_a_runtime_is_stopped_by_the_interrupt_of_its_owner(settings: Sett
         assert last.parts == ()
 
 
+@pytest.mark.acceptance
 async def test_a_directory_in_use_names_who_has_it(settings: Settings) -> None:
     async with owner_of(settings.data_dir) as (owner, state):
         with pytest.raises(InUseError) as caught:
@@ -277,6 +279,7 @@ async def until_back(runtime: EmbeddedRuntime, name: str, pid: int | None) -> Ru
     return runtime.state
 
 
+@pytest.mark.acceptance
 async def test_servers_that_are_killed_come_back_on_the_same_data_at_the_same_address(
     settings: Settings,
 ) -> None:
@@ -367,6 +370,7 @@ async def test_a_port_in_use_fails_the_start_and_leaves_nothing(tmp_path: Path, 
     assert not last.ready
 
 
+@pytest.mark.acceptance
 async def test_a_failing_migration_fails_the_start_and_leaves_nothing(settings: Settings) -> None:
     def refuse(_: str) -> None:
         raise InUseError(what="the schema", by="a test", remedy="none")
@@ -379,6 +383,7 @@ async def test_a_failing_migration_fails_the_start_and_leaves_nothing(settings: 
     assert runtime.state.parts == ()
 
 
+@pytest.mark.acceptance
 async def test_only_what_is_missing_is_started(settings: Settings, tmp_path: Path) -> None:
     async with runtime_on(settings) as whole:
         mine = load_settings(

@@ -64,6 +64,7 @@ def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
     )
 
 
+@pytest.mark.acceptance
 async def test_a_worker_polls_is_killed_and_another_takes_over(
     tmp_path: Path, processes: ProcessGroup, target: str
 ) -> None:

@@ -74,6 +74,7 @@ async def large(
         await memory.close()
 
 
+@pytest.mark.acceptance
 async def test_a_generic_plan_reads_not_all_that_a_large_agent_has(
     large: tuple[MemoryClient, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +95,7 @@ async def test_a_generic_plan_reads_not_all_that_a_large_agent_has(
     assert not reading
 
 
+@pytest.mark.acceptance
 async def test_what_adds_an_entry_is_planned_a_few_times(large: tuple[MemoryClient, str]) -> None:
     memory = PostgresMemory(large[1], pool_size=1)
     client = MemoryClient(memory, tenant_id="t", agent_id="new")
