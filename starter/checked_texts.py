@@ -1,4 +1,4 @@
-"""Texts as callers give them, checked where they come in: once for all methods of the clients.
+"""Checks the texts that callers pass to methods of the clients.
 
 It stands alone because no method may forget it: a client that inherits `ChecksTexts` has the arguments of its
 public methods checked before they run, those of new methods too.
@@ -16,16 +16,16 @@ from pydantic import BaseModel
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
 
-LONGEST_NAME = 10_000  # characters; narrower limits are checked where it is known what is named
+LONGEST_NAME = 10_000  # characters; callees check narrower limits
 LONGEST_SHOWN = 80  # characters of a value that is refused
 _FREE = "free"
 FreeText = Annotated[str, _FREE]
-"""A text that says something: the method itself checks how long it may be, and whether it may be empty."""
+"""A text with content: the method itself checks its length and whether it may be empty."""
 _VARIADIC = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 
 class ChecksTexts:
-    """A client whose public methods are given texts that can be stored.
+    """A client whose public methods accept only texts that can be stored.
 
     A parameter of type `str` is a name or an id: not blank, and not endless. One of type `FreeText` is not
     held to that, nor are texts within values and models. Where a text is wanted, nothing else is given, and
@@ -47,42 +47,54 @@ def _checked(function: Callable[..., Any]) -> Callable[..., Any]:
     if inspect.iscoroutinefunction(function):
 
         @wraps(function)
-        async def run(*given: Any, **named: Any) -> Any:
-            arguments.check(given, named)
-            return await function(*given, **named)
+        async def run(*args: Any, **kwargs: Any) -> Any:
+            arguments.check(args, kwargs)
+            return await function(*args, **kwargs)
 
         return run
 
     @wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
-        arguments.check(given, named)
-        return function(*given, **named)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arguments.check(args, kwargs)
+        return function(*args, **kwargs)
 
     return call
 
 
 class _Arguments:
-    """The parameters of a method: which are names, and which hold others by theirs."""
+    """The parameters of a method, by how they are checked."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._signature = inspect.signature(function)
         parameters = self._signature.parameters.values()
-        self._names = frozenset(one.name for one in parameters if _is_name(one))
+        self._names = frozenset(parameter.name for parameter in parameters if _is_name(parameter))
         self._types = {
-            one.name: types for one in parameters if (types := _types_of(one.annotation))
+            parameter.name: types
+            for parameter in parameters
+            if (types := _types_of(parameter.annotation))
         }
         self._choices = {
-            one.name: names for one in parameters if (names := _choices_of(one.annotation))
+            parameter.name: names
+            for parameter in parameters
+            if (names := _choices_of(parameter.annotation))
         }
         self._several = next(
-            (one.name for one in parameters if one.kind is Parameter.VAR_POSITIONAL), ""
+            (
+                parameter.name
+                for parameter in parameters
+                if parameter.kind is Parameter.VAR_POSITIONAL
+            ),
+            "",
         )
-        self._more = next((one.name for one in parameters if one.kind is Parameter.VAR_KEYWORD), "")
+        self._more = next(
+            (parameter.name for parameter in parameters if parameter.kind is Parameter.VAR_KEYWORD),
+            "",
+        )
 
-    def check(self, given: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Refuses arguments with a text that cannot be; the call says itself which do not fit the method."""
+    def check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Refuses arguments with an invalid text; arguments that do not fit the signature are left to the call."""
         try:
-            arguments = self._signature.bind(*given, **named).arguments
+            arguments = self._signature.bind(*args, **kwargs).arguments
         except TypeError:
             return
         for value in arguments.pop(self._several, ()):
@@ -96,21 +108,21 @@ class _Arguments:
                 _check(value, name)
 
     def _check_type(self, value: Any, name: str) -> None:
-        """Refuses what is no text where one is wanted, and a name that is none of those there are."""
+        """Refuses a value of another type than text, and a name that is not among the choices."""
         if name in self._types and not isinstance(value, self._types[name]):
             why = f"is a {type(value).__name__}; give a text"
             raise InvalidInputError(what=name, why=why)
         if name in self._choices and value is not None:
-            known = self._choices[name]
+            allowed = self._choices[name]
             parts = value if isinstance(value, (list, tuple, set, frozenset)) else (value,)
             for part in parts:
-                if part not in known:
-                    why = f"there is no {str(part)[:LONGEST_SHOWN]}; there are {', '.join(known)}"
+                if part not in allowed:
+                    why = f"there is no {str(part)[:LONGEST_SHOWN]}; there are {', '.join(allowed)}"
                     raise InvalidInputError(what=name, why=why)
 
 
 def _types_of(hint: Any) -> tuple[type, ...]:
-    """The classes of a hint that is a text, or a text or something else that is plain; else none."""
+    """The classes of a hint that is a text, or a union of text and other classes; else none."""
     parts = _parts(hint)
     return tuple(parts) if str in parts and all(isinstance(part, type) for part in parts) else ()
 
@@ -126,11 +138,11 @@ def _choices_of(hint: Any) -> tuple[str, ...]:
 
 
 def _parts(hint: Any) -> list[Any]:
-    """What a hint is a union of, without annotations."""
+    """The members of a hint's union, without annotations."""
     if get_origin(hint) is Annotated:
         return _parts(get_args(hint)[0])
     if get_origin(hint) in {Union, UnionType}:
-        return [part for one in get_args(hint) for part in _parts(one)]
+        return [part for parameter in get_args(hint) for part in _parts(parameter)]
     return [hint]
 
 
@@ -143,14 +155,14 @@ def _is_name(parameter: Parameter) -> bool:
 def _check_name(text: str, what: str) -> None:
     check_text(text, what=what)
     if is_blank(text[:LONGEST_NAME]):
-        raise InvalidInputError(what=what, why="is empty; leave it out, or say which is meant")
+        raise InvalidInputError(what=what, why="is empty; leave it out, or give one")
     if len(text) > LONGEST_NAME:
         why = f"has {len(text)} characters, the limit is {LONGEST_NAME}"
         raise InvalidInputError(what=what, why=why)
 
 
 def _check(value: Any, what: str) -> None:
-    """Refuses a value with a text in it that is none."""
+    """Refuses a value that has an invalid text in it."""
     if isinstance(value, str):
         check_text(value, what=what)
     elif isinstance(value, BaseModel):

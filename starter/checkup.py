@@ -1,4 +1,4 @@
-"""What `mnestic doctor` looks at: each part, its state, and the remedy if it is not well."""
+"""The checks of `mnestic doctor`: each part, its state, and the remedy if it is not healthy."""
 
 import asyncio
 import shutil
@@ -49,7 +49,7 @@ _REMEDY_DATA = "make it readable, or choose another place by MNESTIC_DATA_DIR"
 
 
 class Finding(BaseModel):
-    """One part, whether it is well, and the remedy if not."""
+    """One part, whether it is healthy, and the remedy if not."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -60,7 +60,7 @@ class Finding(BaseModel):
 
 
 async def check_all(settings: Settings) -> tuple[Finding, ...]:
-    """Looks at every part; one that is down, or whose check fails, does not hide the others."""
+    """Checks every part; one that is down, or whose check fails, does not hide the others."""
     return (
         *await _alone("runtime", _check_servers(settings), remedy=_REMEDY_DATA),
         *await _alone("models", _check_models(settings), remedy=_REMEDY_MODELS),
@@ -112,10 +112,12 @@ def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
         return (Finding(part="Postgres", ok=False, found=found, remedy=_REMEDY_POSTGRES),)
     with connection:
-        return tuple(_look(part, check, connection) for part, check in _DATABASE_CHECKS.items())
+        return tuple(
+            _run_check(part, check, connection) for part, check in _DATABASE_CHECKS.items()
+        )
 
 
-def _look(
+def _run_check(
     part: str, check: Callable[[psycopg.Connection], Finding], connection: psycopg.Connection
 ) -> Finding:
     try:
@@ -183,11 +185,11 @@ def _migrations(connection: psycopg.Connection) -> Finding:
 
 
 def _rights(connection: psycopg.Connection) -> Finding:
-    amiss = [one.what for one in find_rights_problems(connection)]
+    problems = [problem.what for problem in find_rights_problems(connection)]
     return Finding(
         part="rights",
-        ok=not amiss,
-        found=summarise(amiss) if amiss else "all granted, and no others",
+        ok=not problems,
+        found=summarise(problems) if problems else "all granted, and no others",
         remedy="mnestic migrate",
     )
 

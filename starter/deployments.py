@@ -1,4 +1,4 @@
-"""The builds of the workers: which one new jobs go to, and what the others still have to do.
+"""The builds of the workers: which one gets new jobs, and which jobs still run on the others.
 
 It stands alone because Temporal's SDK has no methods for it: these are calls of its service.
 """
@@ -39,14 +39,14 @@ from mnestic.starter.settings import Settings
 UNVERSIONED = ""  # the build of workers without a build id
 # A worker polls anew each minute; one that has ended, however it did, is listed for some minutes more.
 POLLS_WITHIN = timedelta(minutes=2)
-_ASK_AGAIN_S = 0.2
-_TOLD_WITHIN_S = 10.0
+_POLL_S = 0.2
+_PROPAGATION_LIMIT_S = 10.0
 _ON_ITS_WAY = RoutingConfigUpdateState.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS
 _NOT_YET = frozenset({RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION})
 
 
 class Build(BaseModel):
-    """One build of the workers. Without workers and running jobs it is over."""
+    """One build of the workers. It is obsolete without workers and running jobs."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -58,7 +58,7 @@ class Build(BaseModel):
 
 
 class Move(BaseModel):
-    """A job goes on with another build than its own."""
+    """The move of a job to another build than its own."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,7 +67,7 @@ class Move(BaseModel):
 
     @property
     def where(self) -> str:
-        """Where it goes on, for people."""
+        """The target of the move, for people."""
         return f"build {self.to_build}" if self.to_build else "workers without a build id"
 
 
@@ -89,27 +89,27 @@ class Deployment:
         self._polls_within = polls_within
 
     async def list_builds(self) -> tuple[Build, ...]:
-        """All builds whose workers Temporal remembers, latest first. Needs no worker.
+        """All builds whose workers Temporal knows, latest first. Needs no worker.
 
-        Jobs are counted where lists of jobs come from, which is a second behind.
+        Jobs are counted in the visibility store, which is a second behind.
 
         Raises:
             TemporalUnavailableError: Temporal does not answer.
         """
         with rpc_errors(self._address, job_id="*"):
-            found = await self._describe()
-            if found is None:
+            deployment_info = await self._describe()
+            if deployment_info is None:
                 return ()
             workers = await self._workers()
             builds = [
                 Build(
                     build_id=(build_id := version.deployment_version.build_id),
-                    current=build_id == _current(found),
+                    current=build_id == _current(deployment_info),
                     running_jobs=await self._running_jobs(build_id),
                     workers=workers[build_id],
                     since=version.create_time.ToDatetime(UTC),
                 )
-                for version in found.version_summaries
+                for version in deployment_info.version_summaries
             ]
         return tuple(sorted(builds, key=lambda build: build.since, reverse=True))
 
@@ -136,18 +136,18 @@ class Deployment:
             while (why := await self._try_to_make_current(build_id)) is not None:
                 if time.monotonic() > deadline:
                     raise BuildUnavailableError(build_id=build_id, why=why)
-                await asyncio.sleep(_ASK_AGAIN_S)
-            await self._until_told()
+                await asyncio.sleep(_POLL_S)
+            await self._wait_for_propagation()
 
     async def find_standstill(self) -> BuildUnavailableError | None:
-        """What keeps jobs from beginning and from going on in new runs: the current build has no worker.
+        """Why jobs cannot start or continue in new runs: the current build has no worker. None if it has one.
 
         Raises:
             TemporalUnavailableError: Temporal does not answer.
         """
         with rpc_errors(self._address, job_id="*"):
-            found = await self._describe()
-            current = _current(found) if found else UNVERSIONED
+            deployment_info = await self._describe()
+            current = _current(deployment_info) if deployment_info else UNVERSIONED
             polls = (await self._workers())[current] > 0
         return None if polls else BuildUnavailableError(build_id=current, why="none polls")
 
@@ -160,12 +160,12 @@ class Deployment:
         """
         with rpc_errors(self._address, job_id=job_id):
             build_id = await self._pinned_to(job_id)
-            found = await self._describe()
-            if build_id is None or found is None or build_id == _current(found):
+            deployment_info = await self._describe()
+            if build_id is None or deployment_info is None or build_id == _current(deployment_info):
                 return None
             if (await self._workers())[build_id]:
                 return None
-        return Move(from_build=build_id, to_build=_current(found))
+        return Move(from_build=build_id, to_build=_current(deployment_info))
 
     async def find_safe_move(self, job_id: str) -> Move | None:
         """As `find_move`, once this version's code has replayed the job, as the other build has to.
@@ -214,11 +214,11 @@ class Deployment:
 
     async def _try_to_make_current(self, build_id: str) -> str | None:
         """Makes the build current; returns why that cannot be yet."""
-        found = await self._describe()
-        if build_id == (_current(found) if found else UNVERSIONED):
+        deployment_info = await self._describe()
+        if build_id == (_current(deployment_info) if deployment_info else UNVERSIONED):
             return None
         if not (await self._workers())[build_id]:
-            return "none polls"  # Temporal itself is content with a worker that was there once
+            return "none polls"  # Temporal itself accepts a build whose worker has ended
         request = SetWorkerDeploymentCurrentVersionRequest(
             namespace=self._temporal.namespace,
             deployment_name=self._settings.deployment,
@@ -232,13 +232,15 @@ class Deployment:
             raise
         return None
 
-    async def _until_told(self) -> None:
-        """Waits until the task queues know; should that take long, they learn it without us."""
-        deadline = time.monotonic() + _TOLD_WITHIN_S
-        while (found := await self._describe()) is not None and time.monotonic() < deadline:
-            if found.routing_config_update_state != _ON_ITS_WAY:
+    async def _wait_for_propagation(self) -> None:
+        """Waits until the task queues have the new routing; after the limit it reaches them by itself."""
+        deadline = time.monotonic() + _PROPAGATION_LIMIT_S
+        while (
+            deployment_info := await self._describe()
+        ) is not None and time.monotonic() < deadline:
+            if deployment_info.routing_config_update_state != _ON_ITS_WAY:
                 return
-            await asyncio.sleep(_ASK_AGAIN_S)
+            await asyncio.sleep(_POLL_S)
 
     async def _describe(self) -> WorkerDeploymentInfo | None:
         """The deployment, None while no worker of it has polled."""
@@ -285,8 +287,8 @@ class Deployment:
 
     async def _pinned_to(self, job_id: str) -> str | None:
         """The build of a job; None when it is on none yet, or on workers without builds."""
-        found = await self._temporal.get_workflow_handle(self._workflow_id(job_id)).describe()
-        info = found.raw_description.workflow_execution_info.versioning_info
+        execution = await self._temporal.get_workflow_handle(self._workflow_id(job_id)).describe()
+        info = execution.raw_description.workflow_execution_info.versioning_info
         return info.deployment_version.build_id or None
 
     def _workflow_id(self, job_id: str) -> str:
@@ -294,6 +296,6 @@ class Deployment:
         return job_workflow_id(self._settings.tenant_id, job_id)
 
 
-def _current(found: WorkerDeploymentInfo) -> str:
+def _current(deployment_info: WorkerDeploymentInfo) -> str:
     """The build that new jobs go to; empty for workers without builds."""
-    return found.routing_config.current_deployment_version.build_id
+    return deployment_info.routing_config.current_deployment_version.build_id

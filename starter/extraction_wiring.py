@@ -1,4 +1,4 @@
-"""The models that learn: what extracts claims, and what its calls are held to.
+"""Wires extraction: the models that extract claims, and the limits of their calls.
 
 One of the composition roots, which name concrete stores and models. It stands apart because the rules of extraction
 take a tenth of a second to import, which only who learns pays.
@@ -21,7 +21,7 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.settings import Settings
 
-if TYPE_CHECKING:  # half a second, which only who asks a model pays
+if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
     from openai import AsyncOpenAI
 
 
@@ -66,10 +66,10 @@ async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...
 
 
 def extraction_limits(settings: Settings, *models: str | None) -> ModelCallLimits:
-    """What the calls of these models for learning are held to.
+    """The limits of these models' calls for extraction.
 
     Raises:
-        ConfigurationError: they are held to USD, and one has no price.
+        ConfigurationError: the limit is in USD, and a model has no price.
     """
     usd = settings.extraction_usd_per_day
     for model in models:

@@ -22,10 +22,10 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", 
 _LEADS_TO = "\nThis error led to the next one:\n"
 # asyncio's, and the SDK's for workflows: with the arguments of the callback.
 _CALLBACK = re.compile(r"(Exception in callback [\w.<>]+).*")
-_TELLING = re.compile(r".{3}")  # a shorter text tells nothing
+_LONG_ENOUGH = re.compile(r".{3}")  # a shorter text is too common to redact
 log = logging.getLogger("mnestic")
 
-_CLIENTS = ("httpx2", "httpcore2", "openai")  # they log whole addresses, and what is sent
+_CLIENTS = ("httpx2", "httpcore2", "openai")  # they log whole addresses and request bodies
 
 
 def configure_logs(settings: Settings) -> None:
@@ -43,7 +43,7 @@ def configure_logs(settings: Settings) -> None:
 
 
 def log_uncaught_errors() -> None:
-    """Sends what Python would print of errors that nobody catches to the logs as well."""
+    """Sends uncaught errors, which Python would print, to the logs."""
     sys.excepthook = _log_uncaught
     sys.unraisablehook = lambda of: _log_uncaught(of.exc_type, of.exc_value, of.exc_traceback)
     threading.excepthook = lambda of: _log_uncaught(of.exc_type, of.exc_value, of.exc_traceback)
@@ -94,7 +94,7 @@ def _fields(record: logging.LogRecord) -> dict[str, object]:
 
 
 def _message(record: logging.LogRecord) -> str:
-    """The sentence; of a library's, the first line, in which errors are told as everywhere."""
+    """The message; of a library's record, its first line, with errors described as elsewhere."""
     shown = logging.makeLogRecord({"msg": _shown(record.msg), "args": _shown_args(record.args)})
     message = shown.getMessage()
     if record.name.partition(".")[0] == log.name:
@@ -102,7 +102,7 @@ def _message(record: logging.LogRecord) -> str:
     message = _CALLBACK.sub(r"\1", message.partition("\n")[0])
     for error in _errors_of(record):
         if not is_own(error):
-            for text in filter(_TELLING.match, (repr(error), str(error))):
+            for text in filter(_LONG_ENOUGH.match, (repr(error), str(error))):
                 message = message.replace(text, describe_error(error))
     return message
 
@@ -132,7 +132,7 @@ def _failure(record: logging.LogRecord) -> str:
 def _log_uncaught(
     kind: type[BaseException], error: BaseException | None, place: TracebackType | None
 ) -> None:
-    """What Python would print."""
+    """The traceback that Python would print."""
     if issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, error or kind(), place)
         return

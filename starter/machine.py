@@ -32,7 +32,7 @@ def memory_bytes(*, process_groups: Path = _PROCESS_GROUPS, groups: Path = _GROU
 
 
 def cache_bytes() -> int:
-    """What the caches of a process may take by default, in bytes."""
+    """The default size of a process's caches, in bytes."""
     memory = memory_bytes()
     return min(max(CACHE_BYTES, memory // _SHARE), _MOST_CACHE_BYTES, memory // _MOST_SHARE)
 
@@ -54,7 +54,7 @@ def _limits(process_groups: Path, groups: Path) -> Iterator[int]:
 
 
 def _read(file: Path) -> str:
-    """What a file says; nothing where there is none, as on another system. Names of groups may be any bytes."""
+    """The content of a file; empty if it does not exist, as on another system. Names of groups may have any bytes."""
     try:
         return file.read_text(encoding="utf-8", errors="surrogateescape")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Memory for who asks it: where its database is, and the models that questions ask.
+"""Wires memory for clients: its database, and the models for queries.
 
 One of the composition roots, which name concrete stores and models. It stands apart from `wiring.py` and
 `extraction_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
@@ -35,7 +35,7 @@ from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
-if TYPE_CHECKING:  # half a second, which only who asks a model pays
+if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
     from openai import AsyncOpenAI
 
 LOCAL = "local"  # in place of a model's name
@@ -66,7 +66,7 @@ def open_database(
 
 
 def unknown_address(setting: str, settings: Settings) -> UnavailableError:
-    """The error where neither a setting nor a runtime that is up says an address."""
+    """The error if neither a setting nor a running runtime has an address."""
     last = read_last_state(settings.data_dir)
     if last is not None and last.alive:
         why = f"its runtime (pid {last.pid}) is starting or stopping; try again in a moment"
@@ -158,7 +158,7 @@ def _folder(vault: Path) -> NoteSource:
 
 
 def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
-    """What finds memories and notes for a message, within the limits that the settings give.
+    """Finds memories and notes for a message, within the limits of the settings.
 
     The vault is the settings' tenant's, also where a worker serves others beside it.
 
@@ -215,7 +215,7 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
 async def open_query_models(
     settings: Settings, embedder: Embedder, reranker: Reranker | None = None
 ) -> AsyncIterator[QueryModels]:
-    """The models that questions ask, held to what the settings give them and learning together.
+    """The models for queries, within the budget that they share with extraction.
 
     Their memory is to be closed after them: at the end they write down what was paid.
     """
@@ -253,12 +253,12 @@ def local_models(
 
 
 def token_counter() -> TokenCounter:
-    """What counts tokens."""
+    """A counter of tokens."""
     return count_tokens
 
 
 def daily_budget(settings: Settings) -> Budget | None:
-    """What a tenant's day may take."""
+    """The daily budget of a tenant."""
     tokens, usd = settings.extraction_tokens_per_day, settings.extraction_usd_per_day
     return None if tokens is None and usd is None else Budget(tokens=tokens, usd=usd)
 

@@ -9,14 +9,14 @@ Row = TypeVar("Row")
 
 async def list_all(
     list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]],
-    *asked: str,
+    *args: str,
     **query: Any,
 ) -> tuple[Row, ...]:
-    """All pages of a list that is asked for by these arguments."""
+    """All items of a paged list that is called with these arguments."""
     rows: list[Row] = []
     cursor = None
     while True:
-        page, cursor = await list_page(*asked, **query, limit=_PAGE, cursor=cursor)
+        page, cursor = await list_page(*args, **query, limit=_PAGE, cursor=cursor)
         rows.extend(page)
         if cursor is None:
             return tuple(rows)

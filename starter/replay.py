@@ -32,6 +32,6 @@ async def find_obstacle(temporal: Client, workflow_id: str) -> str | None:
     failure = replayed.replay_failure
     if failure is None:
         return None
-    told = str(failure)
-    told = told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…"
-    return f"the code of this version does not replay it ({type(failure).__name__}: {told})"
+    message = str(failure)
+    message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
+    return f"the code of this version does not replay it ({type(failure).__name__}: {message})"

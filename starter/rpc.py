@@ -1,4 +1,4 @@
-"""What Temporal's errors mean here."""
+"""Translates Temporal's errors into ours."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -23,7 +23,7 @@ ENV_FILE = ".env"  # in the working directory
 
 
 class Settings(BaseSettings):
-    """What is in force; `mnestic config` prints it with the source of each value."""
+    """The settings in force; `mnestic config` prints them with the source of each value."""
 
     model_config = SettingsConfigDict(
         env_prefix="MNESTIC_",
@@ -245,8 +245,8 @@ def load_settings(**overrides: object) -> Settings:
         is_plain = HOW_SHOWN.get(field) == "plain"
         why = f"{inside}{first['msg']}" + (f", not {first['input']!r}" if is_plain else "")
         raise ConfigurationError(setting=name, why=why) from None
-    told_as = "tenant" if "tenant_id" in given else environment_name("tenant_id")
-    check_id(settings.tenant_id, what=told_as)
+    setting_name = "tenant" if "tenant_id" in given else environment_name("tenant_id")
+    check_id(settings.tenant_id, what=setting_name)
     return settings
 
 

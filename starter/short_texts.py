@@ -1,4 +1,4 @@
-"""A text of somebody else as one short line that is fit for a terminal."""
+"""Shortens a foreign text to one line that is safe to print."""
 
 _LONGEST = 200  # characters of a cause or a reason
 

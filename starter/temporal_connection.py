@@ -22,7 +22,7 @@ class TemporalConnection:
     task_queue: str
 
     async def start_ingest(self, *, tenant_id: str, agent_id: str) -> WorkflowHandle[Any, Ingested]:
-        """Has an agent's messages learned from; if that is going on, it goes on with the new ones.
+        """Starts extraction from an agent's messages; a running extraction continues with the new ones.
 
         Raises:
             TemporalUnavailableError: Temporal does not answer.
@@ -34,7 +34,7 @@ class TemporalConnection:
 
 
 async def connect_temporal_for_starts(settings: Settings) -> TemporalConnection:
-    """Connects to the Temporal that the settings, or the runtime that is up, say.
+    """Connects to the Temporal server of the settings, or of the runtime that is up.
 
     Raises:
         ConfigurationError: nothing says where it is, or its own settings cannot be read.

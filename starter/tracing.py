@@ -11,7 +11,7 @@ from temporalio.plugin import SimplePlugin
 
 
 def tracing_plugin() -> tuple[SimplePlugin, Callable[[], None]]:
-    """A plugin that traces, and the function that sends what is left before the process ends."""
+    """A plugin that traces, and the function that flushes traces before the process ends."""
     provider = TracerProvider(resource=Resource.create({"service.name": "mnestic"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     interceptor = TracingInterceptor(provider.get_tracer("mnestic"))

@@ -1,4 +1,4 @@
-"""Variables that look like settings and are none, or are called by an old name, each with the setting that is meant.
+"""Finds variables with an unknown or old name of a setting, and suggests the setting.
 
 They stand apart from the settings because a setting that nobody knows is no error: an older version may run
 with the environment of a newer one. But it has no effect, so whoever starts the process should see it.
@@ -31,7 +31,7 @@ def describe_unknown_variables() -> tuple[str, ...]:
 
 def _unknown(known: list[str]) -> Iterator[tuple[str, str]]:
     """The unknown names, each once, and where they are set."""
-    seen = {*known, "MNESTIC_COMPLETE"}  # with which a shell asks for completions
+    seen = {*known, "MNESTIC_COMPLETE"}  # set by a shell's completion
     for where, names in (("", list(os.environ)), (" in .env", list(dotenv_values(ENV_FILE)))):
         for name in sorted(names):
             if name.upper().startswith(_PREFIX) and not name.upper().startswith(_OF_TESTS):

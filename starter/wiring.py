@@ -33,7 +33,7 @@ class Endpoints(BaseModel):
     temporal_namespace: str = "default"
     temporal_ui: str | None = None
     embedded_temporal: bool
-    tenant_id: str | None = None  # of workflows whose ids name none
+    tenant_id: str | None = None  # of workflows whose ids have no tenant
     payload_keys: PayloadKeys = PayloadKeys()
 
     def link_to(self, workflow_id: str, *, run_id: str | None = None) -> str | None:

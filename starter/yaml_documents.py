@@ -25,7 +25,7 @@ _PLAIN = tuple(
 
 
 class YamlDocument(NamedTuple):
-    """A document's values, and the tree that they were read from, which knows lines."""
+    """A document's values, and the tree that they were read from, with its lines."""
 
     root: yaml.Node
     data: Any
@@ -43,7 +43,7 @@ def read_yaml(text: str, *, source: str) -> YamlDocument:
     """
     try:
         return _read(text)
-    except InvalidPlanError as error:  # whose problems name lines alone
+    except InvalidPlanError as error:  # its problems have lines only
         raise InvalidPlanError(source=source, problems=error.problems) from None
 
 
@@ -61,8 +61,8 @@ def _read(text: str) -> YamlDocument:
         return YamlDocument(root, loader.construct_document(root))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        said = (error.context, error.problem) if _is_second(error) else (error.problem,)
-        why = ", ".join(part for part in said if part)
+        parts = (error.context, error.problem) if _is_second(error) else (error.problem,)
+        why = ", ".join(part for part in parts if part)
         raise _refusal(why, line=mark.line + 1 if mark else 1) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
@@ -75,7 +75,7 @@ def _read(text: str) -> YamlDocument:
 
 
 def _is_second(error: yaml.MarkedYAMLError) -> bool:
-    """Whether a document follows another, of which YAML tells in two parts."""
+    """Whether the error is about a second document, which YAML describes in two parts."""
     return isinstance(error, yaml.composer.ComposerError) and "another document" in str(
         error.problem
     )
@@ -123,7 +123,7 @@ def _parts(node: yaml.Node) -> Iterator[yaml.Node]:
 
 
 def _problems(root: yaml.Node) -> Iterator[str]:
-    """What JSON cannot hold; no part is looked at twice."""
+    """The values that JSON does not have; each part is checked once."""
     seen: set[int] = set()
     ahead = [root]
     while ahead:
@@ -186,7 +186,7 @@ def _line(node: yaml.Node) -> int:
 
 
 def _checked(construct: Callable[[Any, Any], Any]) -> Callable[[Any, yaml.ScalarNode], Any]:
-    """A constructor of scalars that refuses by the line what its tag does not hold."""
+    """A constructor of scalars that refuses, with the line, a value that does not fit its tag."""
 
     def checked(loader: _Loader, node: yaml.ScalarNode) -> Any:
         try:

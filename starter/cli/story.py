@@ -24,7 +24,7 @@ async def run_demo(settings: Settings, conversation: Conversation, *, as_json: b
     """
     console = err if as_json else out
 
-    def tell(line: str) -> None:
+    def print_step(line: str) -> None:
         console.print(line, soft_wrap=True)
 
     async with (
@@ -35,7 +35,7 @@ async def run_demo(settings: Settings, conversation: Conversation, *, as_json: b
             client,
             Workers(runtime.start_worker, runtime.kill_worker),
             conversation,
-            tell=tell,
+            print_step=print_step,
             time_skipping=time_skipping,
         ).run()
 

@@ -1,4 +1,4 @@
-"""Counting what the demo left in the database, against what its input says must be there.
+"""Counts the demo's rows in the database, and compares them with the rows that its input requires.
 
 It stands apart from the demo and from the stores, so that a write that was lost or doubled cannot
 also be lost or doubled in the count: plain SQL over the tables, without the ledger.
@@ -60,7 +60,7 @@ class StoredSnapshot(BaseModel):
 
 
 class Count(BaseModel):
-    """What was found."""
+    """The counts."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -82,21 +82,21 @@ async def count_writes(
     sessions: Sequence[ConversationSession],
 ) -> Count:
     """Counts every write of the demo's agent, each by its identity."""
-    asked = {"agent": agent_id, "job": job_id}
+    parameters = {"agent": agent_id, "job": job_id}
     async with await psycopg.AsyncConnection.connect(url) as connection:
         await connection.execute(
             "SELECT set_config('role', 'mnestic_app', true), "
             "set_config('mnestic.tenant_id', %s, true)",
             (tenant_id,),
         )
-        found = Counter(await (await connection.execute(_FOUND, asked)).fetchall())
-        snapshots = await (await connection.execute(_SNAPSHOTS, asked)).fetchall()
+        written_keys = Counter(await (await connection.execute(_FOUND, parameters)).fetchall())
+        snapshots = await (await connection.execute(_SNAPSHOTS, parameters)).fetchall()
     expected = Counter(_expected(sessions, job_id))
     return Count(
         expected=expected.total(),
-        present=(found & expected).total(),
-        duplicated=(found - expected).total(),
-        waits=sum(1 for kind, *_ in found if kind == "wait"),
+        present=(written_keys & expected).total(),
+        duplicated=(written_keys - expected).total(),
+        waits=sum(1 for kind, *_ in written_keys if kind == "wait"),
         resumed=sum(1 for *_, state in snapshots if state == "resumed"),
         verified=sum(1 for *_, verified, _ in snapshots if verified),
         snapshots=tuple(StoredSnapshot(sha256=row[0], bytes=row[1]) for row in snapshots),

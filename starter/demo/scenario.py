@@ -31,11 +31,11 @@ _CHANNEL = "conversation"
 _DAYS_AWAY = 21
 _WAIT_LIMIT_S = 60.0
 
-Tell = Callable[[str], None]
+PrintStep = Callable[[str], None]
 
 
 class Workers:
-    """What the demo needs of workers: to start one, and to kill it."""
+    """How the demo starts a worker and kills it."""
 
     def __init__(
         self, start: Callable[[], Awaitable[int]], kill: Callable[[], Awaitable[int | None]]
@@ -44,7 +44,7 @@ class Workers:
 
 
 class DemoReport(BaseModel):
-    """What the demo did and counted; `elapsed_s` is without the start of the servers."""
+    """The result of the demo; `elapsed_s` excludes the start of the servers."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -88,10 +88,10 @@ class Demo:
         workers: Workers,
         conversation: Conversation,
         *,
-        tell: Tell,
+        print_step: PrintStep,
         time_skipping: bool,
     ) -> None:
-        self._client, self._workers, self._tell = client, workers, tell
+        self._client, self._workers, self._print_step = client, workers, print_step
         self._sessions = conversation.sessions
         self._time_skipping = time_skipping
         self._agent = f"demo-{uuid.uuid4().hex[:8]}"
@@ -111,13 +111,13 @@ class Demo:
         began = time.monotonic()
         await self._workers.start()
         try:
-            await self._tell_the_story()
+            await self._run_story()
         except BaseException:
             await self._leave_nothing_waiting()
             raise
-        return await self._report(began)
+        return await self._count_writes(began)
 
-    async def _tell_the_story(self) -> None:
+    async def _run_story(self) -> None:
         await self._begin()
         last = len(self._sessions) - 1
         middle = (last + 1) // 2
@@ -129,7 +129,9 @@ class Demo:
             else:
                 await self._resume(session, last=index == last)
         result = await self._client.wait_for_result(self._job)
-        self._tell(f"The job is over: {len(self._sessions)} sessions read, {result.waits} waits.")
+        self._print_step(
+            f"The job has ended: {len(self._sessions)} sessions read, {result.waits} waits."
+        )
 
     async def _leave_nothing_waiting(self) -> None:
         """The demo's workers end with it, so nobody could resume or cancel its job later."""
@@ -141,7 +143,7 @@ class Demo:
                 "the demo failed"
             )
         except RPCError as error:
-            self._tell(f"(Job {self._job} is over or out of reach: {error.message})")
+            self._print_step(f"(Job {self._job} has ended or does not answer: {error.message})")
 
     async def _begin(self) -> None:
         first = self._sessions[0]
@@ -152,11 +154,11 @@ class Demo:
             session_id=_SESSION,
             inputs={"session": first.id, "last": len(self._sessions) == 1},
         )
-        self._tell(f"Job {self._job} of agent {self._agent} reads session {first.id}.")
-        self._tell(f"Watch it: {self._client.job_link(self._job)}")
+        self._print_step(f"Job {self._job} of agent {self._agent} reads session {first.id}.")
+        self._print_step(f"Watch it: {self._client.job_link(self._job)}")
 
     async def _deliver(self, session: ConversationSession) -> None:
-        """The outside world: the messages of a session come in."""
+        """Plays the outside world: the messages of a session arrive."""
         await self._memory.messages.append(
             [
                 Resource(
@@ -189,43 +191,43 @@ class Demo:
     async def _resume(self, session: ConversationSession, *, last: bool) -> None:
         self._resumes_sent += 1
         await self._client.resume_job(self._job, _payload(session, last=last))
-        self._tell(f"Session {session.id} has arrived; the job goes on.")
+        self._print_step(f"Session {session.id} has arrived; the job continues.")
 
     async def _away_and_back(self, session: ConversationSession, *, last: bool) -> None:
         job = await self._parked(waits=len((await self._client.describe_job(self._job)).waits))
         wait = job.waits[-1]
-        self._tell(f"The job waits ({wait.wait_id}), its memory is sealed in the database.")
+        self._print_step(f"The job waits ({wait.wait_id}), its memory is sealed in the database.")
         pid = await self._workers.kill()
         self._kills += 1
-        self._tell(f"kill -9 {pid}: the worker is gone.")
+        self._print_step(f"kill -9 {pid}: the worker is gone.")
         await self._skip()
         other = await self._change_a_record()
         await self._workers.start()
-        self._tell("A new worker starts.")
+        self._print_step("A new worker starts.")
         await self._client.wait_for_result(other)
         await self._resume_three_times(session, last=last)
         state = await self._memory.working_memory.get(_SESSION)
         self._drift = tuple(state.variables.get("drift", ()))
-        self._tell("The snapshot is verified, the memory restored. What changed meanwhile:")
+        self._print_step("The snapshot is verified, the memory restored. What changed meanwhile:")
         for change in self._drift:
             versions = f"version {change['snapshot_version']} → {change['current_version']}"
             name = f"{change['namespace']}/{change['key']}".lstrip("/")
-            self._tell(f"  {name} {change['kind']}, {versions}")
+            self._print_step(f"  {name} {change['kind']}, {versions}")
 
     async def _skip(self) -> None:
-        """Moves the job's own clock; nobody else's."""
+        """Moves the clock of the job alone."""
         if not self._time_skipping:
-            self._tell("(Your own Temporal server: its clock is left alone.)")
+            self._print_step("(Your own Temporal server: its clock is not moved.)")
             return
         workflow_id = job_workflow_id(self._client.settings.tenant_id, self._job)
         handle = self._client.temporal.get_workflow_handle(workflow_id)
         skipper = TimeSkipper(self._client.temporal)
         await skipper.fast_forward(handle, timedelta(days=_DAYS_AWAY))
         self._days = _DAYS_AWAY
-        self._tell(f"{_DAYS_AWAY} days pass on the job's clock.")
+        self._print_step(f"{_DAYS_AWAY} days pass on the job's clock.")
 
     async def _change_a_record(self) -> str:
-        """A second job of the same agent learns something about a speaker."""
+        """A second job of the same agent changes a record about a speaker."""
         name = self._sessions[0].turns[0].speaker
         known = (await self._memory.records.get(PEOPLE, name)).value
         plan = Plan(
@@ -247,7 +249,7 @@ class Demo:
             session_id="other",
             inputs={"name": name, "value": {**known, "note": "was here again"}},
         )
-        self._tell(f"Meanwhile job {job_id} changes what the agent knows of {name}.")
+        self._print_step(f"Meanwhile job {job_id} changes what the agent knows of {name}.")
         return job_id
 
     async def _resume_three_times(self, session: ConversationSession, *, last: bool) -> None:
@@ -260,11 +262,11 @@ class Demo:
             self._client.resume_job(self._job, payload, request_id=request_id),
         )
         same = len({receipt for receipt in receipts if receipt is not None})
-        self._tell(
+        self._print_step(
             f"Session {session.id} has arrived; the request is sent 3 times, {same} receipt."
         )
 
-    async def _report(self, began: float) -> DemoReport:
+    async def _count_writes(self, began: float) -> DemoReport:
         count: Count = await count_writes(
             self._client.endpoints.database_url.get_secret_value(),
             tenant_id=self._client.settings.tenant_id,

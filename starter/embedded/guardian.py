@@ -22,7 +22,7 @@ def main() -> int:
 
 
 def end_marked(lines: Iterable[str]) -> None:
-    """Ends what the lines name, unless the last of them says that all is done.
+    """Ends the processes that the lines name, unless the last line says that all have ended.
 
     Raises:
         ValueError: a line is neither a mark nor `done`.

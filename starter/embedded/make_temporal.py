@@ -26,7 +26,7 @@ POLL_S = 0.5
 
 
 class NotMade(NamedTuple):
-    """One way did not work, and why; the search goes on with the next."""
+    """One way did not work, and why; the search continues with the next."""
 
     why: str
 
@@ -49,7 +49,7 @@ class Sources:
 
     @property
     def log(self) -> Path:
-        """What downloads and builds have to say."""
+        """The output of downloads and builds."""
         return self.cached.with_name("provisioning.log")
 
     @property
@@ -61,7 +61,7 @@ class Sources:
 
 
 async def download(draft: Path, sources: Sources, processes: ProcessGroup) -> Path | NotMade:
-    """Downloads into the directory `draft`; given up when nothing more comes for too long.
+    """Downloads into the directory `draft`; gives up when no data arrives for too long.
 
     Raises:
         ProcessCrashedError: the download could not be started.
@@ -131,4 +131,4 @@ def _size(folder: Path) -> int:
 
 def _last_line(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").split("\n")
-    return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+    return next((line.strip() for line in reversed(lines) if line.strip()), "it printed nothing")

@@ -1,4 +1,4 @@
-"""Chooses the ports of the embedded Temporal, and says who has one that was asked for.
+"""Chooses the ports of the embedded Temporal, and names the process that has a requested one.
 
 It stands alone because it is a decision with three sources: the user, the last time, and what is free.
 """
@@ -78,7 +78,7 @@ def is_free(port: int, host: str = LOOPBACK) -> bool:
 
 
 def find_holder(port: int) -> str:
-    """Who listens at a port, in words; systems differ in whom they tell."""
+    """A description of the process that listens at a port, as far as the system shows it."""
     try:
         pids = [c.pid for c in psutil.net_connections("tcp") if _listens(c.status, c.laddr, port)]
         process = psutil.Process(next(pid for pid in pids if pid is not None))

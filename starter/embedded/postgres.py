@@ -31,7 +31,7 @@ from mnestic.starter.machine import memory_bytes
 
 MAJOR_VERSION = "18"
 DATABASE = "mnestic"
-PORT = 5432  # names the socket; said aloud, since PGPORT may say otherwise
+PORT = 5432  # names the socket; explicit, since PGPORT may differ
 NAME = "Postgres"
 MAX_SOCKET_PATH_BYTES = 100  # macOS allows 103, Linux 107
 MAX_SHARED_BUFFERS_BYTES = 1 << 30
@@ -180,7 +180,7 @@ def _leader_pid(cluster: Path) -> int | None:
 
 def _processes_in(cluster: Path) -> Iterator[psutil.Process]:
     for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):  # it has ended, or is somebody else's
+        with contextlib.suppress(psutil.Error):  # it has ended, or belongs to another user
             if process.name().startswith("postgres") and process.cwd() == str(cluster):
                 yield process
 

@@ -27,7 +27,7 @@ MAX_LOG_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class ProcessSpec:
-    """What to start, and how it wants to be stopped.
+    """How to start and stop a process.
 
     `owner` is a (user id, group id) to run as, None for our own.
     """
@@ -44,7 +44,7 @@ class ProcessSpec:
 
 
 class ManagedProcess:
-    """A running child process; it `is_stopping` once somebody has ended it on purpose."""
+    """A running child process; it `is_stopping` once it is ended on purpose."""
 
     def __init__(self, spec: ProcessSpec, process: asyncio.subprocess.Process) -> None:
         self.spec = spec
@@ -59,13 +59,13 @@ class ManagedProcess:
 
     async def wait(self, limit_s: float | None = None) -> int | None:
         """Waits for the end, for `limit_s` seconds at most; returns the exit code or None."""
-        with contextlib.suppress(TimeoutError):  # None says that it still runs
+        with contextlib.suppress(TimeoutError):  # None means that it still runs
             async with asyncio.timeout(limit_s):
                 return await self._process.wait()
         return None
 
     async def pause_unless_ended(self, limit_s: float = 0.05) -> None:
-        """Gives the part a moment to become ready.
+        """Waits a short time for the part to become ready.
 
         Raises:
             ProcessCrashedError: it ended instead.
@@ -138,7 +138,7 @@ class ProcessGroup:
         self._close_pipe()
         read_end, self._pipe = os.pipe()
         for mark in self.marks:
-            self._tell_guardian(mark.to_line())
+            self._write_to_guardian(mark.to_line())
         command = (sys.executable, "-P", "-m", "mnestic.starter.embedded.guardian")
         spec = ProcessSpec(name="guardian", command=command, log=self._guardian_log)
         try:
@@ -161,7 +161,7 @@ class ProcessGroup:
         task = asyncio.create_task(self._record_end(part))
         self._watchers.add(task)
         task.add_done_callback(self._watchers.discard)
-        self._tell_guardian(part.mark.to_line())
+        self._write_to_guardian(part.mark.to_line())
         self._on_change()
         return part
 
@@ -186,7 +186,7 @@ class ProcessGroup:
         guardian, self._guardian = self._guardian, None
         if guardian is not None:
             guardian.is_stopping = True
-            self._tell_guardian(DONE)
+            self._write_to_guardian(DONE)
             self._close_pipe()
             await guardian.wait()
         await asyncio.gather(*self._watchers)
@@ -196,8 +196,8 @@ class ProcessGroup:
         self._parts.remove(part)
         self._on_change()
 
-    def _tell_guardian(self, line: str) -> None:
-        if self._pipe is None:  # the next guardian learns of all that runs
+    def _write_to_guardian(self, line: str) -> None:
+        if self._pipe is None:  # the next guardian gets all running processes
             return
         with contextlib.suppress(BrokenPipeError):  # likewise
             os.write(self._pipe, f"{line}\n".encode())
@@ -246,7 +246,7 @@ def _open_log(path: Path) -> BinaryIO:
 def _mark(spec: ProcessSpec, pid: int) -> ProcessMark:
     try:
         created = psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:  # it has ended already, which its exit code tells
+    except psutil.NoSuchProcess:  # it has ended already, as its exit code shows
         created = time.time()
     return ProcessMark(
         name=spec.name,

@@ -72,10 +72,14 @@ class _Search:
             return None
         version = await _version_of(Path(found))
         if version is None or version < OLDEST_VERSION:
-            told = "of unknown version" if version is None else f"version {_dotted(version)}"
-            self.tried.append(f"{found} ({told}, {_dotted(OLDEST_VERSION)} or newer is needed)")
+            version_text = (
+                "of unknown version" if version is None else f"version {_dotted(version)}"
+            )
+            self.tried.append(
+                f"{found} ({version_text}, {_dotted(OLDEST_VERSION)} or newer is needed)"
+            )
             self._report(
-                f"{found} is {told}; {_dotted(OLDEST_VERSION)} or newer is needed, going on"
+                f"{found} is {version_text}; {_dotted(OLDEST_VERSION)} or newer is needed, searching on"
             )
             return None
         self._report(f"Temporal {_dotted(version)} found: {found}")
@@ -152,7 +156,7 @@ def _try_acquire(lock: FileLock) -> bool:
 
 
 async def _version_of(program: Path) -> tuple[int, ...] | None:
-    """What `temporal --version` says, None when it says nothing of the kind."""
+    """The version that `temporal --version` prints; None if it prints none."""
     try:
         process = await asyncio.create_subprocess_exec(
             program,

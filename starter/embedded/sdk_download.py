@@ -17,7 +17,7 @@ NO_SUCH_FLAG = (
 
 
 def main(dest: str) -> None:
-    """Downloads into a directory; whether that worked is told by what lies there afterwards."""
+    """Downloads into a directory; its content shows whether that worked."""
     try:
         asyncio.run(_download(dest))
     except RuntimeError as error:  # of the start that cannot succeed, or of the download before it

@@ -1,4 +1,4 @@
-"""What a runtime writes down about itself, for other commands and for the runtime that comes after it.
+"""The state file of a runtime, for other commands and for the next runtime.
 
 It stands alone because commands read it without starting or importing any part.
 """
@@ -42,13 +42,13 @@ class RuntimeState(BaseModel):
 
 
 def read_state(data_dir: Path) -> RuntimeState | None:
-    """The runtime that serves a data directory now, None when none is up and ready."""
+    """The runtime that serves a data directory now; None if none is ready."""
     state = read_last_state(data_dir)
     return state if state is not None and state.ready and state.alive else None
 
 
 def read_last_state(data_dir: Path) -> RuntimeState | None:
-    """What the last runtime of a data directory wrote, be it alive or not."""
+    """The state of the last runtime of a data directory, whether it runs or not."""
     try:
         return RuntimeState.model_validate_json((data_dir / FILE_NAME).read_bytes())
     except (FileNotFoundError, ValidationError):  # absent, or of a version that wrote otherwise

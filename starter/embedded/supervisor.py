@@ -57,7 +57,7 @@ class SupervisedProcess:
         await self._up.wait()
 
     async def release(self) -> None:
-        """Supervises no more; the part goes on, or stays down."""
+        """Stops supervising; the part continues, or stays down."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
 
@@ -127,13 +127,13 @@ class Supervisor:
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """Supervises no more; all that runs goes on."""
+        """Stops supervising; running parts continue."""
         for supervised in self._supervised:
             await supervised.release()
         if self._over is not None and not self._over.done():
             self._over.set_result(None)
         elif self._over is not None:
-            self._over.exception()  # whoever waits has it, or nobody did
+            self._over.exception()  # a waiter has it, or nothing waited
 
     def supervise(self, part: ManagedProcess, start: Start) -> SupervisedProcess:
         """Begins with a part that runs; `start` returns another once it is ready."""

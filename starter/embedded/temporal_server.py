@@ -36,7 +36,7 @@ READY_LIMIT_S = 60.0
 STOP_GRACE_S = 15.0
 STOP_ORDER = 1
 PORT_TRIES = 5
-NO_HOST = "/"  # is in no valid Host header, so that the HTTP API answers nobody
+NO_HOST = "/"  # is in no valid Host header, so that the HTTP API answers no request
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ async def start_temporal(
         last: The port of the last time.
 
     Raises:
-        InUseError: the port that was asked for is taken.
+        InUseError: the requested port is taken.
         TemporalUnavailableError: it does not answer in time.
         ProcessCrashedError: it ended by itself.
     """

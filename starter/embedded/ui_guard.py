@@ -55,7 +55,7 @@ class UiGuard:
         """Listens at `port`, else at the last one used, else at the first free one from 8233 on.
 
         Raises:
-            InUseError: the port that was asked for is taken, or is `but_not`.
+            InUseError: the requested port is taken, or is `but_not`.
         """
         for _ in range(OPEN_TRIES):
             self.port = choose_port(
@@ -71,7 +71,7 @@ class UiGuard:
         raise InUseError(what=f"port {self.port}", by="another process", remedy="start again")
 
     async def close(self) -> None:
-        """Stops listening, and ends what is open."""
+        """Stops listening, and closes open connections."""
         if self._server is not None:
             self._server.close()
         for connection in self._connections:
@@ -83,7 +83,7 @@ class UiGuard:
         assert connection is not None
         self._connections.add(connection)
         connection.add_done_callback(self._connections.discard)
-        with contextlib.suppress(ConnectionError, asyncio.CancelledError):  # nobody waits any more
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):  # nothing waits any more
             await self._answer(reader, writer)
         await _close(writer)
 
@@ -147,12 +147,12 @@ class UiGuard:
 
 
 def _for_one_request(lines: list[bytes]) -> bytes:
-    kept = [
+    headers = [
         line
         for line in lines[1:]
         if line.partition(b":")[0].lower().decode("latin-1") not in _OF_ONE_CONNECTION
     ]
-    return b"\r\n".join((lines[0], *kept, b"Connection: close", b"", b""))
+    return b"\r\n".join((lines[0], *headers, b"Connection: close", b"", b""))
 
 
 def _response(refusal: Refusal) -> bytes:
@@ -176,7 +176,7 @@ async def _exchange(client: Ends, upstream: Ends) -> None:
 
 async def _upload(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     await _copy(reader, writer)
-    writer.write_eof()  # the client is gone; the server is to know it too
+    writer.write_eof()  # the client has disconnected; pass that on to the server
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -26,7 +26,7 @@ STOP_ORDER = 0
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerWiring:
-    """What a worker is told. `embedded` says that Temporal is the runtime's, not the user's."""
+    """The environment of a worker. `embedded` means that Temporal is the runtime's, not the user's."""
 
     database_url: str
     temporal_address: str
@@ -34,7 +34,7 @@ class WorkerWiring:
     task_queue: str
     data_dir: Path
     shutdown_s: float
-    # -P: the folder that we are started in may hold modules with the names of others
+    # -P: the working directory may have modules with the names of others
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker")
 
     def environment(self) -> dict[str, str]:

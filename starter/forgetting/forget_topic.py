@@ -1,6 +1,6 @@
-"""Forgetting a topic: what would go, the workflow that removes it, and what is left.
+"""Forgets a topic: previews it, starts the workflow that removes it, and reports what remains.
 
-It stands apart from the client, which loads it when something is to be forgotten: it needs Temporal.
+It stands apart from the client, which loads it to forget: it needs Temporal.
 """
 
 import uuid
@@ -30,7 +30,7 @@ from mnestic.starter.temporal_connection import TemporalConnection
 
 
 class TopicForgetting:
-    """Has one agent forget. `MemoryClient` says what each method does and raises."""
+    """Forgets topics of one agent. `MemoryClient` describes what each method does and raises."""
 
     def __init__(
         self, caller: Caller, *, models: QueryModels, connection: TemporalConnection
@@ -39,7 +39,7 @@ class TopicForgetting:
 
     async def preview(self, topic: str) -> TopicForgotten:
         """See `MemoryClient.preview_forget`."""
-        # What is to be forgotten is found whatever the day's budget.
+        # The day's budget does not limit what forgetting finds.
         embedder = self._models.embedder(self._caller, is_budgeted=False)
         meaning = await find_entries_by_meaning(self._caller, topic, embedder=embedder)
         survey = await self._survey(topic, meaning.close)
@@ -52,10 +52,10 @@ class TopicForgetting:
         )
 
     async def confirmed(self, topic: str, token: str | None) -> TopicForgotten:
-        """What is shown for a topic now, if the token confirms that.
+        """The current preview of a topic, if the token confirms it.
 
         Raises:
-            InvalidInputError: there is no token, or it was given for something else.
+            InvalidInputError: there is no token, or it is of another preview.
         """
         if token is None:
             check_token(None, "")
@@ -64,7 +64,7 @@ class TopicForgetting:
         return preview
 
     async def start(self, topic: str, preview: TopicForgotten) -> WorkflowHandle[Any, Purged]:
-        """Starts the workflow that forgets what was shown."""
+        """Starts the workflow that forgets what the preview shows."""
         request = ForgetRequest(
             tenant_id=self._caller.tenant_id,
             agent_id=self._caller.agent_id,
@@ -89,7 +89,7 @@ class TopicForgetting:
             async with begin_forgetting(memory, request, write=True) as transaction:
                 await transaction.forgetting.finish(
                     request.forgetting_id
-                )  # its words must not stay
+                )  # the topic's words must not stay
             raise
 
     async def report(
@@ -113,5 +113,7 @@ class TopicForgetting:
 
 
 def _stale(table: str) -> RemainingRow:
-    why = "may quote what was there; ANALYZE it as its owner, and once more when it has rows again"
+    why = (
+        "may quote removed values; run ANALYZE on it as its owner, and again when it has rows again"
+    )
     return RemainingRow(kind="statistics", name=f"pg_statistic of mnestic.{table}", why=why)

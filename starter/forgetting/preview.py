@@ -1,6 +1,6 @@
-"""What speaks of a topic, found without a change: what forgetting it would remove, and what it leaves.
+"""Previews the forgetting of a topic: what it would remove and what would remain.
 
-It stands apart from the client, which shows it before, and tells what was left afterwards.
+It stands apart from the client, which shows it before forgetting and uses it for the report afterwards.
 """
 
 from collections import Counter
@@ -31,14 +31,14 @@ _NOT_SHOWN = frozenset({*TRACES, "ingest_state", "claim"})  # but counted
 
 
 class TopicPreview:
-    """Goes through all tables once."""
+    """A preview, which scans all tables once."""
 
     def __init__(self, begin: Begin, *, running: RunningJobs) -> None:
         """Prepares it.
 
         Args:
             begin: Begins a transaction of the agent that reads.
-            running: Whose memory is left as it is.
+            running: The running jobs, whose memory does not change.
         """
         self._begin, self._running = begin, running
         self._counted: Counter[str] = Counter()
@@ -50,16 +50,16 @@ class TopicPreview:
 
     @property
     def left(self) -> tuple[RemainingRow, ...]:
-        """What is left as it is, each once."""
+        """What remains unchanged, without repetitions."""
         return tuple(self._left[name] for name in sorted(self._left))
 
     @property
     def items(self) -> tuple[ForgottenItem, ...]:
         """The facts, entries and sentences that would go, in this order."""
         messages = [
-            ForgottenItem(kind="sentence", id=f"resource {'/'.join(place)}", text=text)
-            for place, said in sorted(self._messages.items())
-            for text in said
+            ForgottenItem(kind="sentence", id=f"resource {'/'.join(place)}", text=sentence)
+            for place, sentences in sorted(self._messages.items())
+            for sentence in sentences
         ]
         return tuple(sorted([*self._items, *messages], key=lambda one: ITEM_KINDS.index(one.kind)))
 
@@ -69,14 +69,14 @@ class TopicPreview:
         return {table: number for table, number in sorted(self._counted.items()) if number}
 
     async def run(self, text: str, *, close: Sequence[ForgottenItem]) -> None:
-        """Looks for what speaks of a topic.
+        """Searches for everything that matches a topic.
 
         Args:
             text: The topic.
             close: The entries that are about it without having its words.
 
         Raises:
-            InvalidInputError: it has no words that mean something.
+            InvalidInputError: it has no content words.
             TemporalUnavailableError: Temporal does not answer.
         """
         async with self._begin() as transaction:
@@ -88,7 +88,7 @@ class TopicPreview:
             await self._follow(transaction, topic, close)
 
     async def _look(self, table: str, topic: Topic) -> None:
-        async def keep(_: Transaction, spoken: Sequence[MatchedRow]) -> None:
+        async def note_rows(_: Transaction, spoken: Sequence[MatchedRow]) -> None:
             for one in spoken:
                 if one.left is not None:
                     self._left[one.left.kind, one.left.name] = one.left
@@ -102,10 +102,12 @@ class TopicPreview:
                     self._counted[table] += 1
                     self._show(one, topic)
 
-        await each_page(self._begin, table, topic, running=self._running, lock=False, deal=keep)
+        await each_page(
+            self._begin, table, topic, running=self._running, lock=False, deal=note_rows
+        )
 
     def _show(self, one: MatchedRow, topic: Topic) -> None:
-        """The sentences that go out of a row; what goes as a whole is shown as that."""
+        """Adds the sentences that a row would lose; a row that is removed entirely is an item itself."""
         if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.redaction.remove):
             return
         sentences = removed_sentences(one.row.columns, one.redaction, topic)
@@ -113,12 +115,14 @@ class TopicPreview:
             self._messages[one.row.key[0], one.row.key[1]] = sentences
             return
         place = f"{one.row.table} {'/'.join(map(str, one.row.key))}"
-        self._items += (ForgottenItem(kind="sentence", id=place, text=said) for said in sentences)
+        self._items += (
+            ForgottenItem(kind="sentence", id=place, text=sentence) for sentence in sentences
+        )
 
     async def _follow(
         self, transaction: Transaction, topic: Topic, close: Sequence[ForgottenItem]
     ) -> None:
-        """What goes with entries and messages: each with the other, and what was learned from them."""
+        """Follows removed entries and messages: one removes the other, and both remove their claims and facts."""
         forgetting = transaction.forgetting
         spoken = {*(item.id for item in close), *(key[0] for key in self._spoken["entry"])}
         messages = await forgetting.list_sources(spoken)

@@ -1,6 +1,6 @@
 """Reads a conversation from a file: JSON lines, LoCoMo's JSON or Markdown.
 
-It stands alone because which of them a file is, is told here, by its name and what is in it.
+It stands alone because it chooses the format of a file, by its name and content.
 """
 
 import json
@@ -65,7 +65,7 @@ def read_conversation(
         author: Whose turns are the paragraphs of Markdown that name nobody, if that is known.
         owner: Whose they are otherwise; where others are named they are nobody's, but `notes`.
         name: How errors name it; None for its path.
-        refuse: Is told of each of the lines and turns that cannot be kept, and the others are read;
+        refuse: Called with each line and turn that cannot be stored, while the others are read;
             without it the first is raised.
 
     Raises:
@@ -85,7 +85,7 @@ def read_conversation(
 
 
 def bundled_conversation() -> Conversation:
-    """The conversation that comes with the package: two people, thirteen sessions, facts that change."""
+    """The conversation in the package: two people, thirteen sessions, facts that change."""
     return read_conversation(_BUNDLED)
 
 
@@ -100,7 +100,7 @@ class _ChatLine(BaseModel):
     entry_type: EntryType = "interaction"
 
     @model_validator(mode="after")
-    def _is_said_by_somebody(self) -> Self:
+    def _has_speaker(self) -> Self:
         if self.role is None and self.tool is None:
             raise ValueError("role: is missing")
         return self
@@ -160,7 +160,7 @@ def _from_lines(
         turn = line.as_turn(f"L{number}")
         group.setdefault(turn.source_id, turn)  # a line that is there twice is one message
     if not named and not unnamed:
-        raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
+        raise InvalidInputError(what=source, why=f"has no message that can be stored; {EXPECTED}")
     names = (name for n in range(1, 2**63) if (name := f"session_{n}") not in named)
     parted = zip(names, _parted_by_silence(unnamed.values()), strict=False)
     return conversation_of(

@@ -18,7 +18,7 @@ def is_export(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             first = from_json(file.readline(_LONGEST_HEADER))
-    except (OSError, ValueError):  # whoever reads it as a conversation says what is wrong
+    except (OSError, ValueError):  # reading it as a conversation reports the error
         return False
     return isinstance(first, dict) and first.get("kind") == "export"
 

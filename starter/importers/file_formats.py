@@ -38,7 +38,7 @@ _MAIL_FIELDS = "From|To|Cc|Subject|Date|Received|Message-ID|MIME-Version|Return-
 
 
 class _Signature(NamedTuple):
-    """What the first lines of a format look like, and how many of them must: all if they are at the top."""
+    """A pattern of the first lines of a format, and how many lines must match: all if they are at the top."""
 
     what: str
     line: re.Pattern[str]
@@ -129,8 +129,8 @@ def _first_lines(path: Path, source: str) -> list[str]:
     """The first lines that are not blank, without code; the reader names those that are not UTF-8."""
     lines = read_lines(path, source, lambda _: None)
     texts = classify((number, text.rstrip()) for number, text in lines)
-    said = (line.text for line in texts if line.kind in {"text", "heading"})
-    return list(islice(said, _LINES_LOOKED_AT))
+    texts_of_lines = (line.text for line in texts if line.kind in {"text", "heading"})
+    return list(islice(texts_of_lines, _LINES_LOOKED_AT))
 
 
 def _format_of(lines: Sequence[str]) -> str | None:
@@ -142,7 +142,7 @@ def _format_of(lines: Sequence[str]) -> str | None:
 
 
 def _format_of_object(line: str) -> str | None:
-    """What a file of one JSON object a line is, if it is not one of messages."""
+    """The format of a file of JSON lines that has no messages; None if it has."""
     if not line.startswith("{") or len(line) > _LONGEST_LINE:
         return None
     try:

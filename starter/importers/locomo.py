@@ -45,7 +45,7 @@ def read_locomo(
         path: A regular file of UTF-8.
         source: How it is named to a person.
         sample: Which of the samples; None for the first.
-        refuse: Is told of each turn, and each session's date, that cannot be kept, and the others are
+        refuse: Called with each turn and session's date that cannot be stored, while the others are
             read; without it the first is raised.
 
     Raises:
@@ -74,7 +74,7 @@ def read_locomo(
         else:
             sessions += [session_of(f"{named}{key}", turns)] if turns else []
     if not sessions:
-        raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
+        raise InvalidInputError(what=source, why=f"has no message that can be stored; {EXPECTED}")
     return conversation_of(sessions).model_copy(update={"others": others})
 
 
@@ -88,11 +88,11 @@ class _SpokenTurn(BaseModel):
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        checked_content(self.said)
+        checked_content(self.content)
         return self
 
     @property
-    def said(self) -> str:
+    def content(self) -> str:
         caption = (self.blip_caption or "").strip()
         return (
             f"{self.text.strip()} [shares a photo: {caption}]".strip()
@@ -109,7 +109,7 @@ def _session_keys(conversation: Mapping[str, Any]) -> list[str]:
 
 
 def parse_document(path: Path, source: str) -> Any:
-    """The document; what is no text in it is left for the turn that holds it to be refused.
+    """The document; values of a wrong type are refused with their turn.
 
     Raises:
         InvalidInputError: The file cannot be read, or is no whole JSON.
@@ -131,7 +131,7 @@ def parse_document(path: Path, source: str) -> Any:
 def _choose_sample(
     document: Any, source: str, *, sample: str | None
 ) -> tuple[str, Mapping[str, Any], tuple[str, ...]]:
-    """The sample asked for, its place in the file, in JSONPath, and the names of the others."""
+    """The requested sample, its JSONPath, and the names of the others."""
     samples = document if isinstance(document, list) else [document]
     if not samples or not all(isinstance(each, dict) for each in samples):
         raise InvalidInputError(what=source, why=f"holds no objects; {EXPECTED}")
@@ -168,7 +168,7 @@ def _read_session(
             continue
         name = unique_name(turn.dia_id, seen)
         said_at = at + timedelta(seconds=nth)
-        turns.append(Turn(id=name, speaker=turn.speaker, text=turn.said, at=said_at))
+        turns.append(Turn(id=name, speaker=turn.speaker, text=turn.content, at=said_at))
     return turns
 
 
@@ -182,7 +182,7 @@ def _began(value: Any, place: str) -> datetime:
     try:
         check_date(at, what=place)
     except InvalidInputError as error:
-        why = f"{value!r} is no date that can be meant: it {error.why}"
+        why = f"{value!r} is not a possible date: it {error.why}"
         raise InvalidInputError(what=place, why=why) from None
     return at
 

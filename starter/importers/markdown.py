@@ -32,7 +32,7 @@ from mnestic.starter.importers.turns import (
 )
 from mnestic.starter.importers.written_dates import find_date
 
-_LONGEST_SESSION = 240  # characters; leaves room for the number of one that comes twice
+_LONGEST_SESSION = 240  # characters; leaves room for the number of a repeated one
 _BEFORE_HEADINGS = "notes"
 _NAMELESS = (
     "begins with a time but names nobody, in a file that names who speaks; "
@@ -43,14 +43,14 @@ _NAMELESS = (
 def read_markdown(
     path: Path, source: str, *, author: str | None, owner: str, refuse: Refuse | None = None
 ) -> Conversation:
-    """Read Markdown, as docs/ingest.md says.
+    """Reads Markdown, as docs/ingest.md describes.
 
     Args:
         path: A regular file of UTF-8.
         source: How it is named to a person.
         author: Whose turns the paragraphs are that name nobody, if that is known.
         owner: Whose they are otherwise, in a file where nobody else is named.
-        refuse: Is told of each line, turn and heading's date that cannot be kept, and the others are
+        refuse: Called with each line, turn and heading's date that cannot be stored, while the others are
             read; without it the first is raised.
 
     Raises:
@@ -68,7 +68,7 @@ def read_markdown(
     sections = _sections_of(lines, turns)
     sessions = [session for section in sections if (session := reader.read(section))]
     if not sessions:
-        raise InvalidInputError(what=source, why=f"holds no message that can be kept; {EXPECTED}")
+        raise InvalidInputError(what=source, why=f"has no message that can be stored; {EXPECTED}")
     return conversation_of(sessions)
 
 
@@ -94,13 +94,13 @@ class _Block:
 
     @property
     def is_quoted(self) -> bool:
-        """Whether all of it stands in a quotation, whose marks are no part of the words."""
+        """Whether all of it is a quotation, whose marks are not part of the text."""
         return self.spoken is not None and self.spoken.is_quoted
 
 
 @dataclass
 class _Section:
-    """What stands under one heading, up to the next."""
+    """The lines under one heading, up to the next."""
 
     line: int = 1
     level: int = 0
@@ -194,7 +194,7 @@ class _Reader:
         self._seen: Counter[str] = Counter()
 
     def read(self, section: _Section) -> ConversationSession | None:
-        """A section's session, or None where nothing of it can be kept."""
+        """The session of a section; None if nothing in it can be stored."""
         at = self._enter(section) if section.level else self._above[0][2]
         name = unique_name(self._title(), self._seen)
         if at is None:
@@ -208,17 +208,17 @@ class _Reader:
         turns = []
         for block, when in zip(blocks, named, strict=True):
             try:
-                said = self._spoken_turn(block)
+                spoken_turn = self._spoken_turn(block)
                 at = times.next(when)
             except ValueError as error:
                 self._leave_out(block, error)
             else:
-                speaker, text = said.speaker, said.content
+                speaker, text = spoken_turn.speaker, spoken_turn.content
                 turns.append(Turn(id=f"L{block.line}", speaker=speaker, text=text, at=at))
         return turns
 
     def _enter(self, section: _Section) -> datetime | None:
-        """When a heading's session begins; what stands under one whose date is none is left out."""
+        """The start of a heading's session; the section of a heading with an invalid date is left out."""
         while self._above[-1][0] >= section.level:
             self._above.pop()
         at = self._above[-1][2]
@@ -226,7 +226,7 @@ class _Reader:
             at = find_date(section.title) or at
             _SpokenTurn(speaker=section.title[:_LONGEST_SESSION] or "-", content="-")
         except ValueError as error:
-            why = f"heading: {_problem(error)}; what stands under it is left out"
+            why = f"heading: {_problem(error)}; its section is left out"
             what = f"{self._source}, line {section.line}"
             refuse_or_raise(InvalidInputError(what=what, why=why), self._refuse)
             at = None
@@ -238,10 +238,10 @@ class _Reader:
         return " / ".join(titles)[-_LONGEST_SESSION:].strip() or _BEFORE_HEADINGS
 
     def _spoken_turn(self, block: _Block) -> _SpokenTurn:
-        """What a block says.
+        """The text of a block.
 
         Raises:
-            ValueError: It cannot be kept.
+            ValueError: It cannot be stored.
         """
         if block.is_nameless:
             raise ValueError(_NAMELESS)

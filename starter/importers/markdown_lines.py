@@ -46,7 +46,7 @@ def split_front_matter(
 
 
 def classify(lines: Iterable[tuple[int, str]]) -> Iterator[MarkdownLine]:
-    """The numbered lines by what they are; code is what stands in fences."""
+    """The numbered lines with their kinds; lines in fences are code."""
     fence = ""
     for number, text in lines:
         if fence:

@@ -71,7 +71,7 @@ def is_label(name: str, *, is_certain: bool) -> bool:
 
 
 def is_role(name: str) -> bool:
-    """Whether it says in which role somebody speaks, such as `user` or `Speaker 1`."""
+    """Whether it is a role of a speaker, such as `user` or `Speaker 1`."""
     return " ".join(_without_numbers(name)) in _words().roles
 
 

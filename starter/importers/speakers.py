@@ -33,7 +33,7 @@ class SpokenTurns(NamedTuple):
     """The lines of a file that begin turns, by their numbers.
 
     `nameless` lines begin turns whose speaker is missing; `labelled` ones begin with a label, which is no part of
-    what was said before it.
+    the turns before it.
     """
 
     begin: Mapping[int, SpokenLine]
@@ -51,7 +51,7 @@ class _Heading(NamedTuple):
 def find_turns(
     lines: Sequence[MarkdownLine], *, properties: str = "", is_dialogue: bool = False
 ) -> SpokenTurns:
-    """Which lines begin turns, and of whom.
+    """The lines that begin turns, with their speakers.
 
     A name speaks where a time stands with it, where it is a role, says a sentence, comes twice, or others
     speak beside it. A heading's name speaks where it comes twice below one heading in turn with others, or
@@ -104,14 +104,14 @@ def _is_label(one: SpokenLine, *, is_again: bool) -> bool:
 
 
 class _Evidence(NamedTuple):
-    """What shows that people speak in a file."""
+    """The evidence that a file has speakers."""
 
     counts: Mapping[str, int]
     named: set[str]
     is_dialogue: bool
 
     def shows_conversation(self, spoken: Iterable[SpokenLine]) -> bool:
-        """Whether any line is certainly somebody's, or several look like it."""
+        """Whether one line certainly has a speaker, or several probably have."""
         lines = list(spoken)
         unsure = {
             _key(one.speaker)

@@ -35,7 +35,7 @@ _WHO = (
 )
 _DASH = rf"(?:{_SPACE}[-\u2013\u2014](?={_SPACE}))"
 _END = rf"(?={_SPACE}|$)"
-# A name in bold with a colon may hold any words.
+# A name in bold with a colon may have any words.
 _BOLD = r"\*\*(?P<name>[^*:\n]{1,300}?)(?::\*\*|\*\*" + rf"{_SPACE}?:)(?={_SPACE}|$)"
 _FORMS = (
     re.compile(
@@ -69,7 +69,7 @@ Evidence = Literal["certain", "likely", "possible", "unsure", "bare"]
 
 
 class SpokenLine(NamedTuple):
-    """Who says what, and at what time if the line names one.
+    """A line with its speaker, its text, and its time if it has one.
 
     A line alone shows a speaker for certain where a time stands with a name in a form that nothing else has;
     a name before a colon is likely one where a sentence follows, and possible where less does. Others are unsure,
@@ -89,7 +89,7 @@ class SpokenLine(NamedTuple):
 
 
 def find_spoken(line: str, following: str, beneath: str = "") -> SpokenLine | None:
-    """Who speaks in a line, or in the lines below it if a name stands there with a time alone.
+    """The speaker of a line, or of the lines below it if it is only a name with a time.
 
     Args:
         line: Of Markdown, without its end.
@@ -99,22 +99,22 @@ def find_spoken(line: str, following: str, beneath: str = "") -> SpokenLine | No
     line = _ESCAPED.sub(r"\1", line[:_LONGEST_HEAD]) + line[_LONGEST_HEAD:]
     head = line[:_LONGEST_HEAD]
     for form in (*_FORMS, *_UNSURE_FORMS):
-        found = form.match(head)
-        if found is not None and is_name(_name_in(found), is_free="**" in found[0]):
-            text = line[found.end() :].strip()
-            said = text or following or ("**" in found[0] and beneath) or ""
-            return _spoken(found, text, evidence=_evidence_of(found, said))
+        match = form.match(head)
+        if match is not None and is_name(_name_in(match), is_free="**" in match[0]):
+            text = line[match.end() :].strip()
+            words = text or following or ("**" in match[0] and beneath) or ""
+            return _spoken(match, text, evidence=_evidence_of(match, words))
     return _find_above(head, following) if len(line) <= _LONGEST_HEAD else None
 
 
 def find_in_heading(title: str) -> SpokenLine | None:
     """Who may speak below a heading that is a name, with or without a time."""
-    found = _NAME_AND_TIME.fullmatch(title[:_LONGEST_HEAD])
-    if found is None or not is_name(_name_in(found)):
+    match = _NAME_AND_TIME.fullmatch(title[:_LONGEST_HEAD])
+    if match is None or not is_name(_name_in(match)):
         return None
-    if _when_in(found) is not None:
-        return _spoken(found, "", evidence="certain")
-    return _spoken(found, "", evidence="likely" if title.rstrip("*_ ")[-1] == ":" else "unsure")
+    if _when_in(match) is not None:
+        return _spoken(match, "", evidence="certain")
+    return _spoken(match, "", evidence="likely" if title.rstrip("*_ ")[-1] == ":" else "unsure")
 
 
 def begins_with_time(line: str) -> bool:
@@ -124,8 +124,8 @@ def begins_with_time(line: str) -> bool:
 
 def is_item(line: str) -> bool:
     """Whether a line is an item of a list."""
-    found = re.match(_PREFIX, line[:_LONGEST_HEAD])
-    return found is not None and found["item"] is not None
+    match = re.match(_PREFIX, line[:_LONGEST_HEAD])
+    return match is not None and match["item"] is not None
 
 
 def _find_above(line: str, following: str) -> SpokenLine | None:
@@ -154,26 +154,26 @@ def is_sentence(text: str) -> bool:
     return _SENTENCE.fullmatch(text.strip()) is not None
 
 
-def _evidence_of(found: re.Match[str], said: str) -> Evidence:
-    """What a name shows that stands before words, or above them."""
-    when, after = _when_in(found), found.groupdict().get("after")
-    is_above = found.end() >= len(found.string.rstrip()) and "**" not in found[0]
+def _evidence_of(match: re.Match[str], words: str) -> Evidence:
+    """The strength of the evidence that a name before or above a text is its speaker."""
+    when, after = _when_in(match), match.groupdict().get("after")
+    is_above = match.end() >= len(match.string.rstrip()) and "**" not in match[0]
     if when is None and is_above:
-        return "unsure" if is_sentence(said) and not is_item(said) else "bare"
-    if found.re in _UNSURE_FORMS or (when is None and "," in _name_in(found)):
+        return "unsure" if is_sentence(words) and not is_item(words) else "bare"
+    if match.re in _UNSURE_FORMS or (when is None and "," in _name_in(match)):
         return "unsure"
-    is_plain = after is not None and after[0] not in "[(" and "**" not in found[0]
+    is_plain = after is not None and after[0] not in "[(" and "**" not in match[0]
     if when is not None and not is_plain:  # plain as in `Lunch 12:30: soup`
         return "certain"
-    is_numbered = (found["item"] or "-")[0].isdigit()
-    return "likely" if is_sentence(said) and not is_numbered else "possible"
+    is_numbered = (match["item"] or "-")[0].isdigit()
+    return "likely" if is_sentence(words) and not is_numbered else "possible"
 
 
-def _spoken(found: re.Match[str], text: str, *, evidence: Evidence) -> SpokenLine:
-    parts = found.groupdict()
+def _spoken(match: re.Match[str], text: str, *, evidence: Evidence) -> SpokenLine:
+    parts = match.groupdict()
     return SpokenLine(
-        speaker=_name_in(found),
-        when=_when_in(found),
+        speaker=_name_in(match),
+        when=_when_in(match),
         text=text,
         evidence=evidence,
         begins_with_time=parts.get("before") is not None,
@@ -182,13 +182,13 @@ def _spoken(found: re.Match[str], text: str, *, evidence: Evidence) -> SpokenLin
     )
 
 
-def _name_in(found: re.Match[str]) -> str:
-    group = "nick" if found.groupdict().get("nick") else "name"
-    name = found[group].strip(_AROUND)
-    is_slanted = found.string[: found.start(group)].endswith("_")
+def _name_in(match: re.Match[str]) -> str:
+    group = "nick" if match.groupdict().get("nick") else "name"
+    name = match[group].strip(_AROUND)
+    is_slanted = match.string[: match.start(group)].endswith("_")
     return name.strip("_") if is_slanted else name
 
 
-def _when_in(found: re.Match[str]) -> str | None:
-    parts = found.groupdict()
+def _when_in(match: re.Match[str]) -> str | None:
+    parts = match.groupdict()
     return parts.get("before") or parts.get("after") or parts.get("then")

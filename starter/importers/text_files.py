@@ -17,7 +17,7 @@ EXPECTED = (
 
 
 def check_file(path: Path, source: str) -> None:
-    """Refuses what is no file, or too large a one.
+    """Refuses a path that is not a file, and a file that is too large.
 
     Raises:
         InvalidInputError: says which.
@@ -37,7 +37,7 @@ def read_lines(path: Path, source: str, refuse: Refuse | None = None) -> Iterato
     """The lines, each with its number, one at a time; blank ones too.
 
     Raises:
-        InvalidInputError: the file cannot be read, or nobody is told of a line that is not UTF-8.
+        InvalidInputError: the file cannot be read, or a line is not UTF-8 and `refuse` is None.
     """
     try:
         with path.open("rb") as file:

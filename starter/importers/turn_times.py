@@ -1,4 +1,4 @@
-"""Tells when the turns of a session were said, by the times that stand with their names.
+"""Computes the times of a session's turns from the times beside their speakers' names.
 
 It stands apart from the reader because a time in a transcript is a time of day or the time since a recording began.
 """
@@ -100,15 +100,15 @@ class TurnTimes:
         )
 
     def next(self, when: str | None) -> datetime:
-        """When the next turn was said; one without a time follows the one before by a second.
+        """The time of the next turn; one without a time follows the one before by a second.
 
         Raises:
             ValueError: The time is none, or it is not clear which day it is.
         """
-        said = None if when is None else self._time_of(when)
-        if said is None:
-            said = self._begins if self._last is None else self._last + _SECOND
-        self._last = parse_timestamp(said)
+        spoken_at = None if when is None else self._time_of(when)
+        if spoken_at is None:
+            spoken_at = self._begins if self._last is None else self._last + _SECOND
+        self._last = parse_timestamp(spoken_at)
         return self._last
 
     def _time_of(self, when: str) -> datetime | None:
@@ -122,16 +122,16 @@ class TurnTimes:
             return self._begins + clock.elapsed
         last = self._last or self._begins
         zone = clock.zone or self._begins.tzinfo or UTC
-        said = datetime.combine(day or last.astimezone(zone), clock.time, tzinfo=zone)
-        if day is None and self._last is not None and last - said > _HALF_A_DAY:
-            said += timedelta(days=1)  # past midnight
-        return said
+        spoken_at = datetime.combine(day or last.astimezone(zone), clock.time, tzinfo=zone)
+        if day is None and self._last is not None and last - spoken_at > _HALF_A_DAY:
+            spoken_at += timedelta(days=1)  # past midnight
+        return spoken_at
 
-    def _after(self, said: datetime) -> datetime:
-        """Times are of minutes mostly, and turns of one minute keep their order."""
-        if self._last is not None and timedelta(0) <= self._last - said < _MINUTE:
+    def _after(self, spoken_at: datetime) -> datetime:
+        """The time, moved after the last turn: written times have minutes, and turns of one minute stay in order."""
+        if self._last is not None and timedelta(0) <= self._last - spoken_at < _MINUTE:
             return self._last + _SECOND
-        return said
+        return spoken_at
 
 
 def _find_clock(when: str) -> _Clock | None:

@@ -1,4 +1,4 @@
-"""What the readers of conversations share: what a turn may hold, and how turns make sessions.
+"""Shared by the readers of conversations: what a turn may contain, and how turns make sessions.
 
 It stands alone because every format ends in the same conversation and refuses the same things.
 """
@@ -23,7 +23,7 @@ Refuse = Callable[[InvalidInputError], None]
 
 
 def clean_text(text: str) -> str:
-    """A text that says something and can be stored.
+    """A text that is not blank and can be stored.
 
     Raises:
         ValueError: says what is wrong with it.
@@ -65,10 +65,10 @@ Content = Annotated[str, AfterValidator(checked_content)]
 
 
 def refuse_or_raise(error: InvalidInputError, refuse: Refuse | None) -> None:
-    """Tells who wants to be told of what is left out; where nobody does, nothing is.
+    """Reports an error to `refuse`, or raises it without one, so that nothing is left out silently.
 
     Raises:
-        InvalidInputError: nobody wants to be told.
+        InvalidInputError: `refuse` is None.
     """
     if refuse is None:
         raise error
@@ -76,15 +76,15 @@ def refuse_or_raise(error: InvalidInputError, refuse: Refuse | None) -> None:
 
 
 def unique_name(name: str, seen: Counter[str]) -> str:
-    """An id that came before gets a number, so that writes which are keyed by it stay apart."""
+    """The id, with a number if it was used before, so that writes keyed by it stay apart."""
     seen[name] += 1
     return name if seen[name] == 1 else f"{name}#{seen[name]}"
 
 
 def content_id(kind: TurnKind, speaker: str, text: str, *, at: datetime | None = None) -> str:
-    """By which a turn is known in its session, whose place in a file says nothing."""
-    told = None if at is None else at.astimezone(UTC).isoformat()
-    return make_id("said", kind, speaker, told, text)
+    """An id of a turn from its content, independent of its place in the file."""
+    timestamp = None if at is None else at.astimezone(UTC).isoformat()
+    return make_id("said", kind, speaker, timestamp, text)
 
 
 def content_keyed(turns: Sequence[Turn]) -> list[Turn]:
@@ -100,7 +100,7 @@ def content_keyed(turns: Sequence[Turn]) -> list[Turn]:
 def session_of(
     name: str, turns: Iterable[Turn], *, is_counted: bool = False
 ) -> ConversationSession:
-    """Turns in order of time; a tool's result came with the message before it."""
+    """Turns in the order of time; a tool's result is attached to the message before it."""
     ordered: list[Turn] = []
     message = None
     for turn in sorted(turns, key=lambda turn: turn.at):
@@ -118,8 +118,8 @@ def conversation_of(sessions: Sequence[ConversationSession]) -> Conversation:
     """Sessions in order of time, under the names of who speaks."""
     ordered = tuple(sorted(sessions, key=lambda session: session.at))
     turns = [turn for session in ordered for turn in session.turns]
-    said = [turn for turn in turns if turn.kind == "message"] or turns
-    names = list(dict.fromkeys(turn.speaker for turn in said))
+    messages = [turn for turn in turns if turn.kind == "message"] or turns
+    names = list(dict.fromkeys(turn.speaker for turn in messages))
     if len(names) > _MOST_NAMES:
         names = [*names[:_MOST_NAMES], f"{len(names) - _MOST_NAMES} more"]
     title = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

@@ -1,6 +1,6 @@
-"""A person's decision about a fact, and when it was made, among what was said of the fact.
+"""A person's decision about a fact, and its time among the claims about the fact.
 
-It stands apart because claims are taken in the order in which they were said, and a message may be dated
+It stands apart because claims count in the order of their times, and a message may be dated
 ahead: what a person decides knowing of it comes after it.
 """
 
@@ -31,10 +31,10 @@ async def decision(transaction: Transaction, fact: Fact, kind: ClaimKind) -> Cla
 async def decision_time_now(
     transaction: Transaction, subject: str, predicate: str
 ) -> tuple[datetime, datetime]:
-    """The time now, and that of a decision: now, or after the last that was said of it, if that is dated ahead.
+    """The current time, and the time of a decision: now, or after the last claim if that is dated ahead.
 
     It is not when the transaction began: others may have decided since then, and what follows theirs is so after it.
     """
-    said = await transaction.facts.list_claims_about(subject, predicate)
+    claims = await transaction.facts.list_claims_about(subject, predicate)
     now = await transaction.clock()
-    return now, max([now, *(claim.said_at + _TICK for claim in said)])
+    return now, max([now, *(claim.said_at + _TICK for claim in claims)])

@@ -1,6 +1,6 @@
-"""One message, read as it would be learned from, of which nothing is kept.
+"""Extracts claims from one message without storing them.
 
-It stands alone because it is the one call of a model outside a worker: held to the same day's budget,
+It stands alone because it is the one call of a model outside a worker: it has the same daily budget,
 and written down like all others.
 """
 
@@ -20,7 +20,7 @@ from mnestic.starter.settings import Settings
 
 
 class _Caller(BaseModel):
-    """On whose account a model is asked."""
+    """The caller to whom the model's call is charged."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -29,7 +29,7 @@ class _Caller(BaseModel):
 
 
 async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tuple[str, Extraction]:
-    """What a turn claims, by the configured model or the local rules, and which of them read it.
+    """The claims of a turn, by the configured model or the local rules, and the name of the extractor.
 
     Raises:
         ConfigurationError: a model has no server, no price where one is needed, or no database in
@@ -54,10 +54,10 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
                 limiter=RateLimiter(concurrency=1, daily=limits.daily),
                 prices=prices_of(settings.model_prices),
             )
-            told = await calls.answer(caller, lambda: extractor.extract([turn]))
+            extraction = await calls.answer(caller, lambda: extractor.extract([turn]))
             async with begin_model_step(memory, caller) as transaction:
-                await calls.keep(transaction, told)
-        return extractor.name, told
+                await calls.keep(transaction, extraction)
+        return extractor.name, extraction
 
 
 @asynccontextmanager

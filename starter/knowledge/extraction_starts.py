@@ -11,7 +11,7 @@ from mnestic.memory.errors import MnesticError
 from mnestic.starter.lazy_temporal import LazyTemporal
 
 _PAUSE_S = 1.0  # between two starts: each is an event of the workflow's history
-_AT_END_S = 2.0  # for what is to be started still when the connection closes
+_AT_END_S = 2.0  # for starts that are still due when the connection closes
 log = logging.getLogger("mnestic.extraction")
 
 
@@ -31,7 +31,7 @@ class ExtractionStarts:
             self._starting = asyncio.get_running_loop().create_task(self._start())
 
     async def close(self) -> None:
-        """Starts what is to be started still, if that does not take long."""
+        """Makes the starts that are still due, within a time limit."""
         self._is_closing.set()
         if self._starting is not None:
             await asyncio.wait({self._starting}, timeout=_AT_END_S)

@@ -1,1 +1,1 @@
-"""What models have cost."""
+"""The costs of models."""

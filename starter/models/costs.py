@@ -1,4 +1,4 @@
-"""What models have cost a tenant, from the books."""
+"""The costs of a tenant's model calls, from the usage table."""
 
 from datetime import datetime, timedelta
 
@@ -20,7 +20,7 @@ async def costs_of(
     until: datetime | None = None,
     agent_id: str | None = None,
 ) -> Costs:
-    """What the calls of models took, by purpose, and what of it was put before messages.
+    """The costs of model calls by purpose, and those of retrievals before messages.
 
     Args:
         memory: Where the books are.

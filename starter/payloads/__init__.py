@@ -1,1 +1,1 @@
-"""What Temporal carries for us, encrypted and decoded, and the keys."""
+"""Encryption and decoding of Temporal's payloads, and the keys."""

@@ -1,4 +1,4 @@
-"""`EncryptionCodec`: what Temporal carries and keeps for us is compressed and encrypted, if there is a key.
+"""`EncryptionCodec`: compresses and encrypts the payloads of Temporal, if there is a key.
 
 Client, worker and Replayer take it through `MnesticPlugin`; a codec endpoint for the Temporal UI would call
 its `decode`.
@@ -100,7 +100,7 @@ def is_encrypted(payload: Payload) -> bool:
 
 
 def _authenticated(metadata: dict[str, bytes]) -> bytes:
-    """What stands beside the encrypted data and must not be changed, each part with its length."""
+    """The authenticated data beside the encrypted data, each part with its length."""
     parts = (
         metadata.get(name, b"")
         for name in ("encoding", "encryption-version", "encryption-key-id", "compression")

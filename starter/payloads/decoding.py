@@ -1,4 +1,4 @@
-"""Reading what Temporal tells in its own form, events and descriptions, through the codec of payloads.
+"""Decodes events and descriptions of Temporal's API with the codec of payloads.
 
 It stands alone because the SDK decodes results and errors, but not these.
 """

@@ -53,7 +53,7 @@ def payload_keys(settings: Settings) -> PayloadKeys:
 
 
 def _texts(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Each setting that holds keys, and what it says."""
+    """Each setting that has keys, and its value."""
     if settings.payload_keys is not None:
         yield _KEYS, settings.payload_keys.get_secret_value()
     if settings.payload_keys_file is not None:
@@ -71,7 +71,7 @@ def _read_file(path: Path) -> str:
 
 
 def _read_pair(pair: str, setting: str) -> tuple[str, SecretBytes]:
-    """A key's id, and the key; what is wrong is said without the key."""
+    """A key's id, and the key; errors do not contain the key."""
     key_id, _, encoded = pair.partition(":")
     if not _NAME.fullmatch(key_id) or not encoded:
         why = (

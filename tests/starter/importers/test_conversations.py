@@ -290,7 +290,7 @@ def test_lines_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) 
 def test_a_file_of_which_no_line_can_be_kept_is_refused_as_a_whole(tmp_path: Path) -> None:
     path = write(tmp_path / "chat.jsonl", line(" ", "2026-01-05"))
 
-    with pytest.raises(InvalidInputError, match="holds no message that can be kept"):
+    with pytest.raises(InvalidInputError, match="has no message that can be stored"):
         read_conversation(path, refuse=lambda _: None)
 
 

@@ -74,7 +74,7 @@ def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path) -> None:
         ),
         ("session_1_date_time", "8 May", "'8 May' is no date; expected one like 1:56 pm"),
         ("session_1_date_time", 5, "'5' is no date"),
-        ("session_1_date_time", "1:56 pm on 31 December, 9999", "is no date"),
+        ("session_1_date_time", "1:56 pm on 31 December, 9999", "is not a possible date"),
         ("session_1", "hello", r"session_1: Input should be a valid"),
         ("session_1", [{"speaker": "Ana", "text": "hi"}], r"session_1: 0\.dia_id: is missing"),
         (

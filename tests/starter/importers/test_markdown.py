@@ -164,8 +164,8 @@ def test_what_cannot_be_kept_is_told_by_its_line_and_the_rest_is_read(tmp_path: 
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "holds no message"),
-        (b"\n# Only\n\n## Headings\n", "holds no message"),
+        (b"", "has no message"),
+        (b"\n# Only\n\n## Headings\n", "has no message"),
         (b"\xff", "UTF"),
     ],
 )

@@ -135,7 +135,7 @@ async def test_a_file_of_which_nothing_can_be_kept_is_told_line_by_line(
     assert (done.code, done.out) == (2, "")
     assert "line 1: content: is missing" in done.err
     assert "line 2: timestamp: is missing" in done.err
-    assert "holds no message that can be kept" in done.err
+    assert "has no message that can be stored" in done.err
 
 
 @pytest.mark.parametrize(
