@@ -23,7 +23,7 @@ class CpuTime(BaseModel):
 
 
 def cpu_time(state: RuntimeState, *, worker_pid: int) -> CpuTime:
-    """What was used since each process began; the client is this one."""
+    """The CPU time of each process since its start; the client is this process."""
     pids = {mark.name: mark.pid for mark in state.parts}
     return CpuTime(
         worker=_used(worker_pid),
@@ -34,7 +34,7 @@ def cpu_time(state: RuntimeState, *, worker_pid: int) -> CpuTime:
 
 
 def each(before: CpuTime, after: CpuTime, *, of: int) -> CpuTime:
-    """What was used in between for each of so many."""
+    """The CPU time between two readings, for each of a number of operations."""
     parts = {name: (getattr(after, name) - began) / of for name, began in before}
     return CpuTime(**parts)
 

@@ -1,4 +1,4 @@
-"""The figures of a run: what is measured, its target, and how it is printed.
+"""The figures of a run: their names, targets and layout.
 
 They stand apart from what measures them, so that the names in the JSON are in one place.
 """
@@ -50,7 +50,7 @@ class Machine(BaseModel):
 
 
 class Figures(BaseModel):
-    """All figures. What was not measured is None, and left out of the JSON.
+    """All figures. A figure that was not measured is None, and left out of the JSON.
 
     Sizes of snapshots are in KiB, memory of workers in MiB. The floor of a job is a bare workflow with an
     update and an activity; of a snapshot, one row of as many bytes written, or read, by itself.

@@ -21,7 +21,7 @@ async def stamp() -> int:
 
 @workflow.defn(name="BareJob")
 class BareJob:
-    """Waits for an answer, and goes on with it."""
+    """Waits for an answer, and continues with it."""
 
     def __init__(self) -> None:
         self._answer: dict[str, Any] | None = None

@@ -34,7 +34,7 @@ CACHED = 1000  # the SDK's default, and so a worker's
 AT_ONCE = 20
 PAYLOAD = {"by": "Ana", "note": "The amount is right, and the supplier has answered."}
 _PARK_LIMIT_S = 1800.0
-_BEGUN = 4  # events of a workflow whose first task is done
+_BEGUN = 4  # events of a workflow after its first task
 _PLAN = f"""
 name: benchmark
 nodes:
@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 
 
 def wait_and_go_on() -> Plan:
-    """The plan of the benchmark: a wait, then a tool that tells when it began."""
+    """The plan of the benchmark: a wait, then a tool that reports its start."""
     return parse_plan(_PLAN, source="the benchmark")
 
 
@@ -65,7 +65,7 @@ async def at_once(
 
 
 class Parkable(Protocol):
-    """What is measured: jobs of the product, or the bare workflows that are their floor."""
+    """A side of the comparison: jobs of the product, or bare workflows as the floor."""
 
     @property
     def worker_pid(self) -> int:
@@ -131,7 +131,7 @@ class Floor:
     async def park(self, number: int) -> list[str]:
         """Starts so many workflows and returns their ids once they wait.
 
-        Nothing shows that one waits, but that its first task is done. Only the last ones are asked, as each
+        Nothing shows that one waits, but that its first task is done. Only the last ones are queried, as each
         question takes time from the floor; where one before them came later, the floor gets faster.
         """
 

@@ -1,4 +1,4 @@
-"""Messages without end: the bundled conversation, with other words in it, and people who tell of themselves.
+"""An endless stream of messages: the bundled conversation with other words, and statements of people about themselves.
 
 The same seed gives the same messages. Words follow Zipf's law, so that an index of them is as one of
 real text: a few words are in most messages, and new ones never cease.
@@ -38,7 +38,7 @@ _PLACES = (
 )
 _FIRMS = ("Brightwater", "Tidal Atlas", "Northwind", "Acme", "Apex", "Corvus", "Helios", "Quarry")
 _THINGS = ("tea", "coffee", "maps", "trams", "olives", "chess", "jazz", "walnuts", "rye bread")
-_TOLD = (  # {a} and {b} are two of a kind: what changes, is corrected, ends and comes back
+_PERSONAL_FORMS = (  # {a} and {b} are two of a kind: what changes, is corrected, ends and comes back
     (_PLACES, "I live in {a}."),
     (_PLACES, "I moved to {a} last month."),
     (_PLACES, "I moved from {a} to {b}."),
@@ -89,15 +89,15 @@ def _texts(chance: np.random.Generator, *, telling: float) -> list[str]:
     chosen = [[shapes[next(picked)] for _ in range(length)] for length in lengths]
     gaps = sum(shape.count(None) for text in chosen for shape in text)
     words = iter(_draw(chance, gaps))
-    tells = chance.random(_BLOCK) < telling
+    is_personal = chance.random(_BLOCK) < telling
     return [
-        _told(chance) if report else " ".join(_filled(shape, words) for shape in text)
-        for report, text in zip(tells, chosen, strict=True)
+        _personal_message(chance) if report else " ".join(_filled(shape, words) for shape in text)
+        for report, text in zip(is_personal, chosen, strict=True)
     ]
 
 
-def _told(chance: np.random.Generator) -> str:
-    kind, form = _TOLD[chance.integers(len(_TOLD))]
+def _personal_message(chance: np.random.Generator) -> str:
+    kind, form = _PERSONAL_FORMS[chance.integers(len(_PERSONAL_FORMS))]
     one, other = chance.choice(len(kind), size=2, replace=False)
     return form.format(a=kind[one], b=kind[other])
 
@@ -114,7 +114,7 @@ def _draw(chance: np.random.Generator, number: int) -> list[str]:
 
 @cache
 def _shapes() -> list[tuple[str | None, ...]]:
-    """The sentences of the bundled conversation; None stands for a word that may be another.
+    """The sentences of the bundled conversation; None is a word to replace.
 
     Names, and the words that come most often, stay: a sentence of others would be none.
     """

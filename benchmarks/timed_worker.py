@@ -31,7 +31,7 @@ class NoClaims:
     batch = 200
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
-        """No claims, whatever is said."""
+        """No claims for any message."""
         return Extraction(claims=((),) * len(turns), model=self.name)
 
 

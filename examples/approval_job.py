@@ -43,7 +43,7 @@ async def main(order: str, amount: int) -> None:
 
 
 async def open_wait(client: MnesticClient, job_id: str) -> JobWait:
-    """The job's wait, once the job has come to it."""
+    """The job's wait, once the job has reached it."""
     while (wait := await client.find_open_wait(job_id)) is None:
         if (state := (await client.describe_job(job_id)).state) not in ("running", "waiting"):
             sys.exit(f"Job {job_id} is {state}.")

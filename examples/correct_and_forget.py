@@ -20,7 +20,7 @@ async def main() -> None:
 
 
 async def correct(memory: MemoryClient) -> None:
-    """Says something wrong, and what is so: a person lives in one place at a time."""
+    """Adds a wrong fact and corrects it: a person lives in one place at a time."""
     await memory.facts.add("Mara", "lives_in", "Lisbon")
     await memory.facts.add("Mara", "lives_in", "Porto")
 

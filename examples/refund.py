@@ -34,7 +34,7 @@ TASK_QUEUE = "refunds"
 
 
 class RefundRequest(BaseModel):
-    """What a customer wants. `state` is what one run hands to the next."""
+    """A customer's request. `state` is what one run passes to the next."""
 
     order: str
     customer: str
@@ -44,7 +44,7 @@ class RefundRequest(BaseModel):
 
 
 class Decision(BaseModel):
-    """What a person decides; a resume with anything else is refused."""
+    """A person's decision; a resume with any other payload is refused."""
 
     approved: bool
     amount: PositiveInt
@@ -69,7 +69,7 @@ class Refund:
 
     @workflow.run
     async def run(self, request: RefundRequest) -> str:
-        """Returns what became of the refund; also a refund that is called off ends its wait."""
+        """Returns the outcome of the refund; a cancelled refund ends its wait, too."""
         try:
             return await self._decide(request)
         except asyncio.CancelledError:
@@ -77,7 +77,7 @@ class Refund:
             raise
 
     async def _decide(self, request: RefundRequest) -> str:
-        if request.state is None:  # else it has come back to its wait
+        if request.state is None:  # otherwise it continues at its wait
             known = RecallQuery(records=(RecordSelection(namespace="refunds"),))
             await self._memory.recall(known, save_as="earlier_refunds")
         answer = await self._memory.wait(
@@ -102,7 +102,7 @@ class Refund:
 
 
 async def main() -> None:
-    """Runs a worker, or asks for one refund."""
+    """Runs a worker, or starts one refund."""
     settings = load_settings()
     endpoints = find_endpoints(settings)
     async with worker_plugin(settings) as plugin:

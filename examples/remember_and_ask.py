@@ -17,7 +17,7 @@ KNOWN = (
 
 
 async def main() -> None:
-    """Adds what is known, then asks three questions; the last has no answer."""
+    """Adds entries, then searches for three questions; the last has no result."""
     async with await MemoryConnection.connect() as connection:
         memory = connection.memory("assistant")
         for text in KNOWN:

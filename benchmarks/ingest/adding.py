@@ -161,7 +161,7 @@ def _rows(figures: AddingFigures) -> Iterator[tuple[str, str, str, str, str]]:
     for name, found in (("add", figures.add_ms), ("learn one message", figures.learn_ms)):
         floor = figures.floor_add_ms
         ratio = f"{found.p50 / floor.p50:.2f}"
-        yield f"{name}, ms p50 (p95)", _told(found), _told(floor), ratio, "<= 3"
+        yield f"{name}, ms p50 (p95)", _p50_and_p95(found), _p50_and_p95(floor), ratio, "<= 3"
     for name, trips in (("add", figures.add_trips), ("learn", figures.learn_trips)):
         floor_trips = figures.floor_trips
         yield f"{name}, statements", f"{trips.statements}", f"{floor_trips.statements}", "", ""
@@ -174,12 +174,12 @@ def _rows(figures: AddingFigures) -> Iterator[tuple[str, str, str, str, str]]:
         yield (f"bulk, entries a second, {name}", *cells, ">= 0.9")
     size, floor_size = figures.bytes_per_item, figures.floor_bytes_per_item
     yield "bytes per item", f"{size}", f"{floor_size}", f"{size / floor_size:.2f}", "<= 2.5"
-    for name, each in figures.bytes_by_table.items():
-        yield f"of them in {name}", f"{each}", "", "", ""
+    for name, size in figures.bytes_by_table.items():
+        yield f"of them in {name}", f"{size}", "", "", ""
 
 
-def _told(taken: Spread) -> str:
-    return f"{taken.p50:.2f} ({taken.p95:.2f})"
+def _p50_and_p95(durations: Spread) -> str:
+    return f"{durations.p50:.2f} ({durations.p95:.2f})"
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ SELECT c.relname, pg_table_size(c.oid) FROM pg_class AS c
 
 
 class IngestFigures(BaseModel):
-    """All figures. What was not measured is None, and left out of the JSON.
+    """All figures. A figure that was not measured is None, and left out of the JSON.
 
     Rates are messages a second, from the first that is sent to the last that has its vector. The floor
     is a bare COPY of the rows that the messages with extraction became, into tables with the same indexes.
@@ -154,7 +154,7 @@ async def _growth(lanes: Lanes, steps: Sequence[int]) -> dict[str, float]:
 
 
 async def _ingest(lane: Lane, source: Iterable[Resource]) -> float:
-    """Sends messages while they are learned from; until the last is."""
+    """Sends messages during extraction, until the last is extracted."""
     memory = lane.client.memory(AGENT)
     sent = 0
     began = time.perf_counter()
@@ -225,7 +225,7 @@ def _rows(figures: IngestFigures) -> Iterator[tuple[str, str, str, str]]:
 
 
 def main() -> None:
-    """Reads the options, measures, and tells the figures."""
+    """Reads the options, measures, and prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="few samples, to see that it runs")

@@ -77,7 +77,7 @@ class PlainTable:
         await self._connection.execute("VACUUM ANALYZE")
 
     async def bytes(self) -> int:
-        """What the table and its indexes take."""
+        """The size of the table and its indexes."""
         found = await self._connection.execute("SELECT pg_total_relation_size('public.item')")
         row = await found.fetchone()
         assert row is not None

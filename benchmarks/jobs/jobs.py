@@ -89,7 +89,7 @@ async def machine_of(lanes: Lanes) -> Machine:
 
 
 def main() -> None:
-    """Reads the options, measures, and tells the figures."""
+    """Reads the options, measures, and prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="few samples, to see that it runs")

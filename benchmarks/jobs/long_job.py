@@ -31,7 +31,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 
 LANE = "long-job"
-TELL_EACH = 500
+REPORT_EVERY = 500
 SHARES = 10  # of the waits, whose first and last are compared
 _LOOP = """
 name: long-job
@@ -46,9 +46,9 @@ nodes:
 
 
 class LongJob(BaseModel):
-    """What became of a job of so many waits.
+    """The figures of a job with many waits.
 
-    `written` counts how often its record was written. Of all runs, the largest history is told in
+    `written` counts how often its record was written. Of all runs, the largest history is given in
     events and bytes, and the largest input in bytes. A wait's time is from its resume to the next.
     """
 
@@ -106,10 +106,10 @@ async def _pass_waits(lane: Lane, job_id: str, waits: int) -> Sequence[float]:
         wait = f"{job_id}/w{number}"
         await _resume(handle, ResumeRequest(request_id=wait, wait_id=wait, payload=payload))
         taken.append((time.perf_counter() - began) * 1000)
-        if number % TELL_EACH == 0:
-            recent = spread(taken[-TELL_EACH:])
+        if number % REPORT_EVERY == 0:
+            recent = spread(taken[-REPORT_EVERY:])
             print_progress(
-                f"{number} waits; of the last {TELL_EACH} one took {recent.p50} ms (p50)"
+                f"{number} waits; of the last {REPORT_EVERY} one took {recent.p50} ms (p50)"
             )
     return taken
 
@@ -167,7 +167,7 @@ async def _database(url: str) -> tuple[dict[str, int], float]:
 
 
 def main() -> None:
-    """Reads the options, measures, and tells the figures."""
+    """Reads the options, measures, and prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--waits", type=int, default=10_000, help="how many; 10,000 by default")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

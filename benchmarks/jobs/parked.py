@@ -1,4 +1,4 @@
-"""What a parked job costs: events and bytes in its history, and memory of its worker."""
+"""Measures a parked job: events and bytes in its history, and memory of its worker."""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ from benchmarks.figures import ByCache, Spread, spread
 from benchmarks.lanes import CACHED, Lanes, Parkable, at_once
 
 WARM_UP = 10
-_SMALL_CACHE = 10  # jobs; all others have been evicted when their turn comes
+_SMALL_CACHE = 10  # jobs; all others are evicted before they are resumed
 Report = Callable[[str], None]
 
 

@@ -51,7 +51,7 @@ Report = Callable[[str], None]
 async def measure_snapshots(
     lanes: Lanes, *, sizes_kib: Sequence[int], samples: int, report: Report
 ) -> dict[str, dict[str, Spread]]:
-    """By what is measured (`NAMES`), then by size: its spread in milliseconds."""
+    """The spread in milliseconds, by figure (`NAMES`) and size."""
     found: dict[str, dict[str, Spread]] = {name: {} for name in NAMES}
     memory = open_memory(find_endpoints(lanes.settings("snapshots")))
     try:
@@ -83,7 +83,7 @@ async def _taken(bench: "_Bench", admin_url: str, *, samples: int) -> dict[str, 
             await bench.change_a_record()
             taken["restore_drifted_ms"].append(await _timed(bench.restore))
             await bench.open()
-            await bench.restore()  # which takes back what was told of the drift
+            await bench.restore()  # which undoes the message about drift
             floor.body = await bench.body()
             taken["floor_snapshot_ms"].append(await _timed(floor.write))
             taken["floor_restore_ms"].append(await _timed(floor.read))
@@ -162,7 +162,7 @@ class _Bench:
         await self._environment.run(self._activities.restore, params)
 
     async def change_a_record(self) -> None:
-        """What somebody else does while the job waits."""
+        """A write of another client while the job waits."""
         async with self._transaction() as transaction:
             await transaction.records.set("people", "person-0", _person(next(self._waits)))
 

@@ -262,7 +262,7 @@ def _rows(figures: WorkingMemoryFigures) -> Iterator[tuple[str, ...]]:
 
 
 def main() -> None:
-    """Reads the options, measures, and tells the figures."""
+    """Reads the options, measures, and prints the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--size", type=int, default=256, help="KiB of working memory")

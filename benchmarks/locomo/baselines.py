@@ -102,7 +102,7 @@ async def lexemes_of(connection: psycopg.AsyncConnection, question: str) -> list
 def _bm25(
     postings: Sequence[tuple[str, int, int]], *, lengths: NDArray[np.float64]
 ) -> dict[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
-    """What each lexeme adds to the score of its entries."""
+    """The score that each lexeme adds to its entries."""
     by_lexeme: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
     for lexeme, place, frequency in postings:
         by_lexeme[lexeme].append((place, frequency))

@@ -28,7 +28,7 @@ _COLUMNS = ("search", "turns @5", "@10", "@20", "sessions @1", "@5", "@10")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Reads the options, measures, and tells the figures; returns the exit code."""
+    """Reads the options, measures, and prints the figures; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--data", type=Path, required=True, help="LoCoMo's JSON: samples with their questions"
@@ -52,7 +52,7 @@ def _measure(data: Path, *, as_json: bool) -> None:
     if as_json:
         print_json(report.model_dump(mode="json"))
         return
-    print_table(_COLUMNS, _rows(report), empty="Nothing was asked.")
+    print_table(_COLUMNS, _rows(report), empty="No questions.")
     print_table(
         ("category", "turns @5", "@10", "@20"),
         ((name, *recall.values()) for name, recall in report.by_category.items()),

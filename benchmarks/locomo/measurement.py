@@ -51,7 +51,7 @@ class RecallFigures(BaseModel):
 
 
 class Milliseconds(BaseModel):
-    """What a call takes, from the client's side: the question's embedding and the database in it."""
+    """The duration of a call for the client, with the question's embedding and the database."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -83,7 +83,7 @@ class _SearchedQuestion(NamedTuple):
 
 
 async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> LocomoReport:
-    """Keeps each conversation as an agent of its own, has it learned from, and asks its questions.
+    """Ingests each conversation into an agent of its own, and queries it.
 
     Raises:
         MnesticError: something did not answer, or refused.
@@ -205,7 +205,7 @@ def _turn_recall(searched: Sequence[_SearchedQuestion], search: str) -> Recall:
 
 
 def _session_recall(searched: Sequence[_SearchedQuestion], search: str) -> Recall:
-    """A session stands where the first of its turns does."""
+    """Sessions in the order of their first turns."""
     ranked = (
         (
             list(dict.fromkeys(each.sessions[turn] for turn in each.rankings[search])),
@@ -217,7 +217,7 @@ def _session_recall(searched: Sequence[_SearchedQuestion], search: str) -> Recal
 
 
 def _recall(ranked: Iterable[tuple[Sequence[str], Collection[str]]], cuts: Sequence[int]) -> Recall:
-    """The mean share of what is wanted that is among the first."""
+    """The mean recall among the first results."""
     shares = [
         [len(wanted & set(found[:cut])) / len(wanted) for cut in cuts]
         for found, wanted in ((found, set(wanted)) for found, wanted in ranked)

@@ -31,7 +31,7 @@ class Question(BaseModel):
 
 
 class Sample(BaseModel):
-    """A conversation and the questions about it that can be asked.
+    """A conversation and its usable questions.
 
     `left_out` counts those of the categories whose evidence names no turn of the conversation.
     """
@@ -69,7 +69,7 @@ def read_samples(path: Path, *, refuse: Refuse | None = None) -> tuple[Sample, .
         refuse: As of `read_locomo`.
 
     Raises:
-        InvalidInputError: The file holds none, or nothing is asked; names the place in it.
+        InvalidInputError: The file has no conversation or no question; names the place in it.
     """
     source = f"data {path}"
     check_file(path, source)
@@ -84,7 +84,7 @@ def read_samples(path: Path, *, refuse: Refuse | None = None) -> tuple[Sample, .
         )
     )
     if not any(sample.questions for sample in samples):
-        why = "asks nothing that its turns answer; expected qa: {question, evidence, category}"
+        why = "has no question that its turns answer; expected qa: {question, evidence, category}"
         raise InvalidInputError(what=source, why=why)
     return samples
 

@@ -21,7 +21,7 @@ from mnestic.starter.cli.output import print_progress
 from mnestic.starter.client.ingestion import start_ingest
 
 TENANT = "crowd"
-_BASE = "base"  # whose memory is made as users make it
+_BASE = "base"  # its memory is made through the public client
 _SEED, _QUESTION_SEED, _ADDED_SEED = 11, 12, 13
 _AT_ONCE = 500  # messages sent in one transaction
 _LACK_TOKENS = "SELECT DISTINCT content FROM mnestic.entry WHERE tenant_id = %s AND tokens IS NULL"
@@ -61,7 +61,7 @@ def agent_of(size: int) -> str:
 
 
 async def build(lanes: Lanes, owner: psycopg.AsyncConnection, population: Population) -> None:
-    """Makes what is missing.
+    """Creates the data that is missing.
 
     Raises:
         ValueError: other agents were built there.

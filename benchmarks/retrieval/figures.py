@@ -90,7 +90,7 @@ class ComparedFirst(BaseModel):
 
 
 class RetrievalFigures(BaseModel):
-    """All figures, by the entries of the agent that is asked. What was not measured is left out."""
+    """All figures, by the number of entries of the queried agent. Figures not measured are left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -112,10 +112,10 @@ def latency_of(blocks: Sequence[Block], *, postgres_s: float) -> Latency:
     """The figures of some blocks of questions, of two questions or more.
 
     Args:
-        blocks: As they were asked.
+        blocks: The blocks, in their order.
         postgres_s: The processor time of Postgres meanwhile, in seconds.
     """
-    samples = [one for block in blocks for one in block.ms]
+    samples = [sample for block in blocks for sample in block.ms]
     cached = sum(block.cached for block in blocks)
     looked_up = cached + sum(block.not_cached for block in blocks)
     return Latency(
@@ -133,47 +133,47 @@ def rows(figures: RetrievalFigures) -> Iterator[tuple[str, ...]]:
     for entries, first in figures.first.items():
         yield from _first_rows(entries, first)
     for lane, sizes in figures.lanes.items():
-        for entries, found in sizes.items():
-            yield from _lane_rows(lane, entries, found)
+        for entries, compared in sizes.items():
+            yield from _lane_rows(lane, entries, compared)
 
 
-def _first_rows(entries: int, found: ComparedFirst) -> Iterator[tuple[str, ...]]:
-    product, floor = found.product, found.floor
-    told = f"{product.connect:.0f}", f"{floor.connect:.0f}", f"{found.ratio['connect']:.2f}"
-    yield "first, connect", f"{entries}", *told, f"< {_CONNECT_TARGET_MS} ms"
-    told = _questions(product), _questions(floor), f"{found.ratio['together']:.2f}"
-    yield "first, questions together", f"{entries}", *told, f"<= {_FIRST_TARGET:g}"
+def _first_rows(entries: int, compared: ComparedFirst) -> Iterator[tuple[str, ...]]:
+    product, floor = compared.product, compared.floor
+    cells = f"{product.connect:.0f}", f"{floor.connect:.0f}", f"{compared.ratio['connect']:.2f}"
+    yield "first, connect", f"{entries}", *cells, f"< {_CONNECT_TARGET_MS} ms"
+    cells = _questions(product), _questions(floor), f"{compared.ratio['together']:.2f}"
+    yield "first, questions together", f"{entries}", *cells, f"<= {_FIRST_TARGET:g}"
 
 
-def _lane_rows(lane: str, entries: int, found: Compared) -> Iterator[tuple[str, ...]]:
-    product, floor, ratio = found.product, found.floor, found.ratio
+def _lane_rows(lane: str, entries: int, compared: Compared) -> Iterator[tuple[str, ...]]:
+    product, floor, ratio = compared.product, compared.floor, compared.ratio
     target = _TARGETS.get((lane, entries))
-    told = _latency(product), _latency(floor), f"{ratio['p50']:.2f} / {ratio['p95']:.2f}"
-    yield lane, f"{entries}", *told, "" if target is None else f"p95 <= {target:g}"
+    cells = _latency(product), _latency(floor), f"{ratio['p50']:.2f} / {ratio['p95']:.2f}"
+    yield lane, f"{entries}", *cells, "" if target is None else f"p95 <= {target:g}"
     if lane == "clients_16":
-        told = f"{product.per_s}", f"{floor.per_s}", f"{ratio['per_s']:.2f}"
-        yield f"{lane}, questions/s", f"{entries}", *told, f">= {_RATE_TARGET}"
+        cells = f"{product.per_s}", f"{floor.per_s}", f"{ratio['per_s']:.2f}"
+        yield f"{lane}, questions/s", f"{entries}", *cells, f">= {_RATE_TARGET}"
     if lane == "steady":
-        told = _cpu(product), _cpu(floor), f"{_cpu_of(product) / _cpu_of(floor):.2f}"
-        yield f"{lane}, CPU of client + Postgres", f"{entries}", *told, ""
+        cells = _cpu(product), _cpu(floor), f"{_cpu_of(product) / _cpu_of(floor):.2f}"
+        yield f"{lane}, CPU of client + Postgres", f"{entries}", *cells, ""
     if lane == "agents":
-        told = f"{product.grown_mib}", f"{floor.grown_mib}", ""
-        yield f"{lane}, MiB grown by", f"{entries}", *told, f"< {_GROWTH_TARGET_MIB}"
+        cells = f"{product.grown_mib}", f"{floor.grown_mib}", ""
+        yield f"{lane}, MiB grown by", f"{entries}", *cells, f"< {_GROWTH_TARGET_MIB}"
     if lane == "repeated":
         yield f"{lane}, from the cache", f"{entries}", f"{product.hit_rate}", "", "", ""
 
 
-def _questions(found: NewProcess) -> str:
-    return f"{found.together:.0f} ({' + '.join(f'{one:.0f}' for one in found.questions)})"
+def _questions(process: NewProcess) -> str:
+    return f"{process.together:.0f} ({' + '.join(f'{sample:.0f}' for sample in process.questions)})"
 
 
-def _latency(found: Latency) -> str:
-    return f"{found.p50:.1f} / {found.p95:.1f} / {found.max:.0f}"
+def _latency(latency: Latency) -> str:
+    return f"{latency.p50:.1f} / {latency.p95:.1f} / {latency.max:.0f}"
 
 
-def _cpu(found: Latency) -> str:
-    return f"{found.cpu_ms:.1f} + {found.postgres_cpu_ms:.1f}"
+def _cpu(latency: Latency) -> str:
+    return f"{latency.cpu_ms:.1f} + {latency.postgres_cpu_ms:.1f}"
 
 
-def _cpu_of(found: Latency) -> float:
-    return found.cpu_ms + found.postgres_cpu_ms
+def _cpu_of(latency: Latency) -> float:
+    return latency.cpu_ms + latency.postgres_cpu_ms

@@ -1,6 +1,6 @@
 """The lanes of retrieval: queries with or without concurrent writes, on the product and the floor in turn.
 
-Each lane and size has new processes, so that none is warm by what another has asked.
+Each lane and size has new processes, so that none is warm from another's queries.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,19 +19,19 @@ from benchmarks.retrieval.figures import (
 from benchmarks.retrieval.peers import Block, Peer, Peers, Question
 from benchmarks.retrieval.process import SIDES
 
-FIRST = 3  # questions of a new process that are told
+FIRST = 3  # questions of a new process that are reported
 _SEED = 11
 
 
 @dataclass(frozen=True, kw_only=True)
 class Lane:
-    """How questions are asked.
+    """How a lane queries.
 
     Attributes:
-        block: Questions that one side is asked before it is the other's turn.
+        block: The number of questions for one side before the other side's turn.
         is_written: Whether another process adds an entry before each block.
         clients: Clients at once, in one process.
-        before_message: Whether what is put before a message is asked for.
+        before_message: Whether it retrieves before a message (`auto_retrieve`).
     """
 
     block: int = 10

@@ -1,6 +1,6 @@
 """The processes of a lane, seen from the benchmark: the product's and the floor's, queried in turn.
 
-They stand apart from the lanes because what is measured there is asked through them alone.
+They stand apart from the lanes, which query only through them.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.retrieval.process import SIDES
 
-Question = tuple[str, str]  # the agent, and what it is asked
+Question = tuple[str, str]  # the agent and the question
 
 
 class Block(BaseModel):
-    """What some questions took, one after the other or by several clients at once.
+    """The durations of a block of questions, by one client or several concurrent ones.
 
     `cpu_s` is the processor time of the process that asks; `cached` and `not_cached` count answers.
     """
@@ -82,7 +82,7 @@ class Peers:
         """A new process of one side, for as long as a block.
 
         Raises:
-            RuntimeError: the process ended instead; what it said is on standard error.
+            RuntimeError: the process ended instead; its output is on standard error.
         """
         process = await asyncio.create_subprocess_exec(
             sys.executable,

@@ -17,19 +17,19 @@ import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-PLAIN_URL = "BENCHMARK_PLAIN_URL"  # the variable that says where the floor's table is
+PLAIN_URL = "BENCHMARK_PLAIN_URL"  # the variable with the address of the floor's table
 SIDES = ("product", "floor")
 _CHANNEL = "benchmark"  # of all messages
 
 
 class Side(Protocol):
-    """What is measured: the product, or the plain statement beside it."""
+    """A side of the comparison: the product, or the plain statement."""
 
     async def ask(self, agent: str, question: str) -> None:
         """Reads the ten best entries."""
 
     async def ask_before_message(self, agent: str, question: str) -> None:
-        """Reads what is put before a message."""
+        """Retrieves what goes before a message."""
 
     async def add(self, agent: str, content: str) -> None:
         """Adds an entry, committed when it returns."""
@@ -38,7 +38,7 @@ class Side(Protocol):
         """Removes what this process has added."""
 
     def answers_cached(self) -> tuple[int, int]:
-        """How many answers came from a cache of this process so far, and how many did not."""
+        """The hits and misses of this process's caches so far."""
 
     async def close(self) -> None:
         """Closes the connections."""
@@ -99,53 +99,62 @@ async def connect(side: str) -> Side:
 
 
 async def answer(side: Side, command: dict[str, Any]) -> dict[str, Any]:
-    """Does what a command says; the fields of both are those of `benchmarks.retrieval.peers`."""
+    """Runs a command; `benchmarks.retrieval.peers` has the fields of commands and answers."""
     if "add" in command:
         await side.add(command["agent"], command["add"])
         return {}
     if "remove_added" in command:
         await side.remove_added(command["remove_added"])
         return {}
-    ask = side.ask_before_message if command["before_message"] else side.ask
+    query_once = side.ask_before_message if command["before_message"] else side.ask
     hits, misses = side.answers_cached()
     began, busy = time.perf_counter(), time.process_time()
-    taken = await _ask_all(ask, command["questions"], clients=command["clients"])
+    durations_ms = await _run_queries(query_once, command["questions"], clients=command["clients"])
     elapsed, busy = time.perf_counter() - began, time.process_time() - busy
     hits, misses = (
         after - before for after, before in zip(side.answers_cached(), (hits, misses), strict=True)
     )
-    return {"ms": taken, "elapsed_s": elapsed, "cpu_s": busy, "cached": hits, "not_cached": misses}
+    return {
+        "ms": durations_ms,
+        "elapsed_s": elapsed,
+        "cpu_s": busy,
+        "cached": hits,
+        "not_cached": misses,
+    }
 
 
-async def _ask_all(
-    ask: Callable[[str, str], Awaitable[None]], questions: list[tuple[str, str]], *, clients: int
+async def _run_queries(
+    query_once: Callable[[str, str], Awaitable[None]],
+    questions: list[tuple[str, str]],
+    *,
+    clients: int,
 ) -> list[float]:
-    """What each question takes in milliseconds, asked by so many clients at once."""
-    taken: list[float] = []
-    left = iter(questions)
+    """The milliseconds of each question, with this number of concurrent clients."""
+    durations_ms: list[float] = []
+    remaining = iter(questions)
 
     async def one_after_the_other() -> None:
-        for agent, question in left:
+        for agent, question in remaining:
             began = time.perf_counter()
-            await ask(agent, question)
-            taken.append((time.perf_counter() - began) * 1000)
+            await query_once(agent, question)
+            durations_ms.append((time.perf_counter() - began) * 1000)
 
     await asyncio.gather(*(one_after_the_other() for _ in range(clients)))
-    return taken
+    return durations_ms
 
 
 async def main() -> None:
     """Connects, then answers each line."""
     side = await connect(sys.argv[1])
-    _tell({"connect_ms": (time.perf_counter() - _BEGAN) * 1000})
+    _write({"connect_ms": (time.perf_counter() - _BEGAN) * 1000})
     try:
         while line := await asyncio.to_thread(sys.stdin.readline):
-            _tell(await answer(side, json.loads(line)))
+            _write(await answer(side, json.loads(line)))
     finally:
         await side.close()
 
 
-def _tell(message: dict[str, Any]) -> None:
+def _write(message: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""Questions as people ask them, about entries that are there and about what nobody said.
+"""Questions as people ask them, about stored entries and about absent topics.
 
 The same seed gives the same questions.
 """
@@ -14,7 +14,7 @@ _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-_KINDS = (0.5, 0.4, 0.1)  # about what somebody said, in words of one's own, of a month
+_KINDS = (0.5, 0.4, 0.1)  # in the words of an entry, in other words, about a month
 _SENTENCE = 12  # words
 _ABOUT = 3
 
@@ -45,7 +45,7 @@ def questions(entries: Sequence[tuple[str, str]], *, number: int, seed: int) -> 
 
 
 def _part(text: str, chance: np.random.Generator) -> str:
-    """Some telling words of a text that stand beside each other."""
+    """Some adjacent content words of a text."""
     words = terms_of(text) or tuple(text.split())
     start = chance.integers(max(1, len(words) - _ABOUT + 1))
     return " ".join(words[start : start + _ABOUT])

@@ -56,7 +56,7 @@ class Extent:
     warm_up: int = 20
     samples: int = 200
     clients_samples: int = 480
-    repeated: tuple[int, int] = (100, 1000)  # different questions, and how often any is asked
+    repeated: tuple[int, int] = (100, 1000)  # different questions, and the number of queries
 
 
 QUICK = Extent(
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument(
         "--entries",
         type=_numbers,
-        help="of the agents that are asked, such as 1000,10000; all without it, or the most by --quick",
+        help="of the queried agents, such as 1000,10000; all without it, or the most by --quick",
     )
     options = parser.parse_args()
     extent = QUICK if options.quick else Extent()

@@ -14,7 +14,7 @@ from tests.starter.importers.conversation_files import locomo_sample
     [
         ("", "is no whole JSON"),
         ("[1, 2]", "holds no objects"),
-        (json.dumps(locomo_sample()), "asks nothing"),
+        (json.dumps(locomo_sample()), "has no question"),
         (json.dumps(locomo_sample() | {"qa": {"question": "Which?"}}), "is no list of questions"),
         (json.dumps({"qa": []}), "looks like JSON of another kind"),
     ],

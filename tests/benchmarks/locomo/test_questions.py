@@ -85,8 +85,8 @@ def test_many_samples_need_names_and_one_does_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("questions", "told"),
     [
-        ([], "asks nothing"),
-        ([question()], "asks nothing"),
+        ([], "has no question"),
+        ([question()], "has no question"),
         ([question("D1:1", text=" ")], r"qa\[0\].*has no question"),
         ([question("D1:1"), {"question": "Which?", "category": 1, "evidence": "D1:1"}], r"qa\[1\]"),
         ([question("D1:1", category="four")], "has no category"),
