@@ -55,7 +55,7 @@ class JobSteering(ChecksTexts):
         until: datetime | None = None,
         wait_id: str | None = None,
     ) -> WaitExtended:
-        """Gives the open wait a later deadline: by so much, or until then.
+        """Sets a later deadline for the open wait: by a duration, or until a time.
 
         Raises:
             InvalidInputError: the job does not wait, or the deadline is not later.
@@ -65,36 +65,36 @@ class JobSteering(ChecksTexts):
             return await extend_wait(self._handle(job_id), by=by, until=until, wait_id=wait_id)
 
     async def pause_job(self, job_id: str) -> None:
-        """Holds a job before its next step; its deadlines pass, and count once it goes on.
+        """Pauses a job before its next step. A deadline that passes takes effect when the job continues.
 
         Raises:
-            NotFoundError: there is no such job, or it is over.
+            NotFoundError: there is no such job, or it has ended.
         """
         await self._signal(job_id, PAUSE)
 
     async def unpause_job(self, job_id: str) -> None:
-        """Lets a paused job go on.
+        """Lets a paused job continue.
 
         Raises:
-            NotFoundError: there is no such job, or it is over.
+            NotFoundError: there is no such job, or it has ended.
         """
         await self._signal(job_id, UNPAUSE)
 
     async def poke_job(self, job_id: str, *, untried: bool = False) -> PokeResult:
-        """Has a job go on in a new run at its wait, by the current build of the worker.
+        """Moves a job to a new run at its wait, with the current build of the worker.
 
-        A job whose own build has no worker left is moved to the current build first, which then goes
-        on with its history; so this version's code replays that before anything is changed.
+        If the job's build has no worker left, the job moves to the current build with its history. So this
+        version's code first tries to replay that history.
 
         Args:
             job_id: The job.
-            untried: Move it also if this version's code does not replay it. If the current build's does
-                not either, the job stands still until a worker of a build that does is there.
+            untried: Move it without that check. If the current build cannot replay the history either, the
+                job stands still until a worker with a suitable build runs.
 
         Raises:
-            InvalidInputError: the job would have to be moved, and this version's code does not replay
-                it; nothing has changed.
-            NotFoundError: there is no such job, or it is over.
+            InvalidInputError: the job must move, and this version's code cannot replay its history;
+                nothing has changed.
+            NotFoundError: there is no such job, or it has ended.
         """
         address = self.endpoints.temporal_address
         deployment = Deployment(

@@ -56,7 +56,7 @@ def maybe_instant() -> Any:
 
 
 class WorkingMemoryRow(Table, table=True):
-    """A session's state as one document in canonical form, rewritten at each version but a checkpoint's."""
+    """The state of a session: one document of canonical JSON. A checkpoint raises the version and keeps the document."""
 
     __tablename__ = "working_memory"
 
@@ -69,7 +69,7 @@ class WorkingMemoryRow(Table, table=True):
 
 
 class RecordRow(Table, table=True):
-    """A long-term record; `value` is null once it is deleted, and the version goes on counting."""
+    """A long-term record. After a deletion `value` is null, and the version continues."""
 
     __tablename__ = "long_term_record"
 
@@ -84,7 +84,7 @@ class RecordRow(Table, table=True):
 
 
 class JobReadRow(Table, table=True):
-    """The read set of a job: which record it saw, at which version, with which value."""
+    """One record of a job's read set: the version and the value that the job saw."""
 
     __tablename__ = "job_read"
 
@@ -117,7 +117,7 @@ class EpisodeRow(Table, table=True):
 
 
 class SnapshotRow(Table, table=True):
-    """A sealed memory snapshot. A trigger refuses updates, and the application may not try.
+    """A snapshot of a job's memory. The application may not update it, and a trigger refuses updates.
 
     Where something of it was forgotten, `redacted_sha256` is the hash of what is left.
     """
@@ -179,7 +179,7 @@ class WaitRow(Table, table=True):
 
 
 class ResourceRow(Table, table=True):
-    """A raw message, append-only; a forgotten one is emptied, and recognised when it comes again."""
+    """A raw message. Rows never change, except that forgetting empties them."""
 
     __tablename__ = "resource"
     __table_args__ = (
@@ -202,7 +202,7 @@ class ResourceRow(Table, table=True):
 
 
 class OperationRow(Table, table=True):
-    """The ledger: each memory write once, with its result."""
+    """The ledger: one row for each memory write, with its result."""
 
     __tablename__ = "operation"
     __table_args__ = (
@@ -222,7 +222,7 @@ class OperationRow(Table, table=True):
 
 
 class AuditRow(Table, table=True):
-    """Who read or wrote what, in the same transaction; the application may only add to it."""
+    """A read or a write: who, what and when, in the same transaction. The application can only add rows."""
 
     __tablename__ = "audit_log"
     __table_args__ = (Index("audit_log_by_agent", "tenant_id", "agent_id", "id"),)
@@ -241,7 +241,7 @@ class AuditRow(Table, table=True):
 
 
 class PlanRow(Table, table=True):
-    """A plan that jobs were started with, by the hash that their waits name."""
+    """A plan of a job, under its hash. Waits refer to it."""
 
     __tablename__ = "plan"
 
@@ -251,7 +251,7 @@ class PlanRow(Table, table=True):
 
 
 class ToolResultRow(Table, table=True):
-    """A tool's result that is too large to travel with its job, which holds a reference."""
+    """A large result of a tool. Its job carries only a reference."""
 
     __tablename__ = "tool_result"
 
@@ -266,7 +266,7 @@ class ToolResultRow(Table, table=True):
 
 
 class UsageRow(Table, table=True):
-    """One call of a model: its tokens and its cost, null without a price."""
+    """One call of a model: its tokens and its cost, which is null if the model has no price."""
 
     __tablename__ = "llm_usage"
     __table_args__ = (
@@ -299,7 +299,7 @@ class UsageRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """Counters of an agent: transactions that wrote its memory, those that changed knowledge, and events."""
+    """Counters of an agent: writing transactions, transactions that changed its knowledge, and events."""
 
     __tablename__ = "agent_revision"
 

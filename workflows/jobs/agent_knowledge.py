@@ -32,7 +32,7 @@ class AgentKnowledge:
         self._scope, self._keys, self._controls = scope, keys, controls
 
     async def until_unpaused(self) -> None:
-        """Waits while the job is paused; every operation begins so."""
+        """Waits while the job is paused; every operation calls it first."""
         if self._controls.paused:
             publish_paused(None)
             await workflow.wait_condition(lambda: not self._controls.paused)
@@ -45,11 +45,11 @@ class AgentKnowledge:
         predicate: str | None = None,
         limit: int = 50,
     ) -> tuple[Fact, ...]:
-        """What is believed now of a subject, of a predicate, or of both.
+        """The facts that are believed now about a subject, a predicate, or both.
 
-        Facts travel through the workflow's history, unlike memory, so ask for those that decide
-        something. They hold what somebody said: where one goes into a prompt, use `think(know=)`,
-        which quotes them.
+        Unlike other memory, these facts travel through the workflow's history, so read only those that the
+        workflow decides by. They contain words of others: to put facts into a prompt, use `think(know=)`, which
+        quotes them.
         """
         await self.until_unpaused()
         select = KnowledgeSelection(
@@ -69,17 +69,17 @@ class AgentKnowledge:
         replies: Sequence[MessageSignal] = (),
         at: datetime | None = None,
     ) -> IngestExchangeResult:
-        """Has an exchange learned from, once; it does not join working memory.
+        """Stores an exchange once and extracts its facts; does not add it to working memory.
 
         Args:
             content: What was said. It travels through the workflow's history.
             speaker: Who said it.
-            tool_results: What tools returned in the course of it.
+            tool_results: Results of tools in the exchange.
             replies: The messages that followed, in their order.
-            at: When it was said, aware; now without it.
+            at: When it was said, aware; now by default.
 
         Raises:
-            ActivityError: something in it cannot be kept.
+            ActivityError: something in it cannot be stored.
         """
         await self.until_unpaused()
         operation = self._keys.next("learn")

@@ -185,13 +185,12 @@ class AgentMemory(AgentKnowledge):
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
     ) -> RememberResult:
-        """Keeps records, an episode and changes of working memory, all or nothing.
+        """Stores records, an episode and changes of working memory in one transaction.
 
-        What is kept as a message, but none of the system, and the result of a `tool_call` is learned
-        from, unless `learn` is off. A call is kept at once, inside the workflow task, if the operation as
-        which the `tool` was called is given too. With `templates`, `${memory...}` in the values is filled in from
-        working memory, and `${memory.results...}` from `results`; leave it off for text that somebody
-        else wrote.
+        Facts are extracted from the message, unless its role is `system`, and from the result of the
+        `tool_call`, unless `learn` is off. If `tool`, the operation of the tool's call, is given too, the call
+        is stored inside the workflow task. With `templates`, `${memory...}` in the values is filled in from
+        working memory, and `${memory.results...}` from `results`. Leave it off for text that others wrote.
         """
         await self.until_unpaused()
         of_call = self._keys.of_call(tool) if tool is not None and stores_locally() else None
@@ -222,9 +221,9 @@ class AgentMemory(AgentKnowledge):
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
     ) -> RecallResult:
-        """Reads records, episodes and what is found for a question into a variable of working memory.
+        """Reads records, episodes and search results into a variable of working memory.
 
-        Records join the read set. `templates` and `results` are as of `remember`, for the question.
+        The records are added to the read set. `templates` and `results` fill in the question, as in `remember`.
         """
         await self.until_unpaused()
         params = RecallInput(
@@ -257,11 +256,11 @@ class AgentMemory(AgentKnowledge):
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
     ) -> ThinkResult:
-        """Asks the chat model; its reply joins working memory.
+        """Calls the chat model and adds its reply to working memory.
 
-        It is given, quoted as data, the latest episodes and the records that the job has read (`context`), facts
-        (`know`) and what is found (`retrieve`), and the last `history` messages, as many as fit. Above the
-        job's `budget` it is refused. With `learn`, prompt and reply are learned from.
+        The model gets, quoted as data and as many as fit: the latest episodes and the records that the job has
+        read (`context`), facts (`know`) and memories (`retrieve`), and the last `history` messages. A call above
+        the job's `budget` is refused. With `learn`, facts are extracted from prompt and reply.
         """
         await self.until_unpaused()
         params = ThinkInput(
@@ -296,22 +295,22 @@ class AgentMemory(AgentKnowledge):
         form: dict[str, Any] | None = None,
         payload_type: type[Payload] | None = None,
     ) -> WaitOutcome[Payload]:
-        """Parks the workflow until a resume or the timeout, and restores what it knew.
+        """Parks the workflow until a resume or the timeout, then restores its memory.
 
         Args:
             key: What is waited for, such as `approval`; published as WaitKey.
             timeout: After this the outcome is `timeout`.
-            context: Where to go on; by default the key, and the workflow's type as the plan.
-            outcomes: What a resume may answer.
-            policy: What a restore does with memory that changed meanwhile.
-            ask: What a person is asked, for the card in the Temporal UI.
-            form: JSON Schema that a payload is held to when it comes.
-            payload_type: Type of the payload; its schema is the form, unless one is given.
+            context: Where to continue; by default the key, with the workflow's type as the plan.
+            outcomes: The outcomes that a resume may have.
+            policy: What a restore does if memory has changed.
+            ask: The question to a person, for the card in the Temporal UI.
+            form: JSON Schema that the payload must match.
+            payload_type: Type of the payload; its JSON Schema is the form, unless `form` is given.
 
         Raises:
-            InvalidInputError: the key is too long, or the form is no JSON Schema.
-            AlreadyWaitingError: another wait of the job is under way, or was given up and is still
-                open; a job has one at a time.
+            InvalidInputError: the key is too long, or the form is not a valid JSON Schema.
+            AlreadyWaitingError: another wait of the job is open, perhaps one that was cancelled; a job has
+                one at a time.
         """
         check_wait_key(key)
         if self._waits.open is None:
@@ -351,18 +350,18 @@ class AgentMemory(AgentKnowledge):
         )
 
     async def fork(self, origin: ForkOrigin, *, job_id: str, session_id: str) -> Scope:
-        """Gives another job the memory that a wait's snapshot holds; returns that job's scope.
+        """Gives a new job the memory of a wait's snapshot; returns the new job's scope.
 
-        The snapshot's working memory goes into a session of its own, its read set becomes the other
-        job's. The job that waited is left alone. Start the other job's workflow with the scope.
+        The new job gets the snapshot's working memory, in a session of its own, and its read set. The job that
+        waited does not change. Start the new job's workflow with the returned scope.
 
         Args:
-            origin: A wait, of this job or another of the agent.
-            job_id: The other job, which has done nothing yet.
-            session_id: A session in which nothing has been written.
+            origin: A wait of this job, or of another job of the agent.
+            job_id: The new job, which has not written anything yet.
+            session_id: An empty session.
 
         Raises:
-            ActivityError: one of them is not new; nothing has changed.
+            ActivityError: the job or the session is not new; nothing has changed.
         """
         await self.until_unpaused()
         scope = self._scope.model_copy(update={"session_id": session_id})
@@ -379,7 +378,7 @@ class AgentMemory(AgentKnowledge):
 
         Args:
             outcome: How the job ended.
-            plan: What the job was; by default the workflow's type.
+            plan: The name of the plan; by default the workflow's type.
             cause: Why it failed.
         """
         self.inbox.end(outcome)

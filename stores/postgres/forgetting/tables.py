@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_
 
 
 class ForgettingRow(Table, table=True):
-    """A forgetting: who, what and how much; once done, a tombstone without the topic."""
+    """A forgetting: who, the topic, and how many rows. The topic is removed when it is done."""
 
     __tablename__ = "forgetting"
     __table_args__ = (

@@ -39,7 +39,7 @@ def _of_source(name: str) -> Any:
 
 
 class ClaimRow(Table, table=True):
-    """A claim: what one message or person said, append-only."""
+    """A claim: what one message or person says. Rows never change."""
 
     __tablename__ = "claim"
     __table_args__ = (
@@ -71,7 +71,7 @@ class ClaimRow(Table, table=True):
 
 
 class FactRow(Table, table=True):
-    """A fact: what is believed, computed from the claims and rewritten when they change."""
+    """A fact: what is believed. It is computed from claims, again with each new claim."""
 
     __tablename__ = "fact"
     __table_args__ = (
@@ -128,7 +128,7 @@ class FactRow(Table, table=True):
 
 
 class PredicateRow(Table, table=True):
-    """What a tenant has set for a predicate; for others the defaults hold."""
+    """A tenant's changes to a predicate. The other predicates have their defaults."""
 
     __tablename__ = "predicate"
     __table_args__ = (
@@ -148,7 +148,7 @@ def _names() -> Any:
 
 
 class EntryRow(Table, table=True):
-    """One memory. `number` stands for it in the indexes, `lexemes` is its length in them.
+    """An entry: a text that a search finds. The indexes refer to it by `number`; `lexemes` is its length.
 
     `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
     terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
@@ -213,7 +213,7 @@ class EntryRow(Table, table=True):
 
 
 class PostingRow(Table, table=True):
-    """How often a lexeme is in an entry, and how long that entry is."""
+    """The frequency of a lexeme in an entry, and the length of the entry."""
 
     __tablename__ = "posting"
 
@@ -225,7 +225,7 @@ class PostingRow(Table, table=True):
 
 
 class LexemeRow(Table, table=True):
-    """How many entries of an agent a lexeme is in."""
+    """The number of an agent's entries that contain a lexeme."""
 
     __tablename__ = "lexeme"
 
@@ -235,7 +235,7 @@ class LexemeRow(Table, table=True):
 
 
 class CorpusRow(Table, table=True):
-    """How many entries an agent has, how long they are together, and in which languages there were some."""
+    """The number of an agent's entries, their total length in lexemes, and their languages."""
 
     __tablename__ = "corpus"
 
@@ -246,7 +246,7 @@ class CorpusRow(Table, table=True):
 
 
 class EntryTermRow(Table, table=True):
-    """A name that an entry is found by, or an entry that it is related to."""
+    """A keyword, tag, alias or subject of an entry, or an entry that it is related to."""
 
     __tablename__ = "entry_term"
     __table_args__ = (
@@ -262,7 +262,7 @@ class EntryTermRow(Table, table=True):
 
 
 class EmbeddingRow(Table, table=True):
-    """An entry's vector of one model."""
+    """The vector of an entry, by one model."""
 
     __tablename__ = "embedding"
     __table_args__ = (
@@ -281,7 +281,7 @@ class EmbeddingRow(Table, table=True):
 
 
 class EmbeddingModelRow(Table, table=True):
-    """How many entries of an agent have a vector of a model; up to `complete_to` none is missing.
+    """The number of an agent's entries that have a vector by a model. All entries up to `complete_to` have one.
 
     Which entries have none is found without looking at those that have one.
     """
@@ -295,7 +295,7 @@ class EmbeddingModelRow(Table, table=True):
 
 
 class IngestStateRow(Table, table=True):
-    """The state of a resource's extraction; `reason` says why one is parked.
+    """The state of a message's extraction; `reason` says why it is parked.
 
     `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of
     the message that a correction is about.
@@ -332,7 +332,7 @@ class IngestStateRow(Table, table=True):
 
 
 class EventRow(Table, table=True):
-    """An event for subscribers about a change of memory: the outbox."""
+    """An event about a change of memory, for subscribers."""
 
     __tablename__ = "memory_event"
     __table_args__ = (

@@ -22,7 +22,7 @@ class SettingRow(Table, table=True):
 
 
 class MemoryRetrievalRow(Table, table=True):
-    """What auto-retrieval has put before a message."""
+    """The result of one auto-retrieval before a message."""
 
     __tablename__ = "memory_retrievals"
     __table_args__ = (
