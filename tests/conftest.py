@@ -41,6 +41,7 @@ from tests.pooler import find_pgbouncer, running_pooler, through
 _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
 _TEMPLATE = "migrated"  # a database to which nobody connects
+_ROOM_BYTES = 4 * 2**30  # what the servers of a run may come to need
 _POOL_SIZE = 4  # as many transactions as a test has open at the same time
 # What a shell starts in the background ignores Ctrl-C, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -114,7 +115,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{_POOLER} is set, and pgbouncer is not installed")
     for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
         del os.environ[name]
-    data_dir = Path(tempfile.mkdtemp(prefix="mnestic-tests-"))
+    data_dir = Path(tempfile.mkdtemp(prefix="mnestic-tests-", dir=_memory_folder()))
     os.environ[_DATA] = str(data_dir)
     config.stash[_servers] = servers = _Servers(data_dir)
     servers.start()
@@ -125,6 +126,16 @@ def pytest_configure(config: pytest.Config) -> None:
         assert state.database_admin_url is not None
         folder = pooler.enter_context(running_pooler(state.database_admin_url, size=_POOL_SIZE))
         os.environ[_POOLER] = str(folder)
+
+
+def _memory_folder() -> Path | None:
+    """A folder in memory, where the system has one with room: both servers sync each commit to their disk.
+
+    No test needs the data of these servers after a crash of the machine.
+    """
+    folder = Path("/dev/shm")
+    has_room = os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _ROOM_BYTES
+    return folder if has_room else None
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
