@@ -36,7 +36,7 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("mnestic", appauthor=False)),
-        description="Where the embedded runtime keeps its databases and logs; default: the user data directory",
+        description="Folder of the embedded runtime's databases and logs; default: the user data directory",
     )
     tenant_id: str = Field("default", description="The tenant of every read and write")
     task_queue: str = Field("mnestic", description="Temporal task queue of jobs and activities")
@@ -48,19 +48,20 @@ class Settings(BaseSettings):
     build_id: str | None = Field(
         None,
         pattern="^[A-Za-z0-9][A-Za-z0-9._@:+-]{0,127}$",
-        description="Build of a worker's code, to which its jobs are pinned; default: not versioned",
+        description="Build id of a worker's code; its jobs are pinned to it. Default: not versioned",
     )
     tenant_weight: float | None = Field(
         None,
         ge=0.001,
         le=1000,
-        description="Share of the workers that the tenant's jobs get beside other tenants'; default: 1",
+        description="Weight of the tenant's jobs when tenants take turns; default: 1",
     )
     database_url: SecretStr | None = Field(
-        None, description="Postgres of your own; without it the embedded one is used"
+        None, description="Address of your Postgres; default: the embedded one"
     )
     database_admin_url: SecretStr | None = Field(
-        None, description="Role that owns the schema, for migrations; default: database_url"
+        None,
+        description="The same, with the role that owns the schema, for migrations; default: MNESTIC_DATABASE_URL",
     )
     cache_bytes: int = Field(
         default_factory=cache_bytes,
@@ -71,7 +72,7 @@ class Settings(BaseSettings):
     temporal_address: str | None = Field(
         None,
         validation_alias="TEMPORAL_ADDRESS",
-        description="Temporal of your own; TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and TEMPORAL_TLS_* apply",
+        description="Address of your Temporal; TEMPORAL_NAMESPACE, TEMPORAL_API_KEY and TEMPORAL_TLS_* apply",
     )
     temporal_ui_url: str | None = Field(
         None,
@@ -80,13 +81,13 @@ class Settings(BaseSettings):
     )
     payload_keys: SecretStr | None = Field(
         None,
-        description="Keys of what Temporal carries, as id:key with 32 bytes in base64, separated by commas; all decrypt",
+        description="Keys for payloads in Temporal: id:key, with 32 bytes in base64, separated by commas",
     )
     payload_keys_file: Path | None = Field(
-        None, description="File with such keys, one a line, beside or in place of them"
+        None, description="File with more such keys, one in each line"
     )
     payload_key_id: str | None = Field(
-        None, min_length=1, description="The key that encrypts; without it nothing is encrypted"
+        None, min_length=1, description="Id of the key that encrypts; default: no encryption"
     )
     temporal_port: int | None = Field(
         None,
@@ -101,25 +102,31 @@ class Settings(BaseSettings):
         description="Port of the embedded Temporal UI; default: 8233 or the next free one",
     )
     openai_api_key: SecretStr | None = Field(
-        None, validation_alias="OPENAI_API_KEY", description="Without it the local provider is used"
+        None,
+        validation_alias="OPENAI_API_KEY",
+        description="API key of the models; without it and OPENAI_BASE_URL, local models are used",
     )
     openai_base_url: str | None = Field(
-        None, validation_alias="OPENAI_BASE_URL", description="Any OpenAI-compatible server"
+        None,
+        validation_alias="OPENAI_BASE_URL",
+        description="Address of an OpenAI-compatible server",
     )
     chat_model: str = Field("gpt-5-mini", description="Model for `think` nodes and summaries")
     extraction_model: str | None = Field(
         None,
         min_length=1,
-        description="Model that extracts facts from messages; default: the chat model; `local`: rules, without a model",
+        description="Model that extracts facts from messages; `local`: rules, without a model; default: the chat model",
     )
     embedding_model: str | None = Field(
-        None, min_length=1, description="Model of the vectors; default: a local one"
+        None,
+        min_length=1,
+        description="Model that makes vectors; default: a local one, with 256 dimensions",
     )
     embedding_dimensions: int = Field(
-        512, ge=1, le=4000, description="How wide its vectors are; the local ones have 256"
+        512, ge=1, le=4000, description="Dimensions of MNESTIC_EMBEDDING_MODEL's vectors"
     )
     embedding_max_tokens: int = Field(
-        8192, ge=1, description="Longest text it takes, in tokens; longer ones are cut"
+        8192, ge=1, description="Tokens to which a text is cut for MNESTIC_EMBEDDING_MODEL"
     )
     extraction_concurrency: int = Field(
         4,
@@ -128,7 +135,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices(
             "MNESTIC_EXTRACTION_CONCURRENCY", "MNESTIC_LEARNING_CONCURRENCY"
         ),
-        description="Concurrent calls of models for extraction, in a worker",
+        description="Concurrent model calls for extraction, in a worker",
     )
     extraction_tokens_per_day: int | None = Field(
         None,
@@ -136,7 +143,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices(
             "MNESTIC_EXTRACTION_TOKENS_PER_DAY", "MNESTIC_LEARNING_TOKENS_PER_DAY"
         ),
-        description="Most tokens that extraction and searches may use in a tenant's day (UTC); then messages wait; default: no limit",
+        description="Tokens that a tenant may use in a day (UTC) for extraction and searches; then messages wait. Default: no limit",
     )
     extraction_usd_per_day: float | None = Field(
         None,
@@ -145,7 +152,7 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices(
             "MNESTIC_EXTRACTION_USD_PER_DAY", "MNESTIC_LEARNING_USD_PER_DAY"
         ),
-        description="Most USD, likewise, by the prices below",
+        description="USD that a tenant may use, likewise, by MNESTIC_MODEL_PRICES. Default: no limit",
     )
     model_timeout_s: float = Field(
         60.0, gt=0, description="Time limit of one model call, in seconds"
@@ -160,46 +167,52 @@ class Settings(BaseSettings):
         description="USD per million tokens, as JSON; the defaults are list prices, check them",
     )
     retrieval_concurrency: int = Field(
-        16, ge=1, le=1000, description="Concurrent calls of models for searches, in a process"
+        16, ge=1, le=1000, description="Concurrent model calls for searches, in a process"
     )
     retrieval_timeout_s: float = Field(
-        2.0, gt=0, description="How long a message waits for memories, in seconds"
+        2.0, gt=0, description="Time limit of auto-retrieval for memories, in seconds"
     )
     rerank_url: str | None = Field(
         None,
-        description="Server of a reranker (`POST /rerank` as Cohere, Jina and vLLM have it), such as https://api.cohere.com/v2",
+        description="Address of a reranking server (`POST /rerank` as of Cohere, Jina and vLLM), such as https://api.cohere.com/v2",
     )
-    rerank_model: str | None = Field(None, min_length=1, description="Its model")
-    rerank_api_key: SecretStr | None = Field(None, description="Its key, sent as bearer token")
+    rerank_model: str | None = Field(
+        None, min_length=1, description="Model of the reranking server"
+    )
+    rerank_api_key: SecretStr | None = Field(
+        None, description="Bearer token for the reranking server"
+    )
     rerank_timeout_s: float = Field(
         1.0,
         gt=0,
-        description="How long a search waits for it, in seconds; then it continues without",
+        description="Time limit of the reranking server, in seconds; then a search continues without it",
     )
     rerank_max_tokens: int = Field(
         512,
         ge=1,
-        description="Longest text it takes, in tokens; longer ones are cut",
+        description="Tokens to which a text is cut for the reranking server",
     )
     obsidian_vault: Path | None = Field(
-        None, description="Folder of an Obsidian vault, whose notes are put before a message"
+        None, description="Folder of an Obsidian vault, for auto-retrieval of notes"
     )
     obsidian_url: str | None = Field(
-        None, description="Or its Local REST API, such as https://127.0.0.1:27124"
+        None,
+        description="Address of a vault's Local REST API, instead of a folder, such as https://127.0.0.1:27124",
     )
-    obsidian_api_key: SecretStr | None = Field(None, description="Key of that API")
+    obsidian_api_key: SecretStr | None = Field(None, description="API key of the vault")
     obsidian_fingerprint: str | None = Field(
-        None, description="SHA-256 of its certificate; no other one is accepted then"
+        None,
+        description="SHA-256 of the vault's certificate; no other certificate is then accepted",
     )
     obsidian_ca_file: Path | None = Field(
         None,
-        description="PEM of the authority of its certificate; default: those that the system trusts",
+        description="PEM file of the authority that signs the vault's certificate; default: those of the system",
     )
     obsidian_timeout_s: float = Field(
-        1.0, gt=0, description="How long a message waits for notes, in seconds"
+        1.0, gt=0, description="Time limit of auto-retrieval for notes, in seconds"
     )
     prometheus_address: str | None = Field(
-        None, description="host:port at which a worker serves metrics; default: none"
+        None, description="host:port where a worker serves Prometheus metrics; default: none"
     )
     otlp_endpoint: str | None = Field(
         None,
@@ -207,11 +220,11 @@ class Settings(BaseSettings):
         description="Where traces are sent (OTLP over HTTP); default: nowhere",
     )
     worker_cpu_target: float = Field(
-        0.9, gt=0, le=1, description="CPU share at which a worker takes no more work"
+        0.9, gt=0, le=1, description="CPU share above which a worker takes no more tasks"
     )
     worker_memory_target: float = Field(0.8, gt=0, le=1, description="Memory share, likewise")
     worker_shutdown_s: float = Field(
-        30.0, ge=0, description="How long a stopping worker waits for its activities, in seconds"
+        30.0, ge=0, description="Time that a stopping worker waits for its activities, in seconds"
     )
     max_payload_bytes: int = Field(
         16_384,
@@ -220,9 +233,13 @@ class Settings(BaseSettings):
         description="Largest input or resume payload, as canonical JSON",
     )
     log_level: str = Field(
-        "INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$", description="Level of the logs"
+        "INFO",
+        pattern="^(DEBUG|INFO|WARNING|ERROR)$",
+        description="Log level: DEBUG, INFO, WARNING or ERROR",
     )
-    log_format: str = Field("text", pattern="^(text|json)$", description="text or json")
+    log_format: str = Field(
+        "text", pattern="^(text|json)$", description="Format of the logs: text or json"
+    )
 
 
 def load_settings(**overrides: object) -> Settings:

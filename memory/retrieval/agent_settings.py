@@ -1,4 +1,4 @@
-"""What is set for an agent at run time: what is put before its messages, and how retrieval weighs.
+"""The settings of an agent, which change at run time: auto-retrieval, language and weights of retrieval.
 
 It stands apart from the settings of a process, which hold addresses and secrets: these are stored with
 the agent's memory, and hold from the next message on.
@@ -54,24 +54,24 @@ class AgentSettings(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     auto_retrieve_enabled: bool = Field(
-        default=True, description="Whether memories and notes are put before a message"
+        default=True, description="Whether auto-retrieval finds memories and notes"
     )
     auto_retrieve_max_results: int = Field(
-        default=4, ge=1, le=100, description="Most memories that are put there"
+        default=4, ge=1, le=100, description="Maximum number of memories in an auto-retrieval"
     )
     auto_retrieve_min_score: Share = Field(
-        default=0.5, description="Lowest score of a memory that is put there"
+        default=0.5, description="Minimum score of a memory in an auto-retrieval"
     )
     obsidian_context_enabled: bool = Field(
-        default=True, description="Whether notes of the vault are put there too"
+        default=True, description="Whether auto-retrieval adds notes of the vault"
     )
     obsidian_context_notes: tuple[NotePath, ...] = Field(
         default=(),
         max_length=50,
-        description="Notes that are always put there, by their paths in the vault",
+        description="Paths of notes in the vault that auto-retrieval always adds",
     )
     obsidian_context_tag: Annotated[
-        str, Field(pattern=_TAG, description="Tag of notes that are put there; empty: none")
+        str, Field(pattern=_TAG, description="Tag of notes that auto-retrieval adds; empty: none")
     ] = "mnestic"
     language: Annotated[
         str,
@@ -83,7 +83,7 @@ class AgentSettings(DeferredModel):
     )
     rerank: Rerank = Field(
         default="off",
-        description="What reads the best results again together with the question: local, remote or off",
+        description="Reranker of the best results: local, remote or off",
     )
     retrieval_policy: Mapping[str, float] = Field(
         default={}, description="Weights that differ from the preset's"

@@ -169,7 +169,10 @@ def change(
     entry_type: Annotated[str | None, typer.Option("--type", help=f"{_TYPES}.")] = None,
     subject: Subjects = None,
     tag: Tags = None,
-    critical: Annotated[bool | None, typer.Option("--critical/--not-critical")] = None,
+    critical: Annotated[
+        bool | None,
+        typer.Option("--critical/--not-critical", help="Protect it from deletion by any policy."),
+    ] = None,
     status: Annotated[str | None, typer.Option(help="active or archived.")] = None,
     parent: Annotated[
         str | None, typer.Option(help="Id of the parent entry; none removes it.")
