@@ -2,36 +2,15 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.plan_checks import check_plan
 from mnestic.memory.jobs.plan_inputs import check_inputs
-from mnestic.memory.jobs.plans import Plan, ThinkNode, ToolNode, WaitNode
+from mnestic.memory.jobs.plans import Plan, ThinkNode, ToolNode
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.retrieval.selections import AutoSelection
-
-
-def emit(node_id: str, next_: Any) -> dict[str, Any]:
-    return {"id": node_id, "kind": "emit", "channel": "chat", "content": "x", "next": next_}
-
-
-def wait(node_id: str, **on: str) -> dict[str, Any]:
-    return {"id": node_id, "kind": "wait", "key": "k", "timeout": "1d", "on": on}
-
-
-def tool(node_id: str = "a", **fields: Any) -> dict[str, Any]:
-    return {"id": node_id, "kind": "tool", "activity": "x", "next": "end"} | fields
-
-
-def plan(*nodes: dict[str, Any]) -> Plan:
-    return Plan.model_validate({"name": "test", "nodes": nodes})
-
-
-def problems(*nodes: dict[str, Any]) -> list[tuple[int | None, str]]:
-    return [(problem.index, problem.why) for problem in check_plan(plan(*nodes))]
+from tests.memory.jobs.plan_samples import emit, plan, problems, tool, wait
 
 
 def test_a_sound_plan_has_no_problems() -> None:
@@ -239,79 +218,6 @@ def test_a_tool_says_how_long_each_part_may_take() -> None:
 def test_an_id_of_other_characters_is_refused(node_id: str) -> None:
     with pytest.raises(ValidationError, match="id"):
         plan(emit(node_id, "end"))
-
-
-@given(st.data())
-def test_loops_are_told_exactly_for_nodes_that_come_back_to_themselves(data: st.DataObject) -> None:
-    count = data.draw(st.integers(1, 7))
-    ids = [f"n{number}" for number in range(count)]
-    target = st.sampled_from([*ids, "end"])
-    waits = data.draw(st.sets(st.sampled_from(ids)))
-    following = {node_id: data.draw(st.tuples(target, target)) for node_id in ids}
-    nodes = [
-        wait(node_id, resumed=one, timeout=two)
-        if node_id in waits
-        else emit(node_id, {"on": "x", "cases": {"one": one}, "otherwise": two})
-        for node_id, (one, two) in following.items()
-    ]
-
-    told = {why.split("'")[1] for _, why in problems(*nodes) if "in a loop" in why}
-
-    assert told == comes_back(ids, waits, following)
-
-
-def comes_back(ids: list[str], waits: set[str], following: dict[str, tuple[str, str]]) -> set[str]:
-    """Warshall's closure over the steps that need no wait; a node on its own diagonal is in a loop."""
-    step = {(a, b): a not in waits and b in following[a] for a in ids for b in ids}
-    for via in ids:
-        for a in ids:
-            for b in ids:
-                step[a, b] = step[a, b] or (step[a, via] and step[via, b])
-    return {node_id for node_id in ids if step[node_id, node_id]}
-
-
-TEXT = st.sampled_from(
-    ["x", "${input.x}", "${imput}", "${memory.results}", "${memory.results.n0.y}", "$", "${a | b}"]
-)
-FORM = st.none() | st.dictionaries(
-    st.sampled_from(["type", "$ref", "properties", "required", "pattern"]),
-    st.sampled_from(["object", "#", "[", 3, None, [], {}, ["x"]]),
-    max_size=3,
-)
-
-
-@st.composite
-def random_plans(draw: st.DrawFn) -> Plan:
-    """Plans of which some are sound: nodes that name each other, themselves or nothing that is there."""
-    ids = [f"n{number}" for number in range(draw(st.integers(1, 6)))]
-    target = st.sampled_from([*ids, "end", *(["gone"] if draw(st.booleans()) else [])])
-    nodes = []
-    for node_id in ids:
-        if draw(st.booleans()):
-            outcomes = {"resumed": draw(target), "timeout": draw(target)}
-            nodes.append(wait(node_id, **outcomes) | {"form": draw(FORM), "ask": draw(TEXT)})
-            continue
-        branch = {"on": draw(TEXT), "cases": {"x": draw(target)}, "otherwise": draw(target)}
-        following = draw(target) if draw(st.booleans()) else branch
-        catch = {"catch": draw(st.none() | target), "content": draw(TEXT)}
-        nodes.append(emit(node_id, following) | catch)
-    return plan(*nodes)
-
-
-@given(random_plans(), st.data())
-def test_a_plan_that_is_accepted_ends_or_waits_whatever_its_nodes_do(
-    made: Plan, data: st.DataObject
-) -> None:
-    if check_plan(made):
-        return
-    node_id = data.draw(st.sampled_from([node.id for node in made.nodes]))
-
-    walked = 0
-    while node_id != "end" and not isinstance(made.node(node_id), WaitNode):
-        node_id = data.draw(st.sampled_from(made.node(node_id).successors()))
-        walked += 1
-
-    assert walked <= len(made.nodes)
 
 
 def test_the_decision_id_is_of_the_plan_and_not_of_how_it_was_written() -> None:

@@ -1,10 +1,10 @@
 """What questions ask of models: written down on whose account it was, and held to the day's budget."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,53 +15,17 @@ from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import open_query_models
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import PRICES, Answer, Call, Steps, refused, said, vectors
+from tests.activities.learning_models import PRICES, Call, Steps, said, vectors
 from tests.activities.locks import until_held_up
+from tests.activities.retrieval.query_models.conftest import ANSWER, QUESTION
 
-QUESTION = "Where does Mara live?"
 AGAIN = "Where is it that Mara lives?"  # an answer is kept, and asks no model again
-ANSWER = "Mara lives in Turin, near the river."
 COST = 7 * 0.5 / 1_000_000
-
-
-@pytest.fixture
-def memory(unembedded: Memory) -> Memory:
-    """Entries get their vectors by learning."""
-    return unembedded
-
-
-@pytest.fixture
-def models(openai: AsyncOpenAI, chat_server: Any) -> Callable[..., QueryModels]:
-    """Makes models whose vectors come from the loopback server."""
-    chat_server.answers = vectors
-
-    def make(closing: timedelta = timedelta(minutes=1), **limits: Any) -> QueryModels:
-        embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
-        return QueryModels(
-            embedder, limits=ModelCallLimits(**limits), prices=PRICES, closing=closing
-        )
-
-    return make
-
-
-@pytest.fixture
-def client(memory: Memory, settings: Settings) -> Callable[[QueryModels], MemoryClient]:
-    """The agent's memory, asked through models."""
-    return lambda models: MemoryClient(
-        memory, tenant_id=settings.tenant_id, agent_id="ada", models=models
-    )
-
-
-@pytest.fixture
-def caller(memory: Memory, settings: Settings) -> Caller:
-    return Caller(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
 
 
 @pytest.fixture
@@ -286,23 +250,6 @@ async def test_what_was_refused_after_it_was_paid_for_is_written_down(
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
 
 
-async def test_a_model_that_is_down_is_named_and_costs_nothing(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    usage: Callable[[], list[Call]],
-    chat_server: Any,
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    chat_server.answers = lambda *_: refused(503)
-
-    found = await ada.retrieve(QUESTION)
-
-    assert list(found.skipped) == ["semantic"]
-    assert [one.entry.content for one in found.results] == [ANSWER]
-    assert usage() == []
-
-
 async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
     models: Callable[..., QueryModels], caller: Caller, ada: MemoryClient, usage: Any
 ) -> None:
@@ -327,105 +274,3 @@ async def test_no_more_questions_ask_a_model_at_once_than_may(
     await asyncio.gather(*(ada.retrieve(f"{QUESTION} {n}") for n in range(6)))
 
     assert chat_server.most_at_once == 2
-
-
-async def test_a_model_that_hangs_leaves_a_message_what_its_words_find(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    chat_server: Any,
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    chat_server.answers, chat_server.silent = None, True
-
-    told = await ada.auto_retrieve(QUESTION, "chat", min_score=0.1)
-
-    assert [one.content for one in told.memories] == [ANSWER]
-    assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
-    assert "no answer within" in told.skipped[0].why
-
-
-class Late:
-    """An embedder of somebody else's, which tells by Python's own error that it was too late."""
-
-    name = model = "late"
-    batch = 1
-
-    async def embed(self, _: Sequence[str]) -> NoReturn:
-        raise TimeoutError
-
-
-async def test_a_model_that_is_too_late_by_its_own_limit_is_named(
-    client: Callable[[QueryModels], MemoryClient],
-) -> None:
-    ada = client(QueryModels(Late()))
-    await ada.add(ANSWER)
-
-    found = await ada.retrieve(QUESTION)
-
-    assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
-    assert [one.entry.content for one in found.results] == [ANSWER]
-
-
-def refusing(words: str) -> Callable[[str, Any], Answer]:
-    """A server that takes no request with some words."""
-    return lambda path, body: (
-        refused(400) if any(words in text for text in body["input"]) else vectors(path, body)
-    )
-
-
-async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_being_forgotten(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    caller: Caller,
-    chat_server: Any,
-) -> None:
-    asked = models()
-    ada = client(asked)
-    contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
-    ids = [(await ada.add(content)).id for content in contents]
-    chat_server.answers = refusing("forbidden")
-    embedder = asked.embedder(caller, is_budgeted=False)
-
-    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
-
-    # What has the topic's words goes by these.
-    assert [(one.kind, one.name) for one in found.uncompared] == [("entry", ids[1])]
-    async with caller() as transaction:
-        missing = await transaction.entries.list_unembedded(embedder.name, limit=10)
-    assert [one.id for one in missing] == ids[1:3]
-
-
-async def test_what_ingestion_could_not_embed_is_named_too(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    caller: Caller,
-) -> None:
-    asked = models()
-    (entry_id,) = [(await client(asked).add("forbidden")).id]
-    embedder = asked.embedder(caller, is_budgeted=False)
-    async with caller(write=True) as transaction:
-        nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
-        await transaction.entries.embed(embedder.name, [nothing])
-
-    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
-
-    assert [one.name for one in found.uncompared] == [entry_id]
-
-
-@pytest.mark.parametrize("status", [401, 503])
-async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    caller: Caller,
-    chat_server: Any,
-    status: int,
-) -> None:
-    asked = models()
-    await client(asked).add(ANSWER)
-    chat_server.answers = lambda *_: refused(status)
-
-    with pytest.raises(ModelUnavailableError):
-        await find_entries_by_meaning(
-            caller, "river", embedder=asked.embedder(caller, is_budgeted=False)
-        )
