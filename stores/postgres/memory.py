@@ -230,7 +230,7 @@ class PostgresMemory:
             ConfigurationError: the address is malformed.
         """
         self._where = describe_url(url)
-        self._engine: AsyncEngine = create_async_engine(
+        self.engine: AsyncEngine = create_async_engine(
             driver_url(url),
             pool_size=pool_size,
             max_overflow=pool_size,
@@ -241,9 +241,9 @@ class PostgresMemory:
             json_deserializer=from_json,
             hide_parameters=True,  # they hold memory, and its errors are logged and travel
         )
-        drop_closed(self._engine)
-        prepare_unless_pooled(self._engine)
-        send_reals(self._engine)
+        drop_closed(self.engine)
+        prepare_unless_pooled(self.engine)
+        send_reals(self.engine)
         self._embedder = embedder
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
@@ -254,7 +254,7 @@ class PostgresMemory:
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 unit = UnitOfWork(
                     connection,
                     tenant_id=tenant_id,
@@ -283,7 +283,7 @@ class PostgresMemory:
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
         """See the port."""
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 query = _AGENT_OF_JOB.bind({"tenant_id": tenant_id, "job_id": job_id})
                 rows, _ = await run_together(
                     connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
@@ -294,7 +294,7 @@ class PostgresMemory:
         """See the port."""
         parameters = {"tenant_id": tenant_id, "prefix": prefix, "limit": limit}
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 rows, _ = await run_together(
                     connection,
                     [_JOBS_NAMED.bind(parameters), COMMIT],
@@ -305,7 +305,7 @@ class PostgresMemory:
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """See the port."""
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 query = _WAITING.bind({"tenant_id": tenant_id})
                 rows, _ = await run_together(
                     connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
@@ -330,7 +330,7 @@ class PostgresMemory:
             "limit": check_limit(limit) + 1,
         }
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 rows, _ = await run_together(
                     connection,
                     [_AGENTS.bind(parameters), COMMIT],
@@ -348,7 +348,7 @@ class PostgresMemory:
             ConfigurationError: the address is of a role that may not run as the application.
         """
         with failures(where=self._where):
-            async with self._engine.connect() as connection:
+            async with self.engine.connect() as connection:
                 await run_together(connection, (), opening=begin_statements("", write=False))
                 check_version(await connection.run_sync(schema_version_of))
                 await run_together(connection, [COMMIT])
@@ -358,4 +358,4 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
-            await self._engine.dispose()
+            await self.engine.dispose()

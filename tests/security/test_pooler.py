@@ -126,7 +126,7 @@ async def test_only_behind_a_pooler_no_statements_are_prepared(
     pooled: PostgresMemory, memory: PostgresMemory
 ) -> None:
     async def threshold(memory: PostgresMemory) -> int | None:
-        async with memory._engine.connect() as connection:
+        async with memory.engine.connect() as connection:
             driver: Any = (await connection.get_raw_connection()).driver_connection
             return driver.prepare_threshold  # type: ignore[no-any-return]
 

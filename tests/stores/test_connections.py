@@ -58,14 +58,14 @@ async def test_a_connection_that_was_left_within_a_pipeline_is_not_used_again(
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
     await _set(memory, settings.tenant_id)
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
         assert driver is not None
         pipeline = driver.pipeline()  # nothing ends it, as nothing has it go
         await pipeline.__aenter__()
     await _set(memory, settings.tenant_id)
 
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         raw = await connection.get_raw_connection()
         assert raw.driver_connection is not driver
         assert driver.closed
@@ -77,7 +77,7 @@ async def test_statements_that_run_together_are_waited_for_once(admin_url: str) 
     ones: list[Query] = [(f"SELECT {number} AS one", ()) for number in range(5)]
     async with counting(admin_url.replace("postgres@", "mnestic_app@")) as wire:
         memory = PostgresMemory(wire.url, pool_size=1)
-        async with memory._engine.connect() as connection:
+        async with memory.engine.connect() as connection:
             await run_together(connection, ones[:1])
             before = wire.round_trips
             rows = await run_together(connection, ones)
@@ -91,7 +91,7 @@ async def test_statements_that_run_together_are_waited_for_once(admin_url: str) 
 async def test_a_statement_without_rows_has_none_among_those_that_have(settings: Settings) -> None:
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         begun, (row,), ended = await run_together(
             connection, [("BEGIN", ()), ("SELECT $1 AS one", ["x"]), ("COMMIT", ())]
         )
@@ -106,7 +106,7 @@ async def test_a_transaction_begins_and_ends_once(settings: Settings, write: boo
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
     warned: list[str | None] = []
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         driver = (await connection.get_raw_connection()).driver_connection
         assert driver is not None
         driver.add_notice_handler(lambda notice: warned.append(notice.message_primary))
@@ -119,7 +119,7 @@ async def test_a_transaction_begins_and_ends_once(settings: Settings, write: boo
             if write:
                 await transaction.records.set("n", "k", 1)
             assert await transaction.now() == began
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         ended = (await connection.get_raw_connection()).driver_connection
         assert ended is driver
         assert driver.info.transaction_status == TransactionStatus.IDLE
@@ -156,10 +156,10 @@ async def test_of_what_runs_together_the_first_failure_is_told(settings: Setting
     one: Query = ("SELECT 1 AS one", ())
     refused: Query = ("SELECT CAST($1 AS bigint[]) AS numbers", ["{99999999999999999999}"])
     for _ in range(50):
-        async with memory._engine.connect() as connection:
+        async with memory.engine.connect() as connection:
             with pytest.raises(DataError):
                 await run_together(connection, [one, refused, one])
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         ((row,),) = await run_together(connection, [one])
     await memory.close()
 
@@ -218,7 +218,7 @@ async def test_a_commit_that_postgres_answers_by_undoing_the_transaction_raises(
 ) -> None:
     assert settings.database_url is not None
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         await run_together(connection, [("BEGIN", ())])
         with pytest.raises(DataError):
             await run_together(connection, [("SELECT CAST($1 AS integer) AS one", ["no number"])])

@@ -85,7 +85,7 @@ async def _ask(memory: PostgresMemory, settings: Settings) -> None:
 
 
 async def _driver(memory: PostgresMemory) -> psycopg.AsyncConnection[Any]:
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         driver: Any = (await connection.get_raw_connection()).driver_connection
     return driver
 

@@ -11,10 +11,10 @@ SHOWN = r"a\x1b[2J\x1b]0;x\x07b\rc\u202ed\x9be"
 
 
 def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    """Gives standard output a width, whatever the terminal of whoever runs the tests."""
-    monkeypatch.setattr(out, "_width", width)
-    monkeypatch.setattr(out, "_height", 25)
-    monkeypatch.setattr(out, "_force_terminal", True)
+    """Makes standard output a terminal of a width, whatever that of whoever runs the tests."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", str(width))
 
 
 def test_what_would_steer_a_terminal_is_shown() -> None:

@@ -7,6 +7,7 @@ import pytest
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
 
 NONE = ["", " ", "bad tenant/!", "*", "a\0", "Zoë", "x" * 129]
 
@@ -21,10 +22,10 @@ async def test_a_tenant_that_is_no_id_is_refused_before_anything_is_connected(
         await MnesticClient.connect(nowhere)
 
 
-async def test_a_client_of_what_is_connected_checks_its_tenant_too(client: MnesticClient) -> None:
+async def test_a_client_of_what_is_connected_checks_its_tenant_too(
+    client: MnesticClient, memory: PostgresMemory
+) -> None:
     settings = client.settings.model_copy(update={"tenant_id": "bad tenant/!"})
 
     with pytest.raises(InvalidInputError, match="tenant: 'bad tenant/!' is not an id"):
-        MnesticClient(
-            client.temporal, client._memory, settings=settings, endpoints=client.endpoints
-        )
+        MnesticClient(client.temporal, memory, settings=settings, endpoints=client.endpoints)

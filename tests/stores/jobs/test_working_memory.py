@@ -40,7 +40,7 @@ def round_trips(memory: PostgresMemory, tmp_path: Path) -> Iterator[Callable[[],
             counts = [sent[begin:end].count("Execute") for begin, end in trips]
             return [number for number in counts if number]
 
-        event.listen(memory._engine.sync_engine, "checkout", follow)
+        event.listen(memory.engine.sync_engine, "checkout", follow)
         yield read
 
 

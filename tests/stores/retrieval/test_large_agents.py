@@ -102,7 +102,7 @@ async def test_what_adds_an_entry_is_planned_a_few_times(large: tuple[MemoryClie
 
     for number in range(10):
         await client.add(f"The {number}. crate is full.")
-    async with memory._engine.connect() as connection:
+    async with memory.engine.connect() as connection:
         plans = (await connection.execute(PLANS)).all()
     await memory.close()
 

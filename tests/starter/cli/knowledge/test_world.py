@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 
 Ask = Callable[..., Awaitable[Any]]
@@ -15,7 +16,7 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-async def told(ask: Ask, client: MnesticClient) -> None:
+async def told(ask: Ask, client: MnesticClient, memory: Memory) -> None:
     """Mara has moved, and has attended the choir on each of the last Mondays."""
     facts = ("memory", "facts", "add", "Mara")
     await ask(*facts, "lives_in", "Utrecht", "--since", "2020-01-01", *ADA)
@@ -25,7 +26,7 @@ async def told(ask: Ask, client: MnesticClient) -> None:
         until = (begins + timedelta(hours=2)).isoformat()
         attended = (*facts, "attended", "choir", "--since", begins.isoformat(), "--until", until)
         await ask(*attended, *ADA)
-    async with client._memory.transaction(
+    async with memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
         await transaction.entries.add(
