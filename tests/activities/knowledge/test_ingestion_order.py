@@ -53,7 +53,7 @@ def _told(fact: Fact) -> tuple[object, ...]:
 
 
 @hypothesis_settings(
-    max_examples=20,
+    max_examples=8,  # each learns two agents' messages
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -41,24 +41,18 @@ def test_the_commands_are_those_that_are_promised() -> None:
     assert promised <= set(ALL)
 
 
-@pytest.mark.parametrize("words", ALL, ids=" ".join)
-def test_each_command_explains_itself(cli: Cli, words: tuple[str, ...]) -> None:
-    done = cli(*words, "--help")
-
-    assert done.code == 0
-    assert "Usage: " in done.out
-    assert done.err == ""
-
-
-@pytest.mark.parametrize("words", [words for words in ALL if words])
-def test_each_command_has_json(cli: Cli, words: tuple[str, ...]) -> None:
+def test_each_command_explains_itself_and_has_json(cli: Cli) -> None:
     names = ("facts", "parked", "predicates", "record", "settings")
-    group = words in {("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
+    groups = {(), ("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
+    has_none = {*groups, ("memory", "export")}  # which is always lines of JSON
 
-    done = cli(*words, "--help")
+    for words in ALL:
+        done = cli(*words, "--help")
 
-    is_json = words == ("memory", "export")  # always, in lines
-    assert ("--json" in done.out) is not (group or is_json)
+        assert done.code == 0, words
+        assert "Usage: " in done.out, words
+        assert done.err == "", words
+        assert ("--json" in done.out) is (words not in has_none), words
 
 
 def test_the_exit_codes_are_in_the_help(cli: Cli) -> None:
@@ -128,23 +122,21 @@ def test_a_document_is_whole_where_a_terminal_has_no_characters_for_it() -> None
 
 
 @pytest.mark.parametrize("tenant", ["bad tenant/!", ""])
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_a_tenant_that_is_no_id_is_refused_before_anything_is_done(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, tenant: str
+) -> None:
+    commands = (
         ("memory", "add", "x y z", "--agent", "q"),
         ("memory", "search", "x y z", "--agent", "q"),
         ("job", "list"),
         ("index",),
         ("config",),
-    ],
-    ids=" ".join,
-)
-def test_a_tenant_that_is_no_id_is_refused_before_anything_is_done(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, tenant: str, words: tuple[str, ...]
-) -> None:
-    given = wired("--tenant", tenant, *words).error(code=2)
-    monkeypatch.setenv("MNESTIC_TENANT_ID", tenant or " ")  # an empty variable counts as unset
-    set_so = wired(*words).error(code=2)
+    )
 
-    assert f"error: tenant: {tenant!r} is not an id" in given
-    assert f"error: MNESTIC_TENANT_ID: {tenant or ' '!r} is not an id" in set_so
+    given = {words: wired("--tenant", tenant, *words).error(code=2) for words in commands}
+    monkeypatch.setenv("MNESTIC_TENANT_ID", tenant or " ")  # an empty variable counts as unset
+    set_so = {words: wired(*words).error(code=2) for words in commands}
+
+    for words in commands:
+        assert f"error: tenant: {tenant!r} is not an id" in given[words]
+        assert f"error: MNESTIC_TENANT_ID: {tenant or ' '!r} is not an id" in set_so[words]

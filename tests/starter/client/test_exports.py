@@ -11,15 +11,12 @@ import pytest
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import (
     EXPORT_LINE,
-    EndLine,
     ExportLine,
     HeaderLine,
     MessageLine,
-    RecordLine,
 )
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
-from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
@@ -216,23 +213,6 @@ async def test_an_export_that_is_read_back_is_the_same_memory(
     assert all(await answers(ada))
 
 
-@pytest.mark.usefixtures("worker")
-async def test_an_export_that_is_read_back_twice_or_where_it_is_of_changes_nothing(
-    client: MnesticClient, memory: Memory
-) -> None:
-    ada, eve = await remember_everything(client, memory), client.memory("eve")
-    lines = await exported(ada)
-    await eve.import_lines(lines)
-    first = await exported(eve)
-
-    again, home = await eve.import_lines(lines), await ada.import_lines(lines)
-
-    nothing = dict.fromkeys(type(again).model_fields, 0) | {"lines": len(lines)}
-    assert again.model_dump() == home.model_dump() == nothing
-    assert (await exported(eve))[1:] == first[1:]
-    assert (await exported(ada))[1:] == lines[1:]
-
-
 async def test_what_is_there_already_stays_as_it_is(client: MnesticClient) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
     await ada.ingest([said(1, "Mara", "I live in Ghent.")])
@@ -288,7 +268,7 @@ async def test_an_older_export_does_not_bring_back_what_its_agent_forgot(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_was_stopped_goes_on_and_two_at_once_add_it_once(
+async def test_each_line_is_added_once_however_often_it_is_read(
     client: MnesticClient, memory: Memory
 ) -> None:
     ada, eve, joe = await remember_everything(client, memory), *map(client.memory, ("eve", "joe"))
@@ -298,27 +278,16 @@ async def test_what_was_stopped_goes_on_and_two_at_once_add_it_once(
         with pytest.raises(InvalidInputError, match=f"cut off after line {end}"):
             await eve.import_lines(lines[:end])
     await eve.import_lines(lines)
+    again, home = await eve.import_lines(lines), await ada.import_lines(lines)
     counts = await asyncio.gather(*(joe.import_lines(lines) for _ in range(3)))
 
-    assert (await exported(eve))[1:] == (await exported(joe))[1:] == lines[1:]
+    nothing = dict.fromkeys(type(again).model_fields, 0) | {"lines": len(lines)}
+    assert again.model_dump() == home.model_dump() == nothing
+    for memory_of in (ada, eve, joe):
+        assert (await exported(memory_of))[1:] == lines[1:]
     assert sum(count.messages for count in counts) == sum(
         isinstance(line, MessageLine) for line in lines
     )
-
-
-async def test_a_claim_that_stands_with_another_message_is_refused(client: MnesticClient) -> None:
-    other = Claim(
-        id="c",
-        subject="Mara",
-        predicate="likes",
-        object="tea",
-        said_at=EVENING,
-        source=ClaimSource(extractor="rules", session_id="s", source_id="m"),
-    )
-    line = MessageLine(message=said(1, "Mara", "I like tea."), claims=(other,))
-
-    with pytest.raises(InvalidInputError, match="line 2: claim c: is not of the message"):
-        await client.memory("eve").import_lines([HEADER, line, EndLine(lines=2)])
 
 
 async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
@@ -361,47 +330,6 @@ async def test_long_lists_are_whole(client: MnesticClient) -> None:
 
     assert (count.messages, count.records, count.lines) == (205, 101, 308)
     assert (await exported(eve))[1:] == (await exported(ada))[1:]
-
-
-def record(key: str, **fields: Any) -> RecordLine:
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    given = {"value": 1, "version": 3, "created_at": at, "updated_at": at}
-    return RecordLine(namespace="n", key=key, **given | fields)
-
-
-HEADER = HeaderLine(tenant_id="t", agent_id="a", at=EVENING)
-
-
-@pytest.mark.parametrize(
-    ("lines", "error"),
-    [
-        ([], "export: is empty"),
-        ([record("a")], "export, line 1: is no header"),
-        ([HEADER, record("a"), HEADER], "export, line 3: is a second header"),
-        ([HEADER, record("a")], "export: has no last line, so it was cut off after line 2"),
-        ([HEADER, record("a"), EndLine(lines=7)], "line 3: says that 7 lines are before it"),
-        ([HEADER, record("a"), EndLine(lines=2), record("b")], "line 4: comes after the last line"),
-        ([HEADER, record("a"), record("b", value=None), record("c")], "line 3: n/b: has no value"),
-        ([HEADER, record("a"), record("b\0"), record("c")], r"line 3: key"),
-        ([HEADER.model_copy(update={"version": 2})], "is of version 2; .* upgrade mnestic"),
-        (
-            [HEADER, record("a"), MessageLine(message=said(1, "", "Hello."))],
-            "line 3: message 's1/m1': speaker has 0 characters",
-        ),
-    ],
-)
-async def test_a_line_that_cannot_be_is_one_error_and_those_before_it_are_read(
-    client: MnesticClient, lines: list[ExportLine], error: str
-) -> None:
-    eve = client.memory("eve")
-
-    with pytest.raises(InvalidInputError, match=error):
-        await eve.import_lines(iter(lines))
-
-    records, _ = await eve.records.list()
-    expected = [("a", 3)] if len(lines) > 1 and lines[0] == HEADER else []
-    assert [(one.key, one.version) for one in records] == expected
-    assert await eve.entries.list(EntryQuery()) == ((), None)
 
 
 async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(

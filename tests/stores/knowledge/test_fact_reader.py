@@ -110,7 +110,7 @@ async def test_what_was_so_at_a_moment_is_what_held_then_by_what_is_known(
     await say(begin, claims[20:])
     now = await pages(begin, **EVER)
 
-    for days in (*range(-610, 0, 20), *range(-1, 92, 3)):
+    for days in (*range(-610, 0, 40), *range(-1, 92, 6)):
         at = NOON + timedelta(days=days, hours=1)
         assert await pages(begin, as_of=at) == [fact for fact in now if fact.is_valid_at(at)]
         by_then = await pages(begin, as_of=at, believed_at=early)

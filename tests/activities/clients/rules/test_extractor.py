@@ -4,7 +4,7 @@ import time
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor, claims_of_turn
@@ -138,7 +138,6 @@ def test_a_claim_is_made_once_and_has_the_words_that_say_so() -> None:
 
 
 @given(st.lists(st.sampled_from(WORDS), max_size=40).map(" ".join))
-@settings(max_examples=300, deadline=None)
 def test_any_words_are_read_to_claims_with_a_span(content: str) -> None:
     for kind in ("message", "tool_result"):
         for claim in claims_of_turn(turn(content, kind)):
@@ -147,7 +146,6 @@ def test_any_words_are_read_to_claims_with_a_span(content: str) -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=200, deadline=None)
 def test_any_text_is_read(content: str) -> None:
     for kind in ("message", "tool_result"):
         assert all(isinstance(claim, Extracted) for claim in claims_of_turn(turn(content, kind)))
@@ -174,10 +172,10 @@ def test_any_text_is_read(content: str) -> None:
     ],
 )
 def test_long_messages_are_read_in_linear_time(part: str) -> None:
-    content = part * (100_000 // len(part))
+    content = part * (50_000 // len(part))
     began = time.process_time()
 
     claims_of_turn(turn(content))
     claims_of_turn(turn(content, "tool_result"))
 
-    assert time.process_time() - began < 3
+    assert time.process_time() - began < 1.5
