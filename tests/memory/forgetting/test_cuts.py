@@ -45,14 +45,14 @@ def test_what_is_left_stands_where_it_stood() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "is_held"),
+    ("words", "is_left"),
     [("Ida", True), ("tea", True), ("Falcon", False), ("comes. Project", False)],
 )
-def test_a_claim_is_left_if_all_its_words_are(words: str, is_paused: bool) -> None:
+def test_a_claim_is_left_if_all_its_words_are(words: str, is_left: bool) -> None:
     text = "Ida comes. Project Falcon starts. I like tea."
     start = text.index(words)
 
-    assert cut(text).contains(Span(start=start, end=start + len(words))) is is_paused
+    assert cut(text).contains(Span(start=start, end=start + len(words))) is is_left
     assert not cut(text).contains(None), "nobody knows where it stands"
 
 
