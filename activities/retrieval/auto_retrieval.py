@@ -32,6 +32,7 @@ from mnestic.memory.retrieval.auto_retrieval import (
     matching_messages,
     message_of,
 )
+from mnestic.memory.retrieval.caches import CacheScope, LRUCache
 from mnestic.memory.retrieval.follow_ups import follow_up_query
 from mnestic.memory.retrieval.notes import NoteSelection
 from mnestic.memory.retrieval.ports import NoteSource
@@ -49,6 +50,7 @@ _Attempt: TypeAlias = tuple[
     Result | None, str | None
 ]  # what a source gives, or why it gives nothing
 _DEFAULTS = AgentSettings()
+_SETTINGS_BYTES, _SETTINGS_KEY = 2**20, "settings"
 _MORE = 5  # entries, in place of those that the prompt holds anyway, or that say the same
 _TIMES_MORE = 10  # where that was not enough
 log = logging.getLogger("mnestic.auto_retrieval")
@@ -97,6 +99,7 @@ class AutoRetriever:
         notes: NoteSource | None = None,
         notes_tenant_id: str | None = None,
         limits: SourceLimits | None = None,
+        settings_cache: LRUCache | None = None,
     ) -> None:
         """Prepares it.
 
@@ -106,11 +109,12 @@ class AutoRetriever:
             notes: The vault of notes, if there is one.
             notes_tenant_id: Whose vault it is: agents of other tenants are told nothing of it.
             limits: How long a message waits for each source.
+            settings_cache: Caches the settings that agents had last; without it, in 1 MiB at most.
         """
         self._models, self._notes, self._count_tokens = models, notes, count_tokens
         self._notes_tenant_id = notes_tenant_id
         self._limits = limits or SourceLimits()
-        self._settings: dict[str, AgentSettings] = {}
+        self._settings_cache = settings_cache or LRUCache(_SETTINGS_BYTES)
         self._left: set[asyncio.Task[Any]] = set()
 
     async def find(
@@ -145,11 +149,11 @@ class AutoRetriever:
             self._within(self._limits.memories, _latest(caller, select.channel, session_id))
         )
         begun, why_not = await self._within(self._limits.memories, _begun(caller))
-        settings, now = begun or (self._settings.get(caller.owner, _DEFAULTS), datetime.now(UTC))
-        if settings == _DEFAULTS:  # those of most agents are not worth keeping
-            self._settings.pop(caller.owner, None)
+        if begun is None:
+            settings, now = self._last_settings(caller), datetime.now(UTC)
         else:
-            self._settings[caller.owner] = settings
+            settings, now = begun
+            self._cache_settings(caller, settings)
         request = _Request(
             caller=caller,
             message=message,
@@ -167,6 +171,15 @@ class AutoRetriever:
             skipped=(*memories.skipped, *notes.skipped),
             messages=memories.messages,
         )
+
+    def _last_settings(self, caller: Caller) -> AgentSettings:
+        """The settings that were read last; the defaults if they are not cached."""
+        cached = self._settings_cache.get(_scope_of(caller), _SETTINGS_KEY, revision=0)
+        return _DEFAULTS if cached is None else AgentSettings.model_validate_json(cached)
+
+    def _cache_settings(self, caller: Caller, settings: AgentSettings) -> None:
+        changed = settings.model_dump_json(exclude_defaults=True).encode()
+        self._settings_cache.put(_scope_of(caller), _SETTINGS_KEY, changed, revision=0)
 
     def assemble(self, found: AutoRetrievalHits, *, max_tokens: int | None = None) -> AutoRetrieval:
         """What was found as one block, of so many tokens at most; without a budget, all of it."""
@@ -299,6 +312,11 @@ class AutoRetriever:
         self._left.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.debug("a source that was left has failed", extra={"why": type(error).__name__})
+
+
+def _scope_of(caller: Caller) -> CacheScope:
+    """The agent; a retriever serves one database."""
+    return CacheScope("", caller.tenant_id, caller.agent_id)
 
 
 async def _begun(begin: Begin) -> tuple[AgentSettings, datetime]:

@@ -31,7 +31,7 @@ class CacheCount(DeferredModel):
 
     hits: int = 0
     misses: int = 0
-    held: int = 0
+    items: int = 0
     bytes: int = 0
 
     @computed_field  # type: ignore[prop-decorator]
@@ -99,7 +99,7 @@ class LRUCache:
     def counts(self) -> CacheCount:
         """What is held, and how often that was of use."""
         return CacheCount(
-            hits=self._hits, misses=self._misses, held=len(self._items), bytes=self._bytes
+            hits=self._hits, misses=self._misses, items=len(self._items), bytes=self._bytes
         )
 
     def _drop(self, scope: CacheScope) -> None:

@@ -66,7 +66,7 @@ async def test_the_same_question_has_its_cached_answer(
     assert first == second
     assert first.results
     assert hits(memory) == (1, 1)
-    assert memory.cache_counts().answers.held == 1
+    assert memory.cache_counts().answers.items == 1
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ async def test_a_process_that_may_cache_nothing_answers_alike(
     counts = forgetful.cache_counts()
     assert first == second
     assert first.results
-    assert (counts.answers.held, counts.vectors.held, counts.answers.hits) == (0, 0, 0)
+    assert (counts.answers.items, counts.vectors.items, counts.answers.hits) == (0, 0, 0)
 
 
 async def test_a_database_is_told_by_server_timeline_and_itself(

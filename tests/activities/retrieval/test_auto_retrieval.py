@@ -19,6 +19,7 @@ from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
+from mnestic.memory.retrieval.caches import LRUCache
 from mnestic.memory.retrieval.notes import Note, NoteResults, NoteSelection, SkippedNote
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
@@ -279,6 +280,25 @@ async def test_settings_that_were_read_last_hold_while_they_cannot_be_read(
 
     assert before.notes == told.notes == ()
     assert [one.source for one in told.skipped] == ["memories"]
+
+
+async def test_the_settings_of_many_agents_are_cached_within_a_limit(
+    memory: Memory, settings: Settings
+) -> None:
+    cache = LRUCache(2_000)
+    auto = AutoRetriever(
+        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, settings_cache=cache
+    )
+
+    for number in range(10):
+        agent = MemoryClient(
+            memory, tenant_id=settings.tenant_id, agent_id=f"agent-{number}", auto=auto
+        )
+        await agent.settings.change(obsidian_context_tag="x" * 50)
+        await ask(agent)
+
+    assert 0 < cache.counts().items < 10
+    assert cache.counts().bytes <= 2_000
 
 
 async def test_the_channels_last_messages_are_told_the_oldest_first(

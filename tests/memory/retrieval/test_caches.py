@@ -17,7 +17,7 @@ def test_a_value_comes_back_at_its_revision_alone() -> None:
     assert cache.get(ADA, "k", revision=7) == b"seven"
     assert cache.get(ADA, "other", revision=7) is None
     counts = cache.counts()
-    assert (counts.hits, counts.misses, counts.held) == (2, 2, 1)
+    assert (counts.hits, counts.misses, counts.items) == (2, 2, 1)
     assert counts.hit_rate == 0.5
 
 
@@ -28,7 +28,7 @@ def test_a_newer_revision_drops_all_of_the_older_and_of_nobody_else() -> None:
     cache.put(BEA, "a", b"hers", revision=1)
 
     assert cache.get(ADA, "a", revision=8) is None
-    assert cache.counts().held == 1
+    assert cache.counts().items == 1
     assert cache.get(ADA, "b", revision=7) is None
     assert cache.get(BEA, "a", revision=1) == b"hers"
 
@@ -42,7 +42,7 @@ def test_a_newer_value_drops_all_of_the_older_and_an_older_one_is_refused() -> N
 
     assert cache.get(ADA, "b", revision=8) == b"new"
     assert cache.get(ADA, "a", revision=8) is None
-    assert cache.counts().held == 1
+    assert cache.counts().items == 1
 
 
 def test_the_least_recently_used_goes_first() -> None:
@@ -55,7 +55,7 @@ def test_the_least_recently_used_goes_first() -> None:
 
     assert cache.get(ADA, "b", revision=1) is None
     assert cache.get(ADA, "a", revision=1) == cache.get(BEA, "d", revision=1) == LARGE
-    assert cache.counts().held == 3
+    assert cache.counts().items == 3
     assert cache.counts().bytes <= ROOM
 
 
@@ -70,7 +70,7 @@ def test_bytes_are_those_of_what_is_held() -> None:
 
     assert again - one == 500
     assert one > 1000
-    assert (cache.counts().bytes, cache.counts().held) == (0, 0)
+    assert (cache.counts().bytes, cache.counts().items) == (0, 0)
 
 
 def test_a_value_that_is_too_large_or_without_room_is_not_cached() -> None:
@@ -82,7 +82,7 @@ def test_a_value_that_is_too_large_or_without_room_is_not_cached() -> None:
     assert cache.get(ADA, "a", revision=1) == b"small"
     assert cache.get(ADA, "b", revision=1) is None
     assert nothing.get(ADA, "a", revision=1) is None
-    assert nothing.counts().held == 0
+    assert nothing.counts().items == 0
 
 
 def test_scopes_that_differ_in_one_part_do_not_meet() -> None:
@@ -104,4 +104,4 @@ def test_the_caches_of_a_process_share_its_bytes() -> None:
     counts = caches.counts()
 
     assert counts.answers.bytes + counts.vectors.bytes <= 4 * ROOM
-    assert counts.answers.held > counts.vectors.held > 0
+    assert counts.answers.items > counts.vectors.items > 0
