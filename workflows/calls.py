@@ -17,15 +17,15 @@ from temporalio.exceptions import ActivityError, ApplicationError
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.workflows.retries import OURS
 
-# How long a job stands still whose worker was killed amid a write. A write takes milliseconds, and an
-# attempt that is given up too early does no harm: the next one gets its result.
+# A job whose worker is killed during a write stands still for this time. A write takes milliseconds, and giving an
+# attempt up too early does no harm: the next one gets its result.
 _TIMEOUT = timedelta(seconds=20)
 WITH_MODEL = timedelta(minutes=2)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
 _LOCAL = "local-waits"
 _LOCAL_CALLS = (
-    "local-tool-calls"  # the patch: runs before it keep a tool's call by an ordinary activity
+    "local-tool-calls"  # the patch: runs before it store a tool's call by an ordinary activity
 )
 LARGEST_INPUT = 2_000_000
 """Bytes of what is sent to an activity or a new run, just below Temporal's 2 MiB."""
@@ -56,7 +56,7 @@ def is_of_this_version() -> bool:
 
 
 def stores_locally() -> bool:
-    """Whether this run keeps the calls of tools inside the workflow task."""
+    """Whether this run stores the calls of tools inside the workflow task."""
     return workflow.patched(_LOCAL_CALLS)
 
 
@@ -70,8 +70,8 @@ async def run_activity(
 ) -> Result:
     """Runs an activity to its end, and only then takes note of a cancellation.
 
-    What it writes is so settled before the job's episode is written. Temporal tells of a
-    cancellation once; one that came while the activity ended is raised here.
+    So its writes are complete before the job's episode is written. Temporal reports a cancellation once; one that
+    came while the activity ended is raised here.
     """
     cancelled_before = workflow.cancellation_reason() is not None
     result = await run_to_the_end(method, params, timeout=timeout, retry=retry, heartbeat=heartbeat)
@@ -88,10 +88,10 @@ async def run_to_the_end(
     retry: RetryPolicy | None = None,
     heartbeat: timedelta | None = None,
 ) -> Result:
-    """Runs an activity to its end, whatever is cancelled meanwhile.
+    """Runs an activity to its end, whatever is cancelled in that time.
 
     Raises:
-        PayloadTooLargeError: what it is asked is more than Temporal carries.
+        PayloadTooLargeError: its input is larger than Temporal carries.
     """
     check_sendable(params, what=f"what {method.__name__} is asked")
     return await workflow.execute_activity_method(
@@ -109,9 +109,9 @@ async def run_local_first(
 ) -> Result:
     """Runs an activity inside the workflow task, and as an ordinary one if that takes too long.
 
-    What it did is lost to the workflow when its worker dies before the task ends, and another
-    attempt may then ask for something else; so only for activities whose first commit stands,
-    whoever asks. An `activity_id` is all that the history has of what it was asked.
+    If the worker dies before the task ends, the workflow loses the result, and the next attempt may have another
+    input. So this is only for activities whose first commit stands, whatever the input. Of the input the history
+    has the `activity_id` alone.
     """
     if not is_of_this_version():
         return await run_activity(method, params)
@@ -133,7 +133,7 @@ async def run_local(
     activity_id: str | None = None,
     cancellation: workflow.ActivityCancellationType = workflow.ActivityCancellationType.TRY_CANCEL,
 ) -> Result:
-    """Runs an activity inside the workflow task; what it is asked is not written to the history.
+    """Runs an activity inside the workflow task; its input is not written to the history.
 
     Raises:
         ActivityError: with the cause, as an ordinary activity does.
@@ -144,7 +144,7 @@ async def run_local(
             params,
             activity_id=activity_id,
             schedule_to_close_timeout=give_up_after,
-            # Beside the other it would end an attempt first, which is then tried again, and again.
+            # With both, this one would end an attempt first, which would then be repeated again and again.
             start_to_close_timeout=_TIMEOUT if give_up_after is None else None,
             retry_policy=OURS,
             cancellation_type=cancellation,
@@ -163,7 +163,7 @@ async def run_local(
 
 
 def cause_of(error: ActivityError) -> ApplicationError:
-    """What failed an activity for good, as the failure of a request to the job."""
+    """The final failure of an activity, as the failure of a request to the job."""
     cause = error.cause
     if not isinstance(cause, ApplicationError):
         raise error
@@ -182,7 +182,7 @@ async def _settled(work: Coroutine[Any, Any, Result]) -> Result:
                 raise
             cancelled = True
         except ActivityError:
-            break  # told by the task's result
+            break  # raised by the task's result
     if cancelled:
         raise asyncio.CancelledError
     return task.result()

@@ -22,7 +22,7 @@ from mnestic.workflows.payloads import data_converter
 class MnesticPlugin(SimplePlugin):
     """The data converter, the workflows and the sandbox they run in; for a worker, the activities.
 
-    On a worker the activities are held to the tenant of the workflow that calls them.
+    On a worker an activity may only access the tenant of the workflow that calls it.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class MnesticPlugin(SimplePlugin):
 
         Args:
             activities: What `mnestic.worker.worker_plugin` gives, which knows the stores.
-            tenant_id: The tenant of workflows whose ids name none; without it they reach no memory.
+            tenant_id: The tenant of workflows whose ids name none; without it they have no access to memory.
             codec: What payloads pass on their way to Temporal and back, such as one that encrypts.
             encodes_failures: Whether messages and stack traces of failures pass it too.
         """

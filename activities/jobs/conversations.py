@@ -122,7 +122,7 @@ def _session_record(conversation: str, resources: list[Resource]) -> dict[str, A
 async def _person_record(
     transaction: Transaction, name: str, resources: list[Resource]
 ) -> dict[str, Any]:
-    """What is known of a speaker, brought up to date; what others wrote into it stays."""
+    """The updated record of a speaker; fields that others wrote stay."""
     messages = [resource for resource in resources if resource.speaker == name]
     record = await transaction.records.find(PEOPLE, name)
     known = record.value if record is not None and isinstance(record.value, dict) else {}

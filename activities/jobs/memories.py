@@ -35,11 +35,11 @@ _MAX_REFS = 10  # in a result, which travels through the workflow's history
 
 
 class RememberInput(OperationInput):
-    """What to keep. With `templates`, those that name memory are filled in from working memory.
+    """What to store. With `templates`, those that name memory are filled in from working memory.
 
     `results` are those that the templates name, by node: small ones, and references to large ones.
-    With `learn`, the message and what the tool returned are received to be learned from. With a
-    `sealed_tail`, episodes that templates name are those of that snapshot.
+    With `learn`, the message and the tool's result are ingested. With a `sealed_tail`, templates take episodes from
+    that snapshot.
     """
 
     write: MemoryWrite
@@ -51,7 +51,7 @@ class RememberInput(OperationInput):
 
 
 class RememberResult(BaseModel):
-    """What was kept: the first references, no content."""
+    """What was stored: the first references, without content."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -95,7 +95,7 @@ class RecallResult(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """What a search gave, and its row in the books."""
+    """The result of a search, and its entry in the retrieval log."""
 
     retrieved: AutoRetrieval
     log_entry: RetrievalLogEntry | None
@@ -120,7 +120,7 @@ class MemoryActivities:
 
     @activity.defn(name="mnestic.remember")
     async def remember(self, params: RememberInput) -> RememberResult:
-        """Keeps records, an episode and changes of working memory, all or nothing.
+        """Stores records, an episode and changes of working memory, all or nothing.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
@@ -241,8 +241,8 @@ class MemoryActivities:
         *,
         values: TemplateValues,
     ) -> _Searched:
-        """What memory and notes have for a question, as a prompt may be told."""
-        assert self._auto is not None, "a worker is given what retrieves"
+        """The memories and notes that were found for a question, as a block for a prompt."""
+        assert self._auto is not None, "a worker has a retriever"
         question = search.question
         if params.templates:
             question = as_text(fill_in(question, state, values))
@@ -295,7 +295,7 @@ async def _learned(params: RememberInput) -> None:
 
 
 async def _receive(transaction: Transaction, params: RememberInput, write: MemoryWrite) -> None:
-    """Receives what was said and what a tool returned; what the system says is nobody's word."""
+    """Ingests the message and the tool's result; messages of the system are not ingested."""
     now = await transaction.now()
     message, call = write.message, params.tool_call
     if message is not None and message.role != "system":

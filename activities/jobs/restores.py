@@ -36,9 +36,7 @@ from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
 
 _MAX_DRIFT = 100  # the first; history and working memory stay small whatever changed
-_VALUE_BYTES = (
-    2048  # of a value that is told as it was or is; of a larger one it is told that it is
-)
+_VALUE_BYTES = 2048  # of a value in the drift; a larger one is left out
 _VALUE_LEVELS = 32
 _DRIFT_IN_ERROR = 3
 log = logging.getLogger("mnestic.restores")
@@ -134,7 +132,7 @@ async def _close(
     receipt: ResumeReceipt | None,
     is_sealed: bool,
 ) -> None:
-    """Ends the wait; its row may be lost with its snapshot, where the database is of an earlier moment."""
+    """Ends the wait. Its row may be missing like its snapshot, if the database was restored from a backup."""
     try:
         await transaction.waits.close(wait.wait_id, ended, receipt=receipt)
     except NotFoundError:
@@ -176,7 +174,7 @@ async def _find(
 
 
 async def _head_now(transaction: Transaction, wait: OpenWait, scope: Scope) -> SnapshotHead:
-    """Memory as it is now, in place of a snapshot that cannot be read."""
+    """The current memory, in place of a snapshot that cannot be read."""
     state = await transaction.working.load(scope.session_id)
     working = await transaction.working.find_ref(scope.session_id)
     episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
@@ -192,7 +190,7 @@ async def _head_now(transaction: Transaction, wait: OpenWait, scope: Scope) -> S
 
 
 async def _with_newer_episodes(transaction: Transaction, found: _Found) -> _Found:
-    """The episodes that the job goes on with beside those that were sealed, named in the drift.
+    """Adds to the drift the episodes that are newer than the snapshot.
 
     They are no drift to a strict wait: an episode adds to what happened, and changes nothing of it.
     """
@@ -220,9 +218,9 @@ def _drifted(wait: OpenWait, drift: tuple[Drift, ...]) -> MemoryDriftedError:
 
 
 async def _rebase(transaction: Transaction, found: _Found, scope: Scope, *, job_id: str) -> None:
-    """Goes on with newer values, and tells the job what changed in the variable `drift`.
+    """Continues with the current values, and writes the changes into the variable `drift`.
 
-    Newer working memory stays; only what was lost is put back.
+    Newer working memory stays; it is restored only if it was lost.
     """
     seen = _seen_now(found)
     if seen != found.head.read_set:
@@ -242,7 +240,7 @@ async def _write_drift(transaction: Transaction, found: _Found, scope: Scope) ->
 
 
 def _is_lost(found: _Found) -> bool:
-    """Whether the session was emptied behind our back: versions only grow."""
+    """Whether somebody emptied the session: versions only grow, but this one is lower."""
     nothing = WorkingMemory().document().ref.sha256
     return found.working.version < found.head.working_version and found.working.sha256 == nothing
 
@@ -250,9 +248,9 @@ def _is_lost(found: _Found) -> bool:
 async def _pin(
     transaction: Transaction, found: _Found, scope: Scope, *, job_id: str, set_aside_id: str | None
 ) -> None:
-    """Goes on with the snapshot: puts its working memory back, and pins the read set.
+    """Continues with the snapshot: restores its working memory, and pins the read set.
 
-    What others have written to the session meanwhile is set aside, as a snapshot of its own.
+    What others wrote to the session during the wait becomes a snapshot of its own.
     """
     assert found.sealed is not None, "a snapshot that cannot be read is never pinned"
     if set_aside_id is not None:
@@ -285,7 +283,7 @@ def _receipt(
 
 
 def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
-    """The read set as it is from here on: the job has been told what changed."""
+    """The read set with the current versions, which the job knows from now on."""
     seen = []
     for read in found.head.read_set:
         if read.is_namespace:
@@ -299,7 +297,7 @@ def _seen_now(found: _Found) -> tuple[ReadRecord, ...]:
 
 
 def _drift_values(found: _Found) -> list[dict[str, object]]:
-    """The drift with values, for the job's working memory: what a model is told about it.
+    """The drift with values, for the job's working memory and so for its model.
 
     A value that is large or deep is not repeated; the job can recall the record.
     """

@@ -38,14 +38,13 @@ _TOKENS_A_REPLY = 3
 
 
 class ThinkInput(OperationInput):
-    """What to think about. With `templates`, those that name memory are filled in.
+    """A prompt, and what the model gets with it. With `templates`, those that name memory are filled in.
 
-    `max_input_tokens` holds for this call, `budget` for all calls of the job. `results` are those
-    that the templates name, by node: small ones, and references to large ones. `know` says which facts
-    the model is told, and `retrieve` what is found for the prompt or its question; both are quoted as
-    data. With `learn`, prompt and reply are received to be learned from. `context` says how much the model is
-    given of the latest episodes and of the records that the job has read, quoted as well; with a
-    `sealed_tail`, the episodes are those of that snapshot.
+    `max_input_tokens` limits this call, `budget` all calls of the job. `results` are those that the templates name,
+    by node: small ones, and references to large ones. `know` selects facts, `retrieve` memories and notes for
+    the prompt or its question, and `context` the latest episodes and the records that the job has read; all are
+    quoted as data. With a `sealed_tail`, the episodes are those of that snapshot. With `learn`, prompt and reply are
+    ingested.
     """
 
     prompt: str
@@ -65,9 +64,9 @@ class ThinkInput(OperationInput):
 
 
 class ThinkResult(BaseModel):
-    """What came of it: the reply itself is in working memory.
+    """The result of a call; the reply itself is in working memory.
 
-    `facts`, `memories` and `notes` are how many the model was told, `skipped` sources that were down.
+    `facts`, `memories` and `notes` are how many the prompt had, `skipped` the sources that were down.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -85,7 +84,7 @@ class ThinkResult(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class _FilledPrompt:
-    """What a model is asked, with its templates filled in."""
+    """The prompt of a model, with its templates filled in."""
 
     prompt: ChatMessage
     system: tuple[ChatMessage, ...]
@@ -94,7 +93,7 @@ class _FilledPrompt:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitted:
-    """What a model is sent, the prompt last; its tokens, how many facts are among it, and what was found."""
+    """The messages for a model, the prompt last, with their tokens, the number of facts, and what was retrieved."""
 
     messages: tuple[ChatMessage, ...]
     tokens: int
@@ -122,9 +121,9 @@ class ThinkActivities:
 
     @activity.defn(name="mnestic.think")
     async def think(self, params: ThinkInput) -> ThinkResult:
-        """Asks the model, and keeps its reply as a message and a variable.
+        """Calls the model, and stores its reply as a message and a variable.
 
-        Idempotent: the reply that was kept first stands; an attempt after it asks no model.
+        Idempotent: the first stored reply stands; a later attempt calls no model.
         """
         with failures():
             async with params.transaction(self._memory, write=False) as transaction:
@@ -183,10 +182,10 @@ class ThinkActivities:
     async def _find(
         self, params: ThinkInput, state: WorkingMemory, filled: _FilledPrompt
     ) -> AutoRetrievalHits:
-        """What is found for the prompt or its question, without what the history says anyway."""
+        """What is found for the prompt or its question, without what the history already contains."""
         if params.retrieve is None:
             return AutoRetrievalHits()
-        assert self._auto is not None, "a worker is given what retrieves"
+        assert self._auto is not None, "a worker has a retriever"
         history = state.messages[-params.history :] if params.history else ()
         return await self._auto.find(
             params.caller(self._memory),
@@ -206,7 +205,7 @@ class ThinkActivities:
         found: AutoRetrievalHits,
         context: JobContext,
     ) -> _Fitted:
-        """The messages: of facts the first that fit, what was found, the context, of the history the newest.
+        """The messages for the model: the first facts that fit, what was found, the context, and the newest history.
 
         Raises:
             InvalidInputError: prompt and system alone do not fit.
@@ -241,7 +240,7 @@ class ThinkActivities:
     def _retrieved(
         self, params: ThinkInput, found: AutoRetrievalHits, *, room: int
     ) -> AutoRetrieval:
-        """What there is room for of what was found."""
+        """The part of what was found that fits."""
         most = params.retrieve.max_tokens if params.retrieve else 0
         max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
@@ -249,7 +248,7 @@ class ThinkActivities:
     def _remembered(
         self, params: ThinkInput, context: JobContext, *, room: int
     ) -> tuple[ChatMessage, ...]:
-        """The message that quotes the context; half of what is left stays for the history."""
+        """The message that quotes the context; half of the remaining tokens stay for the history."""
         most = params.context.max_tokens if params.context else 0
         max_tokens = max(0, min(most, room // 2 - _TOKENS_A_MESSAGE))
         packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
@@ -258,7 +257,7 @@ class ThinkActivities:
     def _facts_message(
         self, known: Sequence[str], *, room: int
     ) -> tuple[tuple[ChatMessage, ...], int]:
-        """The message that quotes facts, and how many of them there is room for."""
+        """The message that quotes facts, and how many of them fit."""
         tokens = self._tokens(_quotation(()))
         count = 0
         for line in known:

@@ -26,7 +26,7 @@ class LoadResultInput(OperationInput):
 
 
 class LoadedResult(BaseModel):
-    """A result that was kept."""
+    """A stored result."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -41,18 +41,18 @@ class ToolActivities:
 
     @activity.defn(name="mnestic.keep_result")
     async def store_result(self, params: StoreResultInput) -> ToolResultRef:
-        """Keeps a result; what a job holds from then on is the reference.
+        """Stores a result; the job carries its reference from then on.
 
         Idempotent: by the operation's key, in the transaction of the write.
         """
         with failures():
             return await run_once(
-                self._memory, params, ToolResultRef, work=lambda tx: _keep(tx, params)
+                self._memory, params, ToolResultRef, work=lambda tx: _store(tx, params)
             )
 
     @activity.defn(name="mnestic.load_result")
     async def load_result(self, params: LoadResultInput) -> LoadedResult:
-        """Finds a result that was kept, and verifies it.
+        """Loads a stored result, and verifies it.
 
         Idempotent: it only reads.
         """
@@ -61,21 +61,21 @@ class ToolActivities:
                 return LoadedResult(result=await transaction.tool_results.get(params.ref))
 
 
-async def load_results(transaction: Transaction, held: Mapping[str, Any]) -> dict[str, Any]:
-    """The results that a job holds, by node, with those in the place of references.
+async def load_results(transaction: Transaction, results: Mapping[str, Any]) -> dict[str, Any]:
+    """The results of a job, by node; references are replaced by what they refer to.
 
     Raises:
-        NotFoundError: a result is not kept any more.
-        StoredValueError: it is not the one that was kept.
+        NotFoundError: a result is not stored any more.
+        StoredValueError: it is not the one that was stored.
     """
     loaded = {}
-    for node, result in held.items():
+    for node, result in results.items():
         ref = find_reference(result)
         loaded[node] = result if ref is None else await transaction.tool_results.get(ref)
     return loaded
 
 
-async def _keep(transaction: Transaction, params: StoreResultInput) -> ToolResultRef:
+async def _store(transaction: Transaction, params: StoreResultInput) -> ToolResultRef:
     return await transaction.tool_results.put(
         params.new_id("result"),
         params.result,

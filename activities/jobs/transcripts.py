@@ -5,7 +5,7 @@ from mnestic.memory.models.messages import ChatMessage
 
 
 def transcript(state: WorkingMemory, *, last: int) -> tuple[ChatMessage, ...]:
-    """The last messages as chat; a named speaker is told before the text."""
+    """The last messages as chat; the name of a speaker stands before the text."""
     if last <= 0:
         return ()
     return tuple(

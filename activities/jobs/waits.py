@@ -1,4 +1,4 @@
-"""Opening a wait, moving its deadline, and restoring what it kept."""
+"""Opens waits, moves their deadlines, and restores their snapshots."""
 
 from datetime import datetime
 from typing import Any
@@ -43,14 +43,14 @@ class OpenWaitInput(OperationInput):
 
     @property
     def request_hash(self) -> str:
-        """The wait is asked for, not the moment: an attempt that was lost may have opened it."""
+        """The wait without its time: an attempt that was lost may have opened it at another."""
         return _hash_of_wait(self, self.wait_id) or super().request_hash
 
 
 class RestoreInput(OperationInput):
     """The wait to restore; without a request it ended by its timeout.
 
-    `outcome` and `request_id` stand for the request where 0.1.0 asked, which kept it to itself.
+    Callers of version 0.1.0 send `outcome` and `request_id` in place of the request.
     """
 
     wait: OpenWait
@@ -68,7 +68,7 @@ class RestoreInput(OperationInput):
 
     @property
     def request_hash(self) -> str:
-        """The wait's end is asked for, by whichever request: what was decided first stands."""
+        """The end of the wait, whichever request caused it: the first decision stands."""
         return _hash_of_wait(self, self.wait.wait_id) or super().request_hash
 
 

@@ -26,7 +26,7 @@ _MOST_RECORDS = 200  # far more than fit into a prompt
 
 
 class PinnedEpisodes(DeferredModel):
-    """The snapshot whose episodes a job remembers instead of today's, after a wait of policy `pinned`."""
+    """The snapshot from which a job takes its episodes after a wait with the policy `pinned`, in place of the current ones."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 

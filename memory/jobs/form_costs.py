@@ -52,7 +52,7 @@ class FormCost(NamedTuple):
         below: Steps at one value inside of it, the most.
         whole: Steps for a value and again for all values inside of it.
         branches: Steps under `anyOf` and `oneOf`, whose errors jsonschema-rs collects.
-        compares: Whether `uniqueItems` is asked for.
+        compares: Whether there is `uniqueItems`.
     """
 
     total: int = 0

@@ -47,7 +47,7 @@ _LONGEST_WHY = 200  # characters
 
 
 class FormField(DeferredModel):
-    """One field of a payload, as a person is told of it."""
+    """One field of a payload, as it is shown to a person."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -61,7 +61,7 @@ def check_form(form: Mapping[str, Any], *, bounded: bool = True) -> None:
 
     Args:
         form: A JSON Schema.
-        bounded: Whether validation against it is limited; jobs of older versions were not held to that.
+        bounded: Whether the cost of validation is limited; for jobs of older versions it is not.
 
     Raises:
         InvalidInputError: names the place and what is wrong there.
@@ -115,7 +115,7 @@ class PayloadChecker:
 
     @property
     def pattern_chars(self) -> int:
-        """Characters of the form's patterns, whose compilation is what takes long."""
+        """Characters of the form's patterns; compiling them takes most of the time."""
         return self._costs.pattern_chars
 
     def check(self, payload: Any) -> None:

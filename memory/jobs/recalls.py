@@ -46,7 +46,7 @@ class RecallQuery(DeferredModel):
 class Recalled(DeferredModel):
     """What was recalled.
 
-    `missing` are keys that were asked for by name and are not there, `namespaces` what was read whole.
+    `missing` are keys that were named and do not exist; `namespaces` were read as a whole.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

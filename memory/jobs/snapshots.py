@@ -126,7 +126,7 @@ class Drift(DeferredModel):
     """One thing that changed in memory between a snapshot and its restore.
 
     `namespace` and `key` name a long-term record; working memory is `("", "working_memory")`, an episode
-    that was written meanwhile `("", "episode/ID")`.
+    that was written during the wait `("", "episode/ID")`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -37,7 +37,7 @@ def resolve(value: Any, roots: Mapping[str, Any], *, limit_bytes: int = FILLED_B
 
 
 def resolve_early(value: Any, roots: Mapping[str, Any]) -> Any:
-    """Fills in the templates whose roots are at hand, and leaves the rest for `resolve`.
+    """Fills in the templates whose roots are given, and leaves the rest for `resolve`.
 
     Raises:
         InvalidInputError: as of `resolve`.

@@ -1,7 +1,6 @@
 """Timelines: what happened to a job, from Temporal's history and from our rows.
 
-The joining stands alone and is pure: each side tells what the other does not, and either side may
-have forgotten.
+Joining the two is pure. Each source has events that the other lacks, and either may have deleted its part.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,24 +33,24 @@ TimelineEventKind = Literal[
     "reset",
     "ended",
 ]
-"""What an entry of a timeline tells.
+"""The kinds of events in a timeline.
 
 started          the job began
-continued        it went on in a new run, at the next epoch
+continued        it continued in a new run, at the next epoch
 step             a node, or another activity, ran, runs or failed
-wait_opened      its memory was sealed, and it parked
+wait_opened      its memory was sealed, and it began to wait
 wait_extended    the deadline of its wait was moved
 requested        somebody sent a request: a resume, an override, a pause, …
-refused          a request that had been let in was refused
+refused          a request that had been accepted was refused later
 timer_fired      a deadline passed
 restored         a wait ended, its snapshot was compared with memory
-needs_attention  a restore was not possible, and the job parked
-cancel_requested somebody asked it to end
-clock_moved      the job's own clock was moved, as the demo does
-worker_lost      a worker took it up and gave no answer
-stuck            its workflow code failed on a worker
-reset            somebody sent it back to an earlier point of its history
-ended            it is over
+needs_attention  a restore was not possible, so the job waits for a person
+cancel_requested somebody requested its cancellation
+clock_moved      the job's own clock was moved, as by the demo
+worker_lost      a worker took a task of it and did not answer
+stuck            its workflow code fails on a worker
+reset            somebody reset it to an earlier point of its history
+ended            the job ended
 """
 
 _SHOWN_BY_WAITS = frozenset({"open_wait", "restore"})
@@ -70,11 +69,11 @@ class TimelineEntry(DeferredModel):
     @field_validator("detail")
     @classmethod
     def _known(cls, detail: dict[str, Any]) -> dict[str, Any]:
-        """What nobody knows is left out."""
+        """Leaves out details without a value."""
         return {name: value for name, value in detail.items() if value not in (None, "", [])}
 
     def joined(self, **more: Any) -> "TimelineEntry":
-        """This entry, which a row tells of too; what Temporal said stands."""
+        """This entry with the details of its row; where both have one, Temporal's stays."""
         return self.with_detail(**{**more, **self.detail}).model_copy(update={"source": "both"})
 
     def with_detail(self, **detail: Any) -> "TimelineEntry":
@@ -103,12 +102,12 @@ def join_rows(
     operations: Sequence[LedgerEntry],
     episodes: Sequence[Episode],
 ) -> tuple[TimelineEntry, ...]:
-    """Joins what Temporal tells with the rows of the job, so that nothing is told twice.
+    """Joins the events of Temporal with the rows of the job, so that no event is there twice.
 
     Args:
-        entries: From Temporal's history, in its order; empty when that is gone.
+        entries: From Temporal's history, in its order; empty if Temporal has deleted it.
         waits: All waits of the job.
-        operations: All operations of the job, in the order they were done.
+        operations: All operations of the job, in their order.
         episodes: All episodes of the job.
     """
     extended = {_extension(operation).get("wait_id") for operation in operations}
@@ -146,7 +145,7 @@ def _waits_alone(
     waits: Sequence[JobWait],
     opened: Mapping[str, dict[str, Any]],
 ) -> Iterator[TimelineEntry]:
-    """The waits that only our rows tell of."""
+    """Entries for waits that are in our rows alone."""
     known = {entry.detail.get("wait_id") for entry in entries if entry.what == "wait_opened"}
     closed = {entry.detail.get("wait_id") for entry in entries if entry.what == "restored"}
     for wait in waits:
@@ -160,7 +159,7 @@ def _waits_alone(
 def _with_operations(
     entries: Iterator[TimelineEntry], operations: Sequence[LedgerEntry]
 ) -> tuple[list[TimelineEntry], list[LedgerEntry]]:
-    """The entries, joined with the operations they did, and the operations that are left."""
+    """The entries joined with their operations, and the operations without an entry."""
     left = {operation.key: operation for operation in operations}
     joined = []
     for entry in entries:
@@ -181,7 +180,7 @@ def _with_episode(entry: TimelineEntry, episodes: Sequence[Episode]) -> Timeline
 
 
 def _done(operation: LedgerEntry, episodes: Sequence[Episode]) -> TimelineEntry:
-    """An operation that only the ledger tells of; its episode is of the same transaction."""
+    """An entry for an operation that is in the ledger alone; its episode was written in the same transaction."""
     found = [episode for episode in episodes if episode.created_at == operation.created_at]
     episode_id = found[0].id if found else None
     detail = {"operations": [operation.key], "episode_id": episode_id}
@@ -200,13 +199,13 @@ def _extends(operation: LedgerEntry) -> bool:
 
 
 def _extension(operation: LedgerEntry) -> dict[str, str]:
-    """The wait and the deadline that it got, which the operation's key names."""
+    """The wait and its new deadline, from the operation's key."""
     wait_id, named, deadline = operation.key.partition(f"/{EXTEND_WAIT}/")
     return {"wait_id": wait_id, "deadline": deadline} if named else {}
 
 
 def _opened(wait: JobWait, *, extended: bool) -> dict[str, Any]:
-    """What a row tells of the opening; of the deadline only a later one, if it was extended."""
+    """The details of an opening, from the row. The row has the latest deadline, so that of an extended wait is left out."""
     sealed = wait.context.memory_snapshot
     return {
         "wait_id": wait.wait_id,
@@ -228,7 +227,7 @@ def _closed(wait: JobWait) -> dict[str, Any]:
 
 
 def receipt_detail(receipt: Mapping[str, Any]) -> dict[str, Any]:
-    """What a timeline tells of a receipt."""
+    """The details of a receipt in a timeline."""
     names = ("wait_id", "request_id", "outcome", "snapshot_id", "drift_count", "set_aside")
     override = receipt.get("override") or {}
     return {

@@ -8,7 +8,7 @@ from mnestic.memory.deferred_model import DeferredModel
 
 
 class ToolResultRef(DeferredModel):
-    """Where a result is kept, and the hash that it is verified by: of its canonical JSON.
+    """A reference to a stored result, with the hash of its canonical JSON by which it is verified.
 
     One that is `set_aside` comes back for each node that names it; of the others, a node sees the
     reference.

@@ -16,7 +16,7 @@ from mnestic.memory.jobs.working_memory import Message, ToolCall
 
 
 class Prompt(DeferredModel):
-    """What a model was asked; a template that names memory stands in it as the plan has it."""
+    """The prompt of a model. Templates that name memory are as in the plan, not filled in."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -25,7 +25,7 @@ class Prompt(DeferredModel):
 
 
 class TranscriptEntry(DeferredModel):
-    """One thing that happened, with what was thought, said, called or answered."""
+    """One event of a job, with the text that a model, a tool or a person gave."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -112,7 +112,7 @@ def _first(found: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _calls(key: str) -> Iterator[str]:
-    """The steps whose call an operation may be, or may have written: its own, and the one before it."""
+    """The steps to which an operation may belong: its own, and the one before it."""
     place = place_of(key)
     if place is not None:
         job_id, epoch, step = place

@@ -25,20 +25,20 @@ TIMEOUT = "timeout"
 RESUMED = "resumed"
 
 WaitPolicy = Literal["pinned", "rebase", "strict"]
-"""What a restore does with memory that changed meanwhile.
+"""What a restore does with memory that changed during the wait.
 
-pinned  the job goes on with what the snapshot holds: its working memory is put back, and records of
-        its read set keep the values it saw, until the job itself writes them or another wait rebases
-rebase  newer values are taken as they are now, and the job is told what changed
-strict  anything that changed parks the job in `needs_attention`
+pinned  the job continues with its snapshot: working memory is restored, and the records of its read set
+        have the values that it read, until the job itself writes them or another wait rebases
+rebase  the job continues with the current values, and finds the changes in its variable `drift`
+strict  any change puts the job into `needs_attention`
 """
 
 WaitState = Literal["waiting", "resumed", "timed_out", "cancelled"]
 """The state of a `job_wait` row.
 
-waiting    entered when the snapshot commits; left by a verified restore or by the job's cancellation
-resumed    a resume was restored; final
-timed_out  the deadline passed and was restored; final
+waiting    entered when the snapshot is committed; left by a verified restore or by the job's cancellation
+resumed    restored for a request; final
+timed_out  restored because the deadline passed; final
 cancelled  the job was cancelled or failed while it waited; final
 """
 
@@ -59,21 +59,20 @@ JobState = Literal[
 
 running          between waits
 waiting          parked at a wait; left by resume, timeout or cancellation
-paused           held by `pause` before its next step, at a wait or between two nodes; left by `unpause`
-needs_attention  parked because its snapshot could not be verified, or a strict wait found drift; left by
-                 an override, a resume that verifies (also one that was kept), or cancellation; never by the
+paused           stopped by `pause` before its next step, at a wait or between two nodes; left by `unpause`
+needs_attention  stopped because its snapshot could not be verified, or a strict wait found drift; left by
+                 an override, a resume that verifies (a deferred one too), or cancellation; never by the
                  deadline
-completed, failed, cancelled   final; an episode tells of each
+completed, failed, cancelled   final; each writes an episode
 terminated       ended by force from outside; final, without an episode
 """
 
 
 class Override(DeferredModel):
-    """Why and how a person lets a job go on that needs attention.
+    """Why and how a person continues a job that needs attention.
 
-    `policy` takes the place of the wait's own: `rebase` goes on with memory as it is now, also when
-    the snapshot cannot be read any more; `pinned` needs a snapshot that verifies, which takes the
-    place of working memory that cannot be read.
+    `policy` replaces that of the wait. `rebase` continues with memory as it is now, even if the snapshot cannot be
+    read. `pinned` needs a snapshot that verifies, and replaces working memory by it.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -97,7 +96,7 @@ class ResumeRequest(DeferredModel):
 
 
 class DeferredRequest(DeferredModel):
-    """A request by signal that a job keeps since its wait could not be restored; the payload is not told."""
+    """A signal that a job defers because its wait could not be restored, without its payload."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -271,7 +270,7 @@ def check_wait_key(key: str) -> None:
 def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) -> str | None:
     """Why a request cannot resume the job now, or None if it can.
 
-    Requests that were seen before are not asked about here: they get their first receipt.
+    The caller has handled requests that were seen before: they get their first receipt.
     """
     wanted = request.wait_id
     if wanted is not None and wanted.rpartition("/")[0] != job_id:
@@ -291,7 +290,7 @@ def refusal(request: ResumeRequest, *, job_id: str, open_wait: OpenWait | None) 
 
 
 def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:
-    """Why a payload does not fit the form that the wait asks for, or None if it does."""
+    """Why a payload does not fit the form of the wait, or None if it does."""
     if form is None:
         return None
     try:
@@ -304,13 +303,13 @@ def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:
 def extension_refusal(
     request: ExtendRequest, *, open_wait: OpenWait | None, now: datetime, ends: str | None
 ) -> str | None:
-    """Why a wait cannot get the deadline that is asked for, or None if it can.
+    """Why a wait cannot get the requested deadline, or None if it can.
 
     Args:
-        request: What is asked for.
-        open_wait: The wait that is open, if one is.
+        request: The new deadline, and the wait if it is named.
+        open_wait: The open wait, if there is one.
         now: By the job's clock.
-        ends: How the open wait ends, if it is being resumed, or its time is up.
+        ends: How the open wait is ending, if it is.
     """
     if open_wait is None:
         return "it is not waiting"

@@ -46,7 +46,7 @@ _MESSAGES = TypeAdapter(tuple[Message, ...])
 
 
 class ToolCall(DeferredModel):
-    """One call of a tool: what was asked, and what came back."""
+    """One call of a tool, with its arguments and its result."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", ser_json_inf_nan="constants")
 
@@ -184,9 +184,9 @@ def check_variable(name: str) -> str:
     """Returns the name of a variable that a job may write.
 
     Raises:
-        InvalidInputError: it is the one in which a job is told what changed.
+        InvalidInputError: it is the variable that holds the drift of a resumed job.
     """
     if name == DRIFT_VARIABLE:
-        why = "is where a resumed job is told what changed; choose another name"
+        why = "holds what changed when a job is resumed; choose another name"
         raise InvalidInputError(what=f"the variable {name}", why=why)
     return name

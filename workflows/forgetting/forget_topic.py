@@ -1,4 +1,4 @@
-"""`ForgetTopic`: removes what an agent has learned and heard of a topic, table by table.
+"""`ForgetTopic`: removes a topic from the memory of an agent, table by table.
 
 No word of the topic travels with it: the database has them, under the id that the workflow is given, until
 the last step leaves the tombstone.

@@ -79,14 +79,14 @@ class AgentJob:
 
     @workflow.run
     async def run(self, params: JobInput) -> JobResult:
-        """Runs the plan to its end; an episode tells of it, whatever way it ends."""
+        """Runs the plan to its end, and writes an episode, however it ends."""
         require_own_tenant(params.scope.tenant_id)
         try:
             if params.progress is None or params.origin is not None:
                 publish_started(params.scope)
             await self._take_over_memory()
             while self._cursor != END:
-                if self._memory.open_wait is None:  # one that is open is held by itself
+                if self._memory.open_wait is None:  # an open wait has its own pause
                     await self._memory.until_unpaused()
                 self._cursor = await self._run_node(params.plan.node(self._cursor))
         except (asyncio.CancelledError, FailureError) as error:
@@ -156,7 +156,9 @@ class AgentJob:
         if isinstance(node, WaitNode) or node.catch is None:
             why = f"node {node.id} failed: {failure.message[:_LONGEST_CAUSE]}"
             raise ApplicationError(why, type=failure.type, non_retryable=True)
-        if workflow.cancellation_reason() is not None:  # it came meanwhile, and is told only once
+        if (
+            workflow.cancellation_reason() is not None
+        ):  # it came during the step; Temporal reports it once
             raise asyncio.CancelledError
         self._results[node.id] = failure.as_result()
         return node.catch
@@ -296,7 +298,7 @@ class AgentJob:
         return {"input": self._params.inputs, "results": self._results, "job": job}
 
     async def _end(self, outcome: JobOutcome, *, cause: str | None = None) -> str:
-        """Writes the job's episode. A cancellation that comes meanwhile comes too late."""
+        """Writes the job's episode. A cancellation that comes during that is too late."""
         ending = asyncio.create_task(
             self._memory.end(outcome, plan=self._params.plan.name, cause=cause)
         )

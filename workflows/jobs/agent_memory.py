@@ -64,7 +64,7 @@ _ALL_CONTEXT = ContextSelection()
 
 
 class WaitOutcome(BaseModel, Generic[Payload]):
-    """How a wait ended, and what changed in memory meanwhile.
+    """How a wait ended, and what changed in memory during it.
 
     `payload` is None after a timeout. `origin` is where a fork may begin.
     """

@@ -13,5 +13,5 @@ async def arrived_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
     """Whether a signal came after the deadline of its wait, by Temporal's clock."""
     params = SignalTimeInput(request=request, opened_at=wait.snapshot.snapshot_at)
     arrival = await run_local_first(SignalTimeActivities.find_signal_time, params)
-    # An activity of an earlier version looked in one run only, and told None of what came in another.
+    # An activity of an earlier version looked in one run only, and gave None for signals of others.
     return arrival.came_at is None or arrival.came_at >= wait.deadline

@@ -1,4 +1,4 @@
-"""What is told of a node that failed, to its `catch` successor or as the cause of the job's end."""
+"""Failures of nodes, as the result that a `catch` successor gets or as the cause of the job's end."""
 
 from typing import Annotated
 
@@ -35,13 +35,13 @@ class NodeFailure(BaseModel):
     message: ForeignText
 
     def as_result(self) -> dict[str, dict[str, str]]:
-        """The result of a node whose failure was caught."""
+        """The result of the node, when a `catch` handles the failure."""
         error = {"type": self.type[:_LONGEST_TYPE], "message": self.message[:_LONGEST_MESSAGE]}
         return {"error": error}
 
 
 def failure_of(error: MnesticError | ValidationError | ActivityError) -> NodeFailure:
-    """What is told of an error."""
+    """An error as the failure of its node."""
     if isinstance(error, ActivityError):
         return _failure_of_activity(error)
     if isinstance(error, ValidationError):

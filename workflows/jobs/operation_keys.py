@@ -24,13 +24,13 @@ class OperationKeys:
     def of_wait(self, wait: str, name: str) -> Operation:
         """What happens once to a wait, whichever attempt or request brings it about.
 
-        It counts as a step, as it did in 0.1.0, whose jobs go on counting.
+        It counts as a step, as in 0.1.0, so that the jobs of that version continue their count.
         """
         self.step += 1
         return self._operation(wait_operation_key(wait, name), name)
 
     def of_call(self, tool: Operation) -> Operation:
-        """The call of a tool that is kept once, under a key of the operation that the tool was called as.
+        """The key of a tool's call, which is stored once; it follows from the operation of the call.
 
         That one was counted before the call, and so is the same for each attempt to keep it.
         """

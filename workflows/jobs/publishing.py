@@ -24,7 +24,7 @@ _MAX_DEFERRED_SHOWN = 20  # the first; a memo stays small
 
 
 def publish_started(scope: Scope) -> None:
-    """The job has begun; tells whose it is, unless who started it did so."""
+    """The job has begun; publishes its owner, unless its starter did so."""
     publish_owner(scope)
     workflow.set_current_details("**Running**")
 
@@ -62,7 +62,7 @@ def publish_waiting(wait: OpenWait, *, scope: Scope) -> None:
 
 
 def publish_paused(wait: OpenWait | None) -> None:
-    """The job is held, at a wait or between two."""
+    """The job is paused, at a wait or between two."""
     _publish(
         "paused",
         wait_key=wait.key if wait else None,

@@ -1,6 +1,6 @@
-"""What the senders of refused requests are told, and what of it is kept.
+"""Refusals of requests, for the senders that wait for an answer and for the job's status.
 
-It stands apart from the inbox, which decides, because only who still waits for an answer matters here.
+They stand apart from the inbox, which decides; here it only matters who still waits for an answer.
 """
 
 from collections import Counter
@@ -11,25 +11,26 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 _MAX_REFUSALS = 20
-_LONGEST_ID, _LONGEST_WHY = 256, 500  # a new run carries what is told, and the status shows it
+# Characters; a new run carries the messages, and the status shows them.
+_LONGEST_ID, _LONGEST_WHY = 256, 500
 _AWAITED_REFUSALS = (
     "refusals-heard"  # the patch: runs before it forget refusals that an update has not heard
 )
 
 
 class Refusals:
-    """The latest refusals: of signals, for the status; of updates, until those have heard them."""
+    """The latest refusals: of signals, for the status; of updates, until their senders got them."""
 
     def __init__(self, messages: tuple[str, ...]) -> None:
-        """Begins with what an earlier run has told."""
+        """Begins with the messages of an earlier run."""
         self.messages = messages
         self._failures: dict[str, ApplicationError] = {}
-        self._awaited: Counter[str] = Counter()  # how many updates of a request wait for its answer
-        self._left: set[str] = set()  # whose senders do not
+        self._awaited: Counter[str] = Counter()  # how many updates of a request wait for an answer
+        self._left: set[str] = set()  # updates whose senders no longer wait
 
     @contextmanager
     def awaited(self, request_id: str) -> Iterator[None]:
-        """For the time in which an update waits for the answer to a request."""
+        """Counts an update that waits for the answer to a request, as long as it waits."""
         self._awaited += Counter((request_id,))
         self._left.discard(request_id)
         try:
@@ -42,7 +43,7 @@ class Refusals:
         return request_id in self._awaited
 
     def leave(self, request_id: str) -> None:
-        """The request came by signal: the sender of an update has given up waiting for it."""
+        """The request came by signal, so the sender of its update no longer waits."""
         if self.is_awaited(request_id):
             self._left.add(request_id)
 
@@ -51,18 +52,20 @@ class Refusals:
         return self.is_awaited(request_id) and request_id not in self._left
 
     def add(self, request_id: str, why: str) -> None:
-        """Nobody hears an answer, so the status tells why; the log does not, as it may quote the payload."""
+        """Adds the reason to the status, since a signal gets no answer. It may quote the payload, so it is not logged."""
         named = _cut(request_id, _LONGEST_ID)
         workflow.logger.warning("signal refused", extra={"request_id": named})
         self.messages = (*self.messages, f"{named}: {_cut(why, _LONGEST_WHY)}")[-_MAX_REFUSALS:]
 
     def note(self, request_id: str, failure: ApplicationError) -> None:
-        """Keeps it for updates of the same request that still wait for their receipt."""
+        """Stores the failure for updates of the same request that still wait for their receipt."""
         self._failures[request_id] = failure
         over = len(self._failures) - _MAX_REFUSALS
         if over > 0:
-            hears = workflow.patched(_AWAITED_REFUSALS)
-            spare = [known for known in self._failures if not (hears and self.is_awaited(known))]
+            spares_awaited = workflow.patched(_AWAITED_REFUSALS)
+            spare = [
+                known for known in self._failures if not (spares_awaited and self.is_awaited(known))
+            ]
             for known in spare[:over]:
                 del self._failures[known]
 
@@ -71,7 +74,7 @@ class Refusals:
         return self._failures.get(request_id)
 
     def forget(self, request_id: str) -> None:
-        """The request is taken, or kept for later, so an earlier refusal does not count."""
+        """Deletes an earlier refusal: the request was taken or queued after it."""
         self._failures.pop(request_id, None)
 
 

@@ -1,4 +1,4 @@
-"""When a job goes on in a new run, and how: nothing that it was told is lost on the way.
+"""When and how a job continues in a new run, without losing any request.
 
 It stands apart from the waits, at which it happens, because here only handlers and builds matter.
 """

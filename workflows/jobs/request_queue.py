@@ -1,6 +1,6 @@
-"""Requests that a job keeps for later: until its next wait opens, or until the open one can be restored.
+"""The queue of requests that wait for the job's next wait, or until the open one can be restored.
 
-They stand apart from the inbox because only their order and their room matter here.
+It stands apart from the inbox because only the order and the size of the requests matter here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,20 +19,20 @@ class RequestQueue:
         self._size_bytes = sum(_size(request) for request in requests)
 
     def __iter__(self) -> Iterator[ResumeRequest]:
-        """Goes through those that are there now; they may be dropped meanwhile."""
+        """Iterates over the present requests; they may be dropped during the iteration."""
         return iter(tuple(self._requests.values()))
 
     @property
     def free_bytes(self) -> int:
-        """What it may still take."""
+        """How many bytes may still be added."""
         return _LARGEST_BYTES - self._size_bytes
 
     def find(self, request_id: str) -> ResumeRequest | None:
         """The request of that id, or None."""
         return self._requests.get(request_id)
 
-    def keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
-        """Keeps a request, before all others with `first`; returns why not, if there is no room."""
+    def add(self, request: ResumeRequest, *, first: bool = False) -> str | None:
+        """Adds a request, with `first` before all others; returns why not, if there is no room."""
         why = self.refusal(request)
         if why is None:
             added = {request.request_id: request}
@@ -47,7 +47,7 @@ class RequestQueue:
         return f"the requests kept for the next wait would be over {_LARGEST_BYTES} bytes"
 
     def drop(self, request: ResumeRequest) -> None:
-        """Lets go of a request that is there."""
+        """Removes a request."""
         del self._requests[request.request_id]
         self._size_bytes -= _size(request)
 

@@ -1,6 +1,6 @@
-"""The inbox of a waiting job: which resume is taken, and what each sender hears.
+"""The inbox of a waiting job: which request resumes it, and which answer each sender gets.
 
-It stands apart from `AgentMemory`, which opens and restores waits: here only requests matter.
+It stands apart from `AgentMemory`, which opens and restores waits; this is about requests alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ LATE = "late-requests"  # the patch: in runs before it what is handled at once w
 
 
 class ResumeInbox:
-    """Takes one request a wait, by update or signal; a duplicate gets the first receipt."""
+    """Accepts one request per wait, by update or signal; a duplicate gets the first receipt."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ResumeInbox:
         wait: OpenWait | None,
         controls: JobControls,
     ) -> None:
-        """Registers the handlers, so that requests which came early are not lost."""
+        """Registers the handlers at once, so that early requests are not lost."""
         self._controls = controls
         self._job_id, self._max_payload_bytes = job_id, max_payload_bytes
         self._queue = RequestQueue(queued)
@@ -55,12 +55,12 @@ class ResumeInbox:
         self._wait = wait
         self._taken: ResumeRequest | None = None
         self._taken_by_signal = False
-        self.is_doubtful = False  # whether what was taken may have come after the deadline
+        self.is_doubtful = False  # whether the taken request may have come after the deadline
         self._timed_out = False
         self._opening: str | None = None
         self._ended: str | None = None
         self._released = False
-        self.next_wait_id = ""  # of the wait that is not open yet, as far as this run knows
+        self.next_wait_id = ""  # of the wait that this run opens next
         self.needs_attention = False
         self._refusals = refusals
         refuse = partial(refusals.add, RESUME)
@@ -75,12 +75,12 @@ class ResumeInbox:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the open wait is being resumed, or its time is up."""
+        """Whether the open wait is being resumed, or has timed out."""
         return self._taken is not None or self._timed_out
 
     @property
     def queued(self) -> tuple[ResumeRequest, ...]:
-        """Signals that came while no wait was free, and name none or the next, and those of `deferred`."""
+        """Signals for the next wait, which came while no wait could take them, and those of `deferred`."""
         return tuple(self._queue)
 
     @property
@@ -99,7 +99,7 @@ class ResumeInbox:
 
     @property
     def free_bytes(self) -> int:
-        """What the requests that a job carries into a new run may still take."""
+        """How many bytes of requests a job may still carry into a new run."""
         return self._queue.free_bytes
 
     @property
@@ -108,11 +108,11 @@ class ResumeInbox:
         return tuple(self._receipts.values())
 
     def expect(self, wait_id: str | None) -> None:
-        """Lets updates wait for a wait that is being opened; None when it could not be."""
+        """Lets updates wait for a wait that is being opened; None if opening it failed."""
         self._opening = wait_id
 
     def open(self, wait: OpenWait) -> None:
-        """Begins to take requests for a wait, the queued ones first."""
+        """Begins to accept requests for a wait, the queued ones first."""
         self._wait, self._opening, self._timed_out = wait, None, False
         for request in self._queue:
             waits_on = request.wait_id is None and self._taken is not None
@@ -121,16 +121,16 @@ class ResumeInbox:
                 self._receive(request)
 
     def try_again(self) -> None:
-        """Takes the first request that is kept for the open wait, unless another one is taken."""
+        """Takes the first request that was deferred for the open wait, unless another one is taken."""
         deferred = next(filter(self._is_deferred, self._queue), None)
         if deferred is not None and self._taken is None:
             self._take(deferred, by_signal=True)
 
     def close(self, receipt: ResumeReceipt | None) -> None:
-        """Ends the wait; who asked for it gets the receipt.
+        """Ends the wait; the sender of its request gets the receipt.
 
-        It may be another's than the request that was taken: an attempt that was lost had restored
-        the wait before. Then a signal is kept for the next wait, if it names none, and an update fails.
+        The receipt may be for another request than the taken one, if a lost attempt had restored the wait before.
+        Then the taken request fails if it is an update, and is queued for the next wait if it is a signal that names none.
         """
         if receipt is not None:
             self._receipts[receipt.request_id] = receipt
@@ -146,55 +146,55 @@ class ResumeInbox:
         self._wait, self._timed_out = None, False
 
     def release_updates(self) -> None:
-        """Lets go of updates that wait for the receipt of a request which is kept for a later wait.
+        """Ends updates that wait for the receipt of a queued request.
 
-        They are to be sent again: the job is about to go on in a new run, which has their request.
+        Their senders send them again: the job is about to continue in a new run, which carries the request.
         """
         self._released = True
 
     def accept_updates(self) -> None:
-        """Takes updates again: the job stays in its run."""
+        """Accepts updates again: the job stays in its run."""
         self._released = False
 
     def fail(self, failure: ApplicationError, *, keep: bool = False) -> None:
-        """Tells who asked why the wait could not be restored, and takes requests again.
+        """Gives the sender the reason why the wait could not be restored, and accepts requests again.
 
-        With `keep`, what came by signal is kept for the wait: its sender has heard no answer.
+        With `keep`, a signal is deferred for the wait, since its sender got no answer.
         """
         taken, self._taken, self._timed_out = self._taken, None, False
         if taken is None:
             return
         if self._taken_by_signal and self._queue.find(taken.request_id) is None:
             of_wait = taken.model_copy(update={"wait_id": self._wait.wait_id if self._wait else ""})
-            deferred = keep and taken.override is None and self._keep(of_wait) is None
+            deferred = keep and taken.override is None and self._defer(of_wait) is None
             if not deferred:
                 self._refusals.add(taken.request_id, failure.message)
         self._refusals.note(taken.request_id, failure)
 
     def refuse_late(self) -> None:
-        """The request that was taken had come after the deadline; its time was up."""
+        """Refuses the taken request, which came after the deadline: the wait has timed out."""
         taken, self._taken, self._timed_out = self._taken, None, True
         if taken is not None:
             self._refuse_taken(taken, None)
 
     def move(self, wait: OpenWait) -> None:
-        """The open wait has got a later deadline."""
+        """Replaces the open wait by the same with a later deadline."""
         self._wait = wait
 
     def time_is_up(self) -> None:
-        """The deadline has passed, so what comes now is too late, unless a request was taken before."""
+        """Times the wait out, unless a request was taken before."""
         self._timed_out = self._taken is None
 
     def refuse_duplicate(self, why: str) -> None:
-        """Refuses the request that was taken, and takes others again."""
+        """Refuses the taken request, and accepts others again."""
         self.fail(self._refused(why))
 
     def end(self, outcome: str) -> None:
-        """Lets go of updates that still wait for a receipt: the job is over."""
+        """Ends updates that still wait for a receipt: the job has ended."""
         self._ended = outcome
 
     def is_past(self) -> bool:
-        """Whether the open wait's deadline has passed, and counts."""
+        """Whether the deadline of the open wait has passed; a job that needs attention has none."""
         if self._wait is None or self.needs_attention:
             return False
         return workflow.now() >= self._wait.deadline
@@ -202,7 +202,7 @@ class ResumeInbox:
     async def next_request(
         self, alarm: datetime | None, *, stirred: Callable[[], bool], summary: str
     ) -> bool:
-        """Waits for a request, the alarm or something else; whether one of the first two came."""
+        """Waits for a request, the alarm or `stirred`; returns whether it was a request or the alarm."""
         self._timed_out = False
         timeout = None if alarm is None else max(alarm - workflow.now(), timedelta(0))
         try:
@@ -216,7 +216,7 @@ class ResumeInbox:
         return self._taken is not None
 
     def _validate(self, request: ResumeRequest) -> None:
-        """The update's validator: what it refuses leaves no trace in the history."""
+        """Validates an update; a refused one is not written to the history."""
         if self._is_known(request) or self._is_queued(request) or self._is_expected(request):
             return
         self._check_update(request, is_late=self.is_past())
@@ -239,7 +239,7 @@ class ResumeInbox:
         if not self._is_known(request) and not self._is_queued(request):
             self._check_update(request, is_late=self.is_past() and workflow.patched(LATE))
             if self._is_for_the_next(request):
-                self._keep(request)
+                self._defer(request)
             else:
                 self._take(self._deferred_or_given(request))
         request_id = request.request_id
@@ -268,10 +268,10 @@ class ResumeInbox:
         self._receive(request)
 
     def _receive(self, request: ResumeRequest) -> None:
-        """Takes, keeps or refuses what comes by signal, or was kept for the wait that is open now."""
+        """Takes, queues or refuses a signal, or a queued request for the wait that is open now."""
         if self._is_known(request) or self._is_queued(request):
             taken = self._taken is not None and self._taken.request_id == request.request_id
-            self._taken_by_signal |= taken  # its sender has given up waiting for the update
+            self._taken_by_signal |= taken  # its sender no longer waits for the update
             return
         if self._queue.find(request.request_id) is not None:
             request = self._deferred_or_given(request)
@@ -279,7 +279,7 @@ class ResumeInbox:
                 self._take(request, by_signal=True)
             return
         if (request.wait_id is None and self._is_busy()) or self._is_early(request):
-            why = self._closed_to(request) or self._keep(request)
+            why = self._closed_to(request) or self._defer(request)
             if why is None:
                 return
         else:
@@ -291,15 +291,15 @@ class ResumeInbox:
             self._refuse_signal(request, why)
 
     def _refuse_taken(self, request: ResumeRequest, receipt: ResumeReceipt | None) -> None:
-        """A request that was taken for a wait which had ended before."""
+        """Refuses or queues a request that was taken for a wait which had ended before."""
         why = self._over_by(receipt)
         if self._refusals.is_awaited(request.request_id):
             self._refusals.note(request.request_id, self._refused(why))
-        elif request.wait_id is not None or self._keep(request, first=workflow.patched(_ORDER)):
+        elif request.wait_id is not None or self._defer(request, first=workflow.patched(_ORDER)):
             self._refuse_signal(request, why)
 
     def _over_by(self, receipt: ResumeReceipt | None) -> str:
-        """How the open wait has ended."""
+        """Says how the open wait has ended."""
         by = f"was resumed by {receipt.request_id}" if receipt else "is over, its time was up"
         return f"wait {self._wait.wait_id if self._wait else ''} {by}"
 
@@ -308,7 +308,7 @@ class ResumeInbox:
         self._refusals.note(request.request_id, self._refused(why))
 
     def _is_busy(self) -> bool:
-        """Whether no wait is free, so that a signal which names none is kept for the next."""
+        """Whether no wait can take a request, so that a signal which names none is queued for the next."""
         return self._wait is None or self._taken is not None or self._timed_out
 
     def _take(self, request: ResumeRequest, *, by_signal: bool = False) -> None:
@@ -321,20 +321,20 @@ class ResumeInbox:
         return ApplicationError(message, type="ResumeRefusedError", non_retryable=True)
 
     def _is_expected(self, request: ResumeRequest) -> bool:
-        """Whether it is for the wait that is being opened at this moment."""
+        """Whether it is for the wait that is being opened."""
         if self._opening is None or self._is_queued(request):
             return False
         return request.wait_id in (None, self._opening)
 
     def _is_early(self, request: ResumeRequest) -> bool:
-        """Whether it names the wait that is to come.
+        """Whether it names the next wait.
 
-        Its sender knows it from the database: the run that opened it died before it could say so here.
+        Its sender knows the wait from the database: a lost attempt has opened it already.
         """
         return request.wait_id == self.next_wait_id and workflow.patched(_EARLY)
 
     def _is_for_the_next(self, request: ResumeRequest) -> bool:
-        """Whether an update names the wait that is to come, while none is open; likewise."""
+        """Whether an update names the next wait while none is open; see `_is_early`."""
         return self._wait is None and request.wait_id == self.next_wait_id
 
     def _is_known(self, request: ResumeRequest) -> bool:
@@ -350,45 +350,45 @@ class ResumeInbox:
         )
 
     def _out_of_place(self, request: ResumeRequest) -> str | None:
-        """Why an override is not what the job needs."""
+        """Why the job takes no override, or None if it does."""
         if request.override is None or self.needs_attention:
             return None
         return "it needs no attention; resume it without an override"
 
     def _closed_to(self, request: ResumeRequest) -> str | None:
-        """Why the request is refused whatever the wait."""
+        """Why the request is refused for any wait, or None."""
         try:
             check_request(request, limit_bytes=self._max_payload_bytes)
         except InvalidInputError as error:
             return str(error)
         return f"the job is {self._ended}" if self._ended is not None else None
 
-    def _keep(self, request: ResumeRequest, *, first: bool = False) -> str | None:
-        """Keeps the request for later; returns why not, if there is no room."""
-        why = self._queue.keep(request, first=first)
+    def _defer(self, request: ResumeRequest, *, first: bool = False) -> str | None:
+        """Queues the request; returns why not, if there is no room."""
+        why = self._queue.add(request, first=first)
         if why is None:
             self._refusals.forget(request.request_id)
         return why
 
     def _is_queued(self, request: ResumeRequest) -> bool:
-        """Whether it is kept for a later wait."""
+        """Whether it is queued for a later wait."""
         deferred = self._queue.find(request.request_id)
         return deferred is not None and not self._is_deferred(deferred)
 
     def _is_deferred(self, queued: ResumeRequest) -> bool:
-        """Whether the open wait could not be restored for it."""
+        """Whether restoring the open wait for it has failed."""
         return self.needs_attention and self._names_open_wait(queued)
 
     def _names_open_wait(self, request: ResumeRequest) -> bool:
         return self._wait is not None and request.wait_id == self._wait.wait_id
 
     def _deferred_or_given(self, request: ResumeRequest) -> ResumeRequest:
-        """What was kept under the request's id, with the override that comes now; else the request."""
+        """The deferred request of the same id with the new override, or the given request if there is none."""
         deferred = self._queue.find(request.request_id)
         return deferred.model_copy(update={"override": request.override}) if deferred else request
 
     def _busy_with(self) -> str | None:
-        """Why the open wait takes no request any more."""
+        """Why the open wait takes no more requests, or None if it does."""
         if self._wait is None:
             return None
         if self._timed_out:

@@ -1,6 +1,6 @@
-"""Results that a job holds by reference: kept in the database, since they are too large to travel.
+"""Results that a job carries by reference: they are too large to travel, so they are in the database.
 
-They stand apart from tools, whose results are the most but not the only ones: payloads of waits add up.
+They stand apart from tools, since payloads of waits are stored in the same way.
 """
 
 import asyncio
@@ -17,31 +17,37 @@ from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import Method, Params, Result, is_of_this_version, run_local
 from mnestic.workflows.jobs.agent_memory import AgentMemory
 
-_SMALL = 512  # bytes; a reference takes hardly fewer, and is not put away itself
-RESULTS_BYTES = 1_048_576  # of all nodes, or less where plan, inputs and queued requests take more
-_ALWAYS_FIT = 262_144  # bytes; beside fewer, the rest is not measured
-_BESIDE_THE_REST = "room-for-results"  # the patch: runs before it do not ask what the rest takes
+_SMALL = 512  # bytes; a reference is hardly smaller
+RESULTS_BYTES = 1_048_576  # of all nodes; less if the plan, inputs and queued requests are large
+_ALWAYS_FIT = 262_144  # bytes; below this the rest is not measured
+_BESIDE_THE_REST = "room-for-results"  # the patch: runs before it do not measure the rest
 
 
 class StoredResults:
-    """Keeps results of one job, by local activities, whose input is not written to the history."""
+    """Stores results of one job by local activities, whose input is not in the history."""
 
     def __init__(self, memory: AgentMemory, *, scope: Scope) -> None:
         self._memory, self._scope = memory, scope
-        self._back: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._restored: dict[str, tuple[Any, dict[str, Any]]] = {}
 
     async def keep(self, node_id: str, result: Any) -> dict[str, Any]:
-        """Keeps the result of a node; returns the reference that the job holds instead."""
+        """Stores the result of a node; returns its reference, which replaces it in the job."""
         ref = await self._keep(node_id, result)
         return ref.as_result()
 
     async def store_largest(
         self, results: dict[str, Any], *, plan: Plan, cursor: str, room: Callable[[], int]
     ) -> None:
-        """Puts references in the place of results, largest first, until a new run can carry them.
+        """Replaces results by references, the largest first, until a new run can carry them.
 
-        `room` tells how many bytes are left beside all else that it carries. Those that templates from the cursor on name as `${results...}` come last, and are set aside:
-        `restore_results` finds them for the node that names them.
+        Results that templates after the cursor name as `${results...}` come last, and are set aside:
+        `restore_results` loads them for the node that names them.
+
+        Args:
+            results: By node; changes in place.
+            plan: The plan of the job.
+            cursor: The next node.
+            room: Returns how many bytes are left beside everything else that a run carries.
         """
         sizes = sizes_of(results)
         over = self._over(sum(sizes.values()), room)
@@ -60,17 +66,17 @@ class StoredResults:
                 return
 
     def _over(self, total: int, room: Callable[[], int]) -> int:
-        """By how many bytes the results are too much."""
+        """By how many bytes the results are too large."""
         left = RESULTS_BYTES if total <= _ALWAYS_FIT else min(room(), RESULTS_BYTES)
         if left < min(total, RESULTS_BYTES) and not workflow.patched(_BESIDE_THE_REST):
             left = RESULTS_BYTES
         return total - left
 
     async def restore_results(self, results: dict[str, Any], node: Node) -> None:
-        """Puts the results that a node names, and that were set aside, in their places."""
+        """Loads the results that were set aside and that a node names."""
         named = referenced_results(node)
-        for name, held in results.items():
-            ref = find_reference(held) if {name, ""} & named else None
+        for name, result in results.items():
+            ref = find_reference(result) if {name, ""} & named else None
             if ref is not None and ref.set_aside:
                 params = LoadResultInput(
                     scope=self._scope,
@@ -79,13 +85,13 @@ class StoredResults:
                 )
                 loaded = await _settled_local(ToolActivities.load_result, params)
                 results[name] = loaded.result
-                self._back[name] = (loaded.result, held)
+                self._restored[name] = (loaded.result, result)
 
     async def _set_aside(self, name: str, result: Any) -> dict[str, Any]:
-        """The reference of a result that will come back; the one that it had, if it is the same."""
-        back, held = self._back.pop(name, (None, {}))
-        if back is result and held:
-            return held
+        """The reference of a result that is set aside; the one that it had before, if it is the same."""
+        restored, reference = self._restored.pop(name, (None, {}))
+        if restored is result and reference:
+            return reference
         ref = await self._keep(name, result)
         return ref.model_copy(update={"set_aside": True}).as_result()
 
@@ -105,7 +111,7 @@ async def _settled_local(method: Method[Params, Result], params: Params) -> Resu
         params,
         cancellation=workflow.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     )
-    if workflow.cancellation_reason() is not None:  # Temporal told of it, and will not again
+    if workflow.cancellation_reason() is not None:  # Temporal has reported it, and will not again
         raise asyncio.CancelledError
     return result
 

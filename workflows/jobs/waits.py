@@ -51,7 +51,7 @@ from mnestic.workflows.jobs.renewals import JobRenewal
 from mnestic.workflows.jobs.resumes import LATE, ResumeInbox
 
 _TRY_AGAIN = timedelta(days=1)
-_LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait whose time is up
+_LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait that has timed out
 _GIVEN_UP = "given-up-openings"  # the patch: runs before it forget a wait that is given up so early
 _DEFERS = "kept-requests"  # the patch: runs before it time out a wait that needs attention
 
@@ -107,7 +107,7 @@ class JobWaits:
         self._key: str | None = None  # of what is waited for in this run
         self._given_up: str | None = None  # the key of a wait that was given up while it was opened
         self.count = self._carried = state.waits
-        self.sealed_tail = state.sealed_tail  # whose episodes the job goes by; None: today's
+        self.sealed_tail = state.sealed_tail  # the source of episodes; None: the current ones
         self.open = state.open_wait
         self.attention = state.attention
         inbox.needs_attention = state.attention is not None
@@ -233,7 +233,7 @@ class JobWaits:
             if restored is not None:
                 return _decision(self._inbox.taken, restored), restored
             if modern:
-                self._inbox.open(self._opened)  # for requests that were kept meanwhile
+                self._inbox.open(self._opened)  # for requests that were deferred during the opening
 
     async def _refuse_late(self) -> None:
         """Ends the wait by its timeout, if the request that was taken had come after the deadline."""
@@ -246,7 +246,7 @@ class JobWaits:
     async def _restore(
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
     ) -> Restored | None:
-        """Restores, or tells who asked why not."""
+        """Restores, or gives the sender the reason why not."""
         why = terms.refuse(request.payload) if request and request.outcome != TIMEOUT else None
         if why is not None:
             self._inbox.refuse_duplicate(why)
@@ -280,7 +280,7 @@ class JobWaits:
         return self.attention is not None and workflow.patched(_DEFERS)
 
     def _ends(self) -> bool:
-        """Whether the open wait is to be restored: by a request, maybe a kept one, or by its timeout."""
+        """Whether the open wait is to be restored, by a request (maybe a deferred one) or by its timeout."""
         if self._inbox.taken is None and self._extended:
             return False
         if self._waits_for_a_person():
@@ -290,7 +290,7 @@ class JobWaits:
         return self._inbox.is_resolved
 
     async def _stay_paused(self, *, modern: bool) -> None:
-        """Stays parked while the job is paused; a request that is kept meanwhile comes after it."""
+        """Waits while the job is paused; requests that are deferred in that time come afterwards."""
         publish_paused(self._opened)
         alarm = None if self._inbox.is_resolved else self._alarm(self._opened)
         try:
@@ -384,7 +384,7 @@ class JobWaits:
 
 
 def _cancellations() -> int:
-    """How often the task that runs was asked to stop."""
+    """How often the running task was cancelled."""
     task = asyncio.current_task()
     assert task is not None
     return task.cancelling()

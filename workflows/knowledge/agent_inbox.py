@@ -1,7 +1,6 @@
-"""`AgentInbox`: takes in what an agent is told, for as long as it is told something.
+"""`AgentInbox`: receives the signals of an agent, and stores them in batches.
 
-It keeps signals in batches and has them learned from; what they say is looked at by the activity that
-keeps them, so that a malformed one never stands in the way of another.
+The activity that stores signals validates them, so that a malformed one never blocks another.
 """
 
 import asyncio
@@ -32,9 +31,9 @@ _TICK = timedelta(microseconds=1)
 
 
 class InboxInput(BaseModel):
-    """Whose inbox it is, how much of what comes is kept at once, and what an earlier run carried on.
+    """The agent, the size of batches, and the state of an earlier run.
 
-    A batch is kept once it has `batch` signals, or `window` after its first one.
+    A batch is stored once it has `batch` signals, or `window` after its first one.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -52,10 +51,10 @@ class InboxInput(BaseModel):
 @workflow.defn(name=AGENT_INBOX, sandboxed=False)
 @takes_input(InboxInput)
 class AgentInbox:
-    """Waits for signals, keeps them, and rests in between.
+    """Waits for signals and stores them.
 
-    After an hour without any it ends, and the next signal starts it again: what must not be
-    forgotten is in the database, and no worker of an old build has to stay for a resting inbox.
+    After an hour without signals it ends, and the next signal starts it again. Its state is in the database, and
+    no worker of an old build has to stay for an idle inbox.
     """
 
     @workflow.init
@@ -65,26 +64,26 @@ class AgentInbox:
         self._stored, self._refused = params.kept, params.refused
         self._last_error = params.last_error
         self._poked, self._has_stored = False, False
-        # All signals come in raw: one that is none of ours would otherwise be dropped, or stop the rest.
+        # All signals come in raw: an unknown one would otherwise be dropped, or block the others.
         workflow.set_dynamic_signal_handler(self._on_signal)
         answer_query(STATUS, self.status)
 
     @workflow.run
     async def run(self, params: InboxInput) -> InboxStatus:
-        """Keeps what comes until nothing has come for an hour; cancelled, what has come."""
+        """Stores signals until none has come for an hour; if cancelled, those that have come."""
         require_own_tenant(params.tenant_id)
         try:
             while await self._has_signals():
                 await self._gather(params.window)
-                await self._keep(self._next_batch())
+                await self._store(self._next_batch())
         except asyncio.CancelledError:
             while self._pending:
-                await self._try_to_keep(self._next_batch())
+                await self._try_to_store(self._next_batch())
             raise
         return self.status()
 
     def status(self) -> InboxStatus:
-        """How far it is: what the query `status` answers."""
+        """The answer to the query `status`."""
         return InboxStatus(
             pending=len(self._pending),
             kept=self._stored,
@@ -105,7 +104,7 @@ class AgentInbox:
         self._pending.append(signal_of(name, raw, at=at))
 
     async def _has_signals(self) -> bool:
-        """Rests until there is something to keep; False when nothing came for long."""
+        """Waits until there are signals; False if none came for an hour."""
         if not self._pending and not self._is_renewal_due():
             with suppress(TimeoutError):
                 await workflow.wait_condition(
@@ -116,31 +115,31 @@ class AgentInbox:
         return bool(self._pending)
 
     async def _gather(self, window: timedelta) -> None:
-        """Gives others of a batch the time to come."""
+        """Waits for the rest of a batch."""
         if not self._is_full():
             with suppress(TimeoutError):
                 await workflow.wait_condition(self._is_full, timeout=window)
 
-    async def _keep(self, batch: Sequence[Signal]) -> None:
-        """Keeps a batch; while the database is down, that goes on in new runs."""
-        keeping = asyncio.create_task(self._try_to_keep(batch))
+    async def _store(self, batch: Sequence[Signal]) -> None:
+        """Stores a batch; while the database is down, that continues in new runs."""
+        storing = asyncio.create_task(self._try_to_store(batch))
         try:
-            await workflow.wait_condition(lambda: keeping.done() or self._is_renewal_due())
+            await workflow.wait_condition(lambda: storing.done() or self._is_renewal_due())
         except asyncio.CancelledError:
-            await keeping
+            await storing
             raise
-        if not keeping.done():
+        if not storing.done():
             self._renew()
-        keeping.result()
+        storing.result()
 
-    async def _try_to_keep(self, batch: Sequence[Signal]) -> None:
+    async def _try_to_store(self, batch: Sequence[Signal]) -> None:
         params = StoreSignalsInput(
             tenant_id=self._params.tenant_id, agent_id=self._params.agent_id, signals=tuple(batch)
         )
         try:
             result = await run_to_the_end(InboxActivities.keep, params, timeout=_STORE_TIMEOUT)
         except ActivityError as error:
-            # Not what the signals say, which is parked: the schema is another's, or we are wrong.
+            # Malformed signals are parked; this is a wrong schema, or a fault of ours.
             self._last_error = str(error.cause or error)
             await workflow.sleep(_TRY_AGAIN)
             return
@@ -151,7 +150,7 @@ class AgentInbox:
         self._last_error = result.refused[-1] if result.refused else self._last_error
 
     def _next_batch(self) -> list[Signal]:
-        """The oldest signals, as many as are kept at once."""
+        """The oldest signals, as many as are stored at once."""
         batch: list[Signal] = []
         room = _MOST_BYTES
         for signal in self._pending[: self._params.batch]:
@@ -168,11 +167,11 @@ class AgentInbox:
         return sum(signal.size_bytes + _AROUND for signal in self._pending)
 
     def _is_renewal_due(self) -> bool:
-        """Whether to go on in a new run: the history is long, a newer build is there, or a poke.
+        """Whether to continue in a new run: for a long history, a newer build, or a poke.
 
-        With more pending than a new run can be given, the inbox stays until some of it is kept. A run
-        that has kept nothing asks for no newer build: where a person holds it on its build, there
-        would be no end of new runs.
+        With more pending signals than a new run can carry, the inbox first stores some. A run that has stored
+        nothing does not change to a newer build: if a person has pinned it to its build, runs would follow
+        each other without end.
         """
         info = workflow.info()
         newer = self._has_stored and info.is_target_worker_deployment_version_changed()

@@ -1,4 +1,4 @@
-"""`IngestMessages`: learns from all that an agent has received and not learned from yet.
+"""`IngestMessages`: extracts facts from all pending messages of an agent.
 
 Messages do not travel with it: they are in the database, and each step takes the next of them.
 """
@@ -29,28 +29,30 @@ _WORKS = 2
 @workflow.defn(name=INGEST_MESSAGES, sandboxed=False)
 @takes_input(IngestRequest)
 class IngestMessages:
-    """Runs until nothing is left; who has received more says so by the signal `more`.
+    """Runs until no message is pending; the signal `more` says that new ones were received.
 
-    Learning and embedding go on side by side: a model that is down holds up its own work alone.
+    Extraction and embedding run concurrently: a model that is down delays its own work alone.
     """
 
     @workflow.init
     def __init__(self, params: IngestRequest) -> None:
         self._params = IngestInput(tenant_id=params.tenant_id, agent_id=params.agent_id)
         self._learned = params.so_far
-        self._announced = 0  # how often there was said to be more
-        self._idle: dict[str, int] = {}  # by work that found nothing: what it had been told before
+        self._announced = 0  # how many signals `more` came
+        self._idle: dict[
+            str, int
+        ] = {}  # by work that found nothing: the signals that had come before
         take_signal(MORE, self._on_more, refuse=self._refuse)
         answer_query(LEARNED, lambda: self._learned)
 
     @workflow.run
     async def run(self, params: IngestRequest) -> Ingested:
-        """Learns from the agent's messages, in batches."""
+        """Processes the agent's messages, in batches."""
         require_own_tenant(params.tenant_id)
         works = asyncio.gather(self._repeat(self._learn), self._repeat(self._embed))
         await workflow.wait_condition(lambda: works.done() or self._is_over())
         if not self._is_all_done():
-            with suppress(TimeoutError):  # a model that is down is asked again by the next run
+            with suppress(TimeoutError):  # the next run calls a model that is down again
                 await workflow.wait_condition(works.done, timeout=_GRACE)
         if works.done() or self._is_all_done():
             await works
@@ -66,7 +68,7 @@ class IngestMessages:
         workflow.logger.warning("signal refused", extra={"why": why})
 
     async def _repeat(self, work: Callable[[], Awaitable[int]]) -> None:
-        """Repeats a work, and rests while nothing is left for it, until that is so of the other too."""
+        """Repeats a work, and waits while nothing is left for it, until the other has nothing left too."""
         while not self._is_over():
             announced = self._announced
             if await work():
@@ -89,7 +91,7 @@ class IngestMessages:
         return self._is_all_done() or workflow.info().is_continue_as_new_suggested()
 
     def _is_all_done(self) -> bool:
-        """Whether both works have found nothing since there was last said to be more."""
+        """Whether both works have found nothing since the last signal `more`."""
         return list(self._idle.values()) == [self._announced] * _WORKS
 
 

@@ -267,7 +267,7 @@ def test_the_results_that_are_named_ahead_are_those_of_nodes_that_may_still_come
 def test_the_variable_that_tells_of_drift_is_not_written_by_a_plan(node: dict[str, Any]) -> None:
     (problem,) = check_plan(Plan.model_validate({"name": "p", "nodes": [node]}))
 
-    assert "is where a resumed job is told what changed" in problem.why
+    assert "holds what changed when a job is resumed" in problem.why
 
 
 def test_the_variable_that_tells_of_drift_is_not_remembered() -> None:
