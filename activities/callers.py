@@ -1,4 +1,4 @@
-"""Callers: on whose account an agent's memory is queried.
+"""Callers: the account on which an agent's memory is queried.
 
 They stand alone because usage is recorded per caller, wherever a query runs.
 """

@@ -16,7 +16,7 @@ _IDS = uuid.UUID("6c1f8f0e-3a1b-4d55-9b57-6d6e65737469")
 
 
 class OperationInput(BaseModel):
-    """What every activity that writes memory is told."""
+    """The input of every activity that writes memory."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -36,7 +36,7 @@ class OperationInput(BaseModel):
 
     @property
     def request_hash(self) -> str:
-        """What was asked for, but not under which key.
+        """The request without its key.
 
         Only what was said counts, so that a field of a later version does not change the hash of a
         request that waits for its next attempt.
@@ -58,7 +58,7 @@ class OperationInput(BaseModel):
         )
 
     def caller(self, memory: Memory) -> Caller:
-        """On whose account what it takes to find something is."""
+        """The caller whose account pays for a search."""
         return Caller(
             memory=memory,
             tenant_id=self.scope.tenant_id,
@@ -69,7 +69,7 @@ class OperationInput(BaseModel):
         )
 
     def count_accesses(self, memory: Memory, entry_ids: Iterable[str]) -> None:
-        """Counts that entries of the agent were told."""
+        """Counts accesses of entries of the agent."""
         memory.count_accesses(
             tuple(entry_ids), tenant_id=self.scope.tenant_id, agent_id=self.scope.agent_id
         )
@@ -110,6 +110,6 @@ async def run_once(
 async def find_done(
     transaction: Transaction, params: OperationInput, result_type: type[Result]
 ) -> Result | None:
-    """What the operation gave if it was done before, so that a model is not asked twice."""
+    """The result of the operation if it was done before, so that a model is not called twice."""
     stored = await transaction.find_result(params.operation, params.request_hash)
     return None if stored is None else result_type.model_validate(stored)

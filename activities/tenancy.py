@@ -21,7 +21,7 @@ _WITHOUT_TENANT = frozenset({"mnestic.find_arrival"})
 class TenantGuard(Interceptor):
     """Refuses a call of our activities that names another tenant than the calling workflow's id does.
 
-    A workflow whose id names no tenant is held to the worker's own; without one its calls are refused.
+    A workflow whose id names no tenant may access the worker's own; without one its calls are refused.
     """
 
     def __init__(self, *, tenant_id: str | None) -> None:

@@ -85,7 +85,7 @@ def forget_workflow_id(tenant_id: str, forgetting_id: str) -> str:
 
 
 def inbox_workflow_id(tenant_id: str, agent_id: str) -> str:
-    """The Temporal workflow id of what takes in what an agent is told."""
+    """The Temporal workflow id of an agent's inbox."""
     return f"inbox/{tenant_id}/{agent_id}"
 
 

@@ -1,6 +1,6 @@
-"""Packing: what a prompt is told within a budget of tokens, and why the rest is not.
+"""Packing: selects the items of a prompt within a budget of tokens, and says why others are left out.
 
-It stands alone because it is pure: whatever found the pieces, they are held to one rule. The budget is a
+It stands alone because it is pure: one rule holds for items from all sources. The budget is a
 hard cap on the block as it is sent, marks and opening with it, by exact counts.
 """
 
@@ -24,7 +24,7 @@ _MORE_SIGNS = "#%\u2030"  # which Unicode calls punctuation
 
 
 class PromptItem(DeferredModel):
-    """Something to be told: one line, as it is quoted, and the words by which it is known again.
+    """An item of a prompt: one quoted line, and the words by which duplicates are found.
 
     `name` names it in the ledger. `covers` are the words of others that it tells as well. A `score` below `min_score`
     keeps it out.
@@ -44,7 +44,7 @@ class PromptItem(DeferredModel):
 class Tier(DeferredModel):
     """Pieces of one source, the best first; with it, lines may fill that `share` of the budget for them.
 
-    What earlier tiers are kept from by their share they get in the end, if the later ones leave it.
+    What earlier tiers cannot use because of their share, they get in the end if later ones leave it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -55,7 +55,7 @@ class Tier(DeferredModel):
 
 
 class DroppedItem(DeferredModel):
-    """A piece that is not told, and why."""
+    """An item that is left out, and why."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -66,7 +66,7 @@ class DroppedItem(DeferredModel):
 
 
 class PackedPrompt(DeferredModel):
-    """What is told: the block, its tokens, and which pieces are in it; and the ledger of the others."""
+    """The block, its tokens and its items, and the ledger of the items that were left out."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -86,7 +86,7 @@ def pack(
     """Takes the pieces that fit, tier by tier, and tells why the others are not taken.
 
     Args:
-        tiers: In the order in which they are told.
+        tiers: In their order in the prompt.
         max_tokens: What the block may have; 0 gives an empty one.
         count_tokens: Counts exactly.
         render: Makes the block of lines; of none, what it has around them.
@@ -136,7 +136,7 @@ class _Packing:
         return None
 
     def packed(self) -> PackedPrompt:
-        """What is told, and the ledger of what is not."""
+        """The packed prompt, with the ledger of the items that were left out."""
         text = self._block(self._included) if self._included else ""
         dropped = tuple(
             DroppedItem(tier=tier.name, kind=piece.kind, name=piece.name, why=self._why[place])

@@ -1,4 +1,4 @@
-"""What a model is told when it is to extract facts: the instruction, and the messages as quotations.
+"""The prompt that extracts facts: the instruction, and the messages as quotations.
 
 It stands alone because wording and vocabulary change oftener than the call around them; whoever
 changes what is asked for raises `VERSION`, which claims name.
@@ -13,7 +13,7 @@ from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.quotations import quoted
 
 VERSION = 1
-_PRECEDING_CHARS = 400  # of a message that was said before
+_PRECEDING_CHARS = 400  # of an earlier message
 
 
 def _names(cardinality: str) -> str:

@@ -22,11 +22,11 @@ from mnestic.memory.models.messages import ChatMessage
 _TIMEOUT = timedelta(seconds=60)
 _BATCH = 16  # input tokens of a message: 155 in a batch of 16, 1,407 alone, 111 in 32; a refused batch is halved
 _TOKENS_A_TURN = 256  # room for what one turn states, beside the words that it quotes
-_MOST_TOKENS = 16_000  # of an answer; some models refuse to be asked for more
+_MOST_TOKENS = 16_000  # of an answer; some models refuse more
 
 
 class _Fact(BaseModel):
-    """One fact, in the shape that a model is asked for."""
+    """One fact, in the shape of the structured output."""
 
     model_config = ConfigDict(title="fact", coerce_numbers_to_str=True)
 
@@ -42,7 +42,7 @@ class _Fact(BaseModel):
 
 
 class _Facts(BaseModel):
-    """The structured output that a model is asked for."""
+    """The structured output of the model."""
 
     model_config = ConfigDict(title="list of facts")
 

@@ -15,7 +15,7 @@ async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, 
     """Keeps what signals say; returns how many messages were new.
 
     Raises:
-        InvalidInputError: one of them cannot be kept.
+        InvalidInputError: one of them cannot be stored.
     """
     read = [read_signal(signal) for signal in signals]
     # Topics are locked before entries, as by everybody.

@@ -1,4 +1,4 @@
-"""Keeping what an agent is told: the step of `AgentInbox`."""
+"""The activity of `AgentInbox`: stores signals as messages."""
 
 import logging
 from collections.abc import Sequence
@@ -39,45 +39,45 @@ class StoreSignalsResult(BaseModel):
 
 
 class InboxActivities:
-    """What an inbox does to memory."""
+    """Writes of an inbox."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
     @activity.defn(name="mnestic.keep_signals")
     async def keep(self, params: StoreSignalsInput) -> StoreSignalsResult:
-        """Keeps what signals say, each an entry at once, and has it learned from.
+        """Stores the messages of signals, each as an entry, and starts their extraction.
 
-        A signal that cannot be kept is parked with its reason, and the others are kept all the same.
+        A signal that cannot be stored is parked with the reason; the others are stored.
 
-        Idempotent: what was kept before, by this attempt's like or under the same id, changes nothing.
+        Idempotent: by the ids of messages; one that is stored already changes nothing.
         """
         with failures():
             refused: list[str] = []
             try:
-                new = await self._keep(params, params.signals)
+                new = await self._store(params, params.signals)
             except InvalidInputError:
                 new = 0
                 for signal in params.signals:
                     try:
-                        new += await self._keep(params, [signal])
+                        new += await self._store(params, [signal])
                     except InvalidInputError as error:
                         refused.append(await self._park(params, signal, str(error)))
             await start_ingest_here(tenant_id=params.tenant_id, agent_id=params.agent_id)
         return StoreSignalsResult(new=new, refused=tuple(refused))
 
-    async def _keep(self, params: StoreSignalsInput, signals: Sequence[Signal]) -> int:
-        """Keeps signals, all or none; returns how many messages were new.
+    async def _store(self, params: StoreSignalsInput, signals: Sequence[Signal]) -> int:
+        """Stores signals, all or none; returns how many messages were new.
 
         Raises:
-            InvalidInputError: one of them cannot be kept.
+            InvalidInputError: one of them cannot be stored.
         """
         async with self._transaction(params) as transaction:
             owner = f"{params.tenant_id}/{params.agent_id}"
             return await store_signals(transaction, signals, owner=owner)
 
     async def _park(self, params: StoreSignalsInput, signal: Signal, reason: str) -> str:
-        """Sets a signal aside, for a person to look at; returns why."""
+        """Parks a signal for a person to look at; returns the reason."""
         log.warning("parked", extra={"signal": signal.name[:64], "why": reason})
         async with self._transaction(params) as transaction:
             begun = await transaction.ingest_states.receive(

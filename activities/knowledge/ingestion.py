@@ -1,7 +1,7 @@
-"""Learning from raw messages: what they claim, what their entries gain by it, and the vectors of those.
+"""Ingestion of raw messages: extracts claims, derives facts, enriches entries, and embeds them.
 
-Each step takes the oldest messages that wait for it and moves them on in one transaction with what it
-writes, so that a step that is run again finds the next ones.
+Each step takes the oldest messages that wait for it, and writes its results and their new state in one transaction.
+A step that is repeated so finds the next messages.
 """
 
 import logging
@@ -33,13 +33,13 @@ from mnestic.memory.scope import Id
 
 Item = TypeVar("Item")
 _BATCH = 500
-_PRECEDING = 6  # messages before a batch that a model is told with it
+_PRECEDING = 6  # messages before a batch that a model gets as its context
 _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.extraction")
 
 
 class IngestInput(BaseModel):
-    """Whose messages to learn from, and how many at a time."""
+    """The agent, and how many messages to process at a time."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -49,10 +49,10 @@ class IngestInput(BaseModel):
 
 
 class IngestProgress(BaseModel):
-    """How many messages a step has moved on.
+    """How many messages a step has processed.
 
-    `parked` of them were set aside with a reason, `learned` need no other step. `refused` counts things
-    that were told of the others and not kept, since their words were not there.
+    `parked` of them were set aside with a reason, and `learned` need no other step. `refused` counts claims that were
+    dropped because the message does not contain their words.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -64,7 +64,7 @@ class IngestProgress(BaseModel):
 
 
 class IngestActivities:
-    """The steps of learning."""
+    """The steps of ingestion."""
 
     def __init__(
         self,
@@ -97,9 +97,9 @@ class IngestActivities:
 
     @activity.defn(name="mnestic.extract")
     async def extract(self, params: IngestInput) -> IngestProgress:
-        """Finds out what the next messages claim; one that cannot be read is parked with its reason.
+        """Extracts the claims of the next messages; one that cannot be read is parked with the reason.
 
-        Idempotent: what was extracted is not taken again, and each batch is kept as soon as it is read.
+        Idempotent: an extracted message is not taken again, and each batch is stored as soon as it is read.
         """
         learned = refused = 0
 
@@ -123,11 +123,11 @@ class IngestActivities:
 
     @activity.defn(name="mnestic.learn")
     async def learn(self, params: IngestInput) -> IngestProgress:
-        """Makes facts of what the next messages claim, and tells their entries, in one transaction.
+        """Derives facts from the claims of the next messages, and enriches their entries, in one transaction.
 
-        If that cannot be stored, fewer are taken, until one is left, which is parked with the reason.
+        If that cannot be stored, fewer messages are taken, until one is left, which is parked with the reason.
 
-        Idempotent: what was learned is not taken again.
+        Idempotent: a processed message is not taken again.
         """
         async with _step():
             limit = params.limit
@@ -147,9 +147,9 @@ class IngestActivities:
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, params: IngestInput) -> IngestProgress:
-        """Gives vectors to entries that have none of the model.
+        """Embeds entries that have no vector of the model.
 
-        What the model refuses gets the vector 0, so that it is not asked again, and is parked.
+        An entry that the model refuses is parked. It gets the vector 0, so that it is not tried again.
 
         Idempotent: an entry has one vector of a model.
         """
@@ -185,9 +185,9 @@ class IngestActivities:
             await transaction.ingest_states.park(pending, reason=why)
 
     async def _read(self, params: IngestInput, batch: Sequence[PendingMessage]) -> tuple[int, int]:
-        """Keeps what messages claim, in their own words.
+        """Extracts and stores the claims of messages.
 
-        Returns how many claim nothing, and how much had to be refused.
+        Returns how many messages claim nothing, and how many claims were refused.
         """
         extraction = await self._extract(params, await self._turns(params, batch))
         refused, read = extraction.refused, []
@@ -205,9 +205,9 @@ class IngestActivities:
         return sum(not pending.extracted for pending in read), refused
 
     async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
-        """What turns claim; where that is refused, it may be for what was said before them."""
+        """The claims of turns. If the model refuses, it is called once more without the earlier messages."""
         alone = [turn.model_copy(update={"before": ()}) for turn in turns]
-        try:  # no model is asked inside a transaction
+        try:  # no model is called inside a transaction
             return await self._extracting.answer(params, lambda: self._extractor.extract(turns))
         except ModelMisconfiguredError:
             raise
@@ -217,7 +217,7 @@ class IngestActivities:
         return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
     async def _turns(self, params: IngestInput, batch: Sequence[PendingMessage]) -> list[Turn]:
-        """Messages as they are read: for a model with what was said in their sessions before them."""
+        """Messages as turns; for a model, with the earlier messages of their sessions."""
         if self._extractor.model is None:
             return [pending.turn for pending in batch]
         first: dict[str, Resource] = {}
@@ -255,7 +255,7 @@ class IngestActivities:
         ask: Callable[[Sequence[Item]], Awaitable[None]],
         give_up: Callable[[Item, str], Awaitable[None]],
     ) -> ModelRound[Item]:
-        """A round that ends well before the step's time is up; what is left is for the next."""
+        """A round that ends well before the step times out; the rest is left for the next step."""
         limit = activity.info().start_to_close_timeout or _LONGEST
         return ModelRound(
             ask=ask,
@@ -267,7 +267,7 @@ class IngestActivities:
 
 
 async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingMessage | None:
-    """An entry's message, locked before the entry: who learns locks them in this order too."""
+    """An entry's message, locked before the entry, in the same order as in `learn`."""
     if entry.session_id is None or entry.source_id is None:
         return None
     return await transaction.ingest_states.find(entry.session_id, entry.source_id, lock=True)
@@ -284,7 +284,7 @@ def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 @asynccontextmanager
 async def _step() -> AsyncIterator[None]:
-    """What all steps have in common: how they fail, and that they tell that they go on."""
+    """Translates failures and sends heartbeats, for all steps."""
     with failures():
         async with heartbeats():
             yield

@@ -31,13 +31,13 @@ _LOOK_BACK = 50  # entries
 
 
 class FactsInput(OperationInput):
-    """Which facts are asked for."""
+    """Selects facts."""
 
     select: KnowledgeSelection
 
 
 class FactsResult(BaseModel):
-    """Facts that are so now, by what is believed."""
+    """The active facts that are valid now."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -45,7 +45,7 @@ class FactsResult(BaseModel):
 
 
 class IngestExchangeInput(OperationInput):
-    """What is to be learned from."""
+    """An exchange to ingest."""
 
     exchange: Interaction
 
@@ -59,14 +59,14 @@ class IngestExchangeResult(BaseModel):
 
 
 class KnowledgeActivities:
-    """What jobs know and learn."""
+    """Knowledge for jobs: facts and ingestion."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
 
     @activity.defn(name="mnestic.list_facts")
     async def list_facts(self, params: FactsInput) -> FactsResult:
-        """The facts that are so now, by what is believed.
+        """Returns the active facts that are valid now.
 
         Idempotent: it reads.
         """
@@ -76,7 +76,7 @@ class KnowledgeActivities:
 
     @activity.defn(name="mnestic.learn_exchange")
     async def ingest_exchange(self, params: IngestExchangeInput) -> IngestExchangeResult:
-        """Receives an exchange, each message an entry at once, and has it learned from.
+        """Stores the messages of an exchange, each as an entry, and starts their extraction.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
@@ -91,10 +91,7 @@ class KnowledgeActivities:
 async def list_prompt_facts(
     transaction: Transaction, select: KnowledgeSelection | None
 ) -> tuple[str, ...]:
-    """What a prompt is told of what is known, a line each, what matters most first.
-
-    Each line is quoted, whatever it is made of: what a search finds comes in here as well.
-    """
+    """The facts for a prompt, a quoted line each, the most important first."""
     if select is None:
         return ()
     return tuple(quote_fact(fact) for fact in await _find(transaction, select))
@@ -111,19 +108,19 @@ async def receive_message(
     channel: str | None = None,
     part: str = "",
 ) -> None:
-    """Receives a message or a tool's result of a job, in the transaction of its operation.
+    """Ingests a message or a tool's result of a job, in the transaction of its operation.
 
-    Its source id is the operation's key. What cannot be learned from is noted in the audit log.
+    Its source id is the operation's key. A message that cannot be ingested is noted in the audit log.
 
     Args:
         transaction: The operation's.
         params: The operation.
-        content: What was said.
-        speaker: Who said it, or the tool.
-        at: When.
+        content: The text.
+        speaker: The person, or the tool.
+        at: When it was said.
         kind: A tool's result belongs to the session's last message.
         channel: Where it came from.
-        part: Tells several of one operation apart.
+        part: Distinguishes messages of one operation.
     """
     job_id = params.operation.job_id
     message = Resource(
@@ -150,15 +147,12 @@ async def receive_message(
 
 
 async def start_extraction(params: OperationInput) -> None:
-    """Has what was received learned from, once it is committed."""
+    """Starts the extraction of committed messages."""
     await start_ingest_here(tenant_id=params.scope.tenant_id, agent_id=params.scope.agent_id)
 
 
 async def _find(transaction: Transaction, select: KnowledgeSelection) -> tuple[Fact, ...]:
-    """Facts in the order in which subjects and predicates are named, each once.
-
-    What is over by now is left out, and so is what has not begun; what is so until then is told.
-    """
+    """The facts that are valid now, in the order in which subjects and predicates are named, each once."""
     now = await transaction.now()
     found: dict[str, Fact] = {}
     subjects = [await find_subjects(transaction, name, is_strict=False) for name in select.subjects]
@@ -184,7 +178,7 @@ async def _receive(transaction: Transaction, params: IngestExchangeInput) -> Ing
 
 
 async def _last_message(transaction: Transaction, params: OperationInput) -> str | None:
-    """The source id of the session's last message, which is no tool's result."""
+    """The source id of the session's last message that is no tool's result."""
     query = EntryQuery(session_id=params.scope.session_id)
     entries, _ = await transaction.entries.list_entries(query, limit=_LOOK_BACK)
     return next((one.source_id for one in entries if one.parent is None), None)

@@ -16,9 +16,9 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
     naming = await transaction.entries.select_naming(gone)
     known = await transaction.entries.select(sorted(gone))
     above = {entry.parent for entry in known.values() if entry.parent}
-    held = await transaction.entries.select(sorted({*gone, *naming, *above}), lock=True)
-    removed = await transaction.entries.remove(sorted(gone & held.keys()))
-    left = [entry for entry in held.values() if entry.id not in gone]
+    locked = await transaction.entries.select(sorted({*gone, *naming, *above}), lock=True)
+    removed = await transaction.entries.remove(sorted(gone & locked.keys()))
+    left = [entry for entry in locked.values() if entry.id not in gone]
     children = await transaction.entries.count_children([entry.id for entry in left])
     now = await transaction.now()
     await transaction.entries.change(

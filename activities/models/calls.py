@@ -1,6 +1,6 @@
 """Calls of models for learning and for questions: how many at once, within which budget, what they took.
 
-It stands alone because all of them are held to the same limits: those of a process, and of a tenant's day.
+It stands alone because all of them have the same limits: those of a process, and those of a tenant per day.
 """
 
 from collections.abc import Awaitable, Callable
@@ -24,7 +24,7 @@ _LEARNING = "learning"
 
 
 class ModelCallLimits(BaseModel):
-    """What calls of models are held to."""
+    """The limits of calls of models."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,7 +52,7 @@ def begin_model_step(
 
 
 class ModelCalls:
-    """The calls of one model for one purpose. Those without a model are neither held nor counted."""
+    """The calls of one model for one purpose. Those without a model are neither limited nor counted."""
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ class _Latest:
 
 
 class AutoRetriever:
-    """Finds what is put before a message."""
+    """Finds memories and notes to put before a message."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class AutoRetriever:
             models: Those that searches ask.
             count_tokens: What counts tokens.
             notes: The vault of notes, if there is one.
-            notes_tenant_id: Whose vault it is: agents of other tenants are told nothing of it.
+            notes_tenant_id: The owner of the vault; agents of other tenants get no notes.
             limits: How long a message waits for each source.
             settings_cache: Caches the settings that agents had last; without it, in 1 MiB at most.
         """
@@ -138,8 +138,8 @@ class AutoRetriever:
                 the one before, and one that says nothing, such as a greeting, finds no memories.
             select: What differs from the settings, and the channel.
             session_id: The session that it is of, if any.
-            prompt_texts: What the prompt holds anyway; an entry that says just that is left out.
-            asked_at: When it is asked, by the clock of whom it is told to; aware. Now without it.
+            prompt_texts: Texts that the prompt contains anyway; an entry with the same text is left out.
+            asked_at: When the message was sent, by the clock of its reader; aware. By default now.
 
         Raises:
             InvalidInputError: the message is none that can be stored.
@@ -291,7 +291,7 @@ class AutoRetriever:
     ) -> _Attempt[Result]:
         """What a source gives within its limit, or why it gives nothing.
 
-        It is left then and not waited for: a server that hangs may not even hear that it is given up.
+        After the limit it is cancelled and not awaited, since a server that hangs may delay even the cancellation.
         """
         task = asyncio.create_task(work)
         self._left.add(task)

@@ -82,13 +82,13 @@ class ContextBuilder:
             max_tokens: What the whole block may have.
             tiers: Which of them are wanted.
             policy: The weights of search; the agent's own without one.
-            frame: How it is told.
+            frame: The form of its lines.
         """
         async with caller() as transaction:
             now = query.asked_at or query.as_of or await transaction.now()
             policy = policy or settings_of(await transaction.settings.read()).policy
         least = policy.min_score if query.min_score is None else query.min_score
-        # What scores less is asked for too, since the ledger tells of it.
+        # Entries with lower scores are queried too, since the ledger names them.
         found = await retrieve(
             caller,
             query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),

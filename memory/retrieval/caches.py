@@ -1,7 +1,7 @@
 """The caches of retrieval: answers to queries and vectors of queries, each bounded by bytes.
 
 They stand apart from retrieval because they live as long as the process. What they hold is true at one revision of an
-agent's memory, in one database; what was cached at another is dropped as soon as the agent is asked again.
+agent's memory, in one database; what was cached at another is dropped with the agent's next query.
 """
 
 from collections import OrderedDict
@@ -11,7 +11,7 @@ from pydantic import ConfigDict, computed_field
 
 from mnestic.memory.deferred_model import DeferredModel
 
-CACHE_BYTES = 256 * 2**20  # of a process, unless it is told otherwise or has much memory
+CACHE_BYTES = 256 * 2**20  # of a process, unless it is set or the machine has much memory
 _VECTORS = 0.25  # share of them that vectors of queries may take
 _ITEM_BYTES = 300  # of an item beside its key and value
 
@@ -97,7 +97,7 @@ class LRUCache:
             self._remove(*next(iter(self._items)))
 
     def counts(self) -> CacheCount:
-        """What is held, and how often that was of use."""
+        """How many items are cached, and how often that was of use."""
         return CacheCount(
             hits=self._hits, misses=self._misses, items=len(self._items), bytes=self._bytes
         )

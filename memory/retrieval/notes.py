@@ -13,12 +13,12 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language.sentences import cut_text
 
-LONGEST_NOTE = 500  # characters that a prompt is told
+LONGEST_NOTE = 500  # characters of it in a prompt
 MOST_TAGGED = 20  # notes
 
 
 class NoteSelection(DeferredModel):
-    """Which notes are asked for: some by their paths in the vault, and those with a tag if there is one."""
+    """Selects notes: some by their paths in the vault, and those with a tag if one is given."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,7 +27,7 @@ class NoteSelection(DeferredModel):
 
     @property
     def is_empty(self) -> bool:
-        """Whether none is asked for."""
+        """Whether it selects none."""
         return not self.paths and not self.tag
 
 
@@ -41,7 +41,7 @@ class Note(DeferredModel):
 
 
 class SkippedNote(DeferredModel):
-    """A note that was asked for and is not told, and why."""
+    """A selected note that is left out, and why."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -50,7 +50,7 @@ class SkippedNote(DeferredModel):
 
 
 class NoteResults(DeferredModel):
-    """The notes that were asked for, those by path first, then the tagged, the newest first."""
+    """The selected notes, those by path first, then the tagged, the newest first."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -59,7 +59,7 @@ class NoteResults(DeferredModel):
 
 
 def check_path(path: str) -> None:
-    """Refuses a note that nobody can be told of by its name.
+    """Refuses a note whose name cannot be shown.
 
     Raises:
         InvalidInputError: the path is no text, as of a file whose name is not UTF-8.
@@ -81,10 +81,10 @@ def excerpt(text: str) -> str:
 def select_notes(
     named: Sequence[str], tagged: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[SkippedNote, ...]]:
-    """Which notes are told, each once: those by path, then of the tagged as many as may be.
+    """Selects notes, each once: those by path, then the tagged up to the limit.
 
     Args:
-        named: Paths that were asked for.
+        named: The selected paths.
         tagged: Paths of the notes with the tag, those that changed last first.
 
     Returns:

@@ -27,8 +27,8 @@ def insert_rows(
         target: The table.
         columns: Those that the rows have, beside their owner.
         now: Columns that get the time of the transaction.
-        returning: What is told of each row that was inserted.
-        where_new: Whether a row that is there already is passed over, instead of being an error.
+        returning: Columns to return of each inserted row.
+        where_new: Whether an existing row is skipped, instead of being an error.
     """
     into = ", ".join(f'"{name}"' for name in (*_OWNER, *columns, *now))
     values = ", ".join((":tenant_id", ":agent_id", *(f'r."{name}"' for name in columns)))
@@ -63,7 +63,7 @@ def update_rows(
 def packed(
     owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str, name: str = "rows"
 ) -> dict[str, str]:
-    """The values of such a statement: whose the rows are, and the rows, under a name.
+    """The parameters of such a statement: the owner, and the rows as JSON under a name.
 
     Raises:
         InvalidInputError: a value cannot be stored; names the place.
@@ -72,7 +72,7 @@ def packed(
         document = to_json(rows).decode()
     except PydanticSerializationError:  # half of a surrogate pair
         document = "\\u0000"
-    if "\\u0000" in document:  # or the text of somebody who writes about it
+    if "\\u0000" in document:  # or a text that contains these characters
         check_json(to_jsonable_python(rows), what=what)
     return {**owner, name: document}
 

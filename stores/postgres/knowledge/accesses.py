@@ -1,7 +1,6 @@
-"""Accesses: how often entries were told, counted in the process, and written together a little later.
+"""Access counts: how often entries were retrieved, counted in the process and written in batches.
 
-They stand alone because nobody who asks waits for them: a count that is late, or lost with the process,
-is no wrong memory.
+They stand alone because no query waits for them: a count that is late, or lost with the process, does no harm.
 """
 
 import asyncio
@@ -23,22 +22,22 @@ _DELAY = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
 _MANY = 1000  # entries that do not wait any longer
 _MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
-_COUNTS = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS told (id, number)"
+_COUNTS = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS access (id, number)"
 _ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
 _COUNTED = "RETURNING e.id"
-# In one row, as a thousand take milliseconds in which nobody is answered.
+# In one row: to read a thousand rows would block the process for milliseconds.
 _IN_ONE_ROW = "SELECT array_agg(id) AS ids FROM counted"
-# None is waited for, so that nobody is locked out. What was locked is found again by its place in the table, with no
-# second look into an index; what somebody has changed in between is at another place, and left for the next time.
+# It waits for no lock, so that it cannot block others. Locked rows are found again by their place in the table, without
+# a second look into an index; a row that was changed in between has another place, and is left for the next time.
 _COUNT_FREE = text(f"""
 WITH free AS MATERIALIZED (
-    SELECT e.ctid AS place, told.number
-      FROM {_COUNTS} JOIN mnestic.entry AS e ON {_MINE} AND e.id = told.id FOR NO KEY UPDATE OF e SKIP LOCKED
+    SELECT e.ctid AS place, access.number
+      FROM {_COUNTS} JOIN mnestic.entry AS e ON {_MINE} AND e.id = access.id FOR NO KEY UPDATE OF e SKIP LOCKED
 ), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED})
 {_IN_ONE_ROW}
 """)  # noqa: S608 - constants of this module
 _COUNT_ALL = text(f"""
-WITH counted AS ({_ADD} told.number FROM {_COUNTS} WHERE {_MINE} AND e.id = told.id {_COUNTED})
+WITH counted AS ({_ADD} access.number FROM {_COUNTS} WHERE {_MINE} AND e.id = access.id {_COUNTED})
 {_IN_ONE_ROW}
 """)
 _EXIST = text(f"""
@@ -76,7 +75,7 @@ class AccessCounts:
             self._writing = asyncio.create_task(self._write_soon())
 
     async def close(self) -> None:
-        """Writes what is pending; what cannot be written in time is given up, and logged."""
+        """Writes what is pending; what cannot be written in time is dropped, and logged."""
         self._closes = True
         self._hurry.set()
         try:
@@ -92,7 +91,7 @@ class AccessCounts:
         return sum(map(len, self._pending.values()))
 
     async def _write_soon(self) -> None:
-        """Writes again and again, until nothing is pending or something fails."""
+        """Writes until nothing is pending or a write fails."""
         while self._pending and not self._closes:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._delay.total_seconds()):
@@ -102,9 +101,9 @@ class AccessCounts:
                 return  # the next access tries again
 
     async def _write(self, *, wait: bool = False) -> bool:
-        """Writes what is pending, and keeps what could not be; returns whether nothing failed.
+        """Writes what is pending, and puts back what could not be written; returns whether nothing failed.
 
-        What fails for one agent keeps those of others from nothing, but for a database that is down.
+        A failure for one agent does not stop the writes for others, unless the database is down.
         """
         pending, self._pending = self._pending, {}
         written = True
@@ -112,7 +111,7 @@ class AccessCounts:
             for owner in tuple(pending):
                 try:
                     await self._write_of(owner, pending[owner], wait=wait)
-                except Exception as error:  # noqa: BLE001 - nobody else is there to be told
+                except Exception as error:  # noqa: BLE001 - there is no caller to raise to
                     written = False
                     log.warning(
                         "accesses are not counted yet", extra={"why": describe_error(error)}
@@ -121,19 +120,19 @@ class AccessCounts:
                         break
         finally:
             for owner, counts in pending.items():
-                self._keep(owner, counts)
+                self._put_back(owner, counts)
         return written
 
     async def _write_of(self, owner: Owner, counts: Counter[str], *, wait: bool) -> None:
-        """Writes those of an agent, and takes them out of its counts.
+        """Writes the counts of an agent, and removes the written ones.
 
-        An entry that somebody else has locked is left for the next time. With `wait` it is waited for, alone:
-        who waits for one and holds another could lock others out.
+        A locked entry is left for the next time. With `wait`, locked entries are waited for one at a time, since a
+        transaction that waits for one and has locked another could cause a deadlock.
         """
-        held = await self._count(owner, counts)
-        for name in counts.keys() - held:
+        locked = await self._count(owner, counts)
+        for name in counts.keys() - locked:
             del counts[name]
-        for name in sorted(held) if wait else ():
+        for name in sorted(locked) if wait else ():
             await self._count(owner, {name: counts[name]}, wait=True)
             del counts[name]
 
@@ -143,7 +142,7 @@ class AccessCounts:
         async with self._begin(owner) as transaction:
             return await transaction.accesses.count(counts, wait=wait)
 
-    def _keep(self, owner: Owner, counts: Counter[str]) -> None:
+    def _put_back(self, owner: Owner, counts: Counter[str]) -> None:
         if counts:
             self._pending.setdefault(owner, Counter()).update(counts)
 
@@ -166,5 +165,5 @@ class PostgresAccessStore:
             unit.read("entry.access", f"{len(counted.ids)} entries")
         if not (left := counts.keys() - (counted.ids or ())):
             return frozenset()
-        held = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
-        return frozenset(row.id for row in held)
+        locked = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
+        return frozenset(row.id for row in locked)
