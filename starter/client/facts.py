@@ -53,8 +53,8 @@ class FactClient(ClientPart):
             ahead: With `as_of`, also facts that begin after it.
             believed_at: Facts as known at this time (transaction time): those that follow from the claims that
                 were recorded until then, by today's predicates.
-            limit: How many at most.
-            cursor: Where an earlier page ended.
+            limit: The maximum number of results.
+            cursor: The cursor of the previous page.
 
         Raises:
             InvalidInputError: the subject is ambiguous, the predicate is malformed, or the cursor is of

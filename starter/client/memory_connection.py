@@ -98,7 +98,12 @@ class MemoryConnection(ChecksTexts):
         await self.close()
 
     async def close(self) -> None:
-        """Closes the connections to Postgres; Temporal's closes with the process."""
+        """Starts extraction of the last additions, and closes the connections to Postgres.
+
+        The connection to Temporal closes with the process.
+        """
+        if self._extraction is not None:
+            await self._extraction.close()
         await self._closing.aclose()
 
     def memory(self, agent_id: str) -> MemoryClient:
@@ -124,8 +129,8 @@ class MemoryConnection(ChecksTexts):
 
         Args:
             agent_id: Only this one; the list is empty if it has no memory.
-            limit: How many at most.
-            cursor: Where an earlier page ended.
+            limit: The maximum number of results.
+            cursor: The cursor of the previous page.
 
         Raises:
             InvalidInputError: the agent is no id, or the cursor is of another list.

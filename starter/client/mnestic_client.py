@@ -1,16 +1,15 @@
-"""`MnesticClient`: start, resume, find and end jobs, and reach memory, from Python."""
+"""`MnesticClient`: start, resume, steer, find and explain jobs, and reach memory, from Python."""
 
 from collections.abc import Mapping
-from datetime import timedelta
-from typing import Any, Literal
+from contextlib import AsyncExitStack
+from datetime import datetime, timedelta
+from typing import Any, Literal, Self
 
-from temporalio.client import WorkflowExecutionStatus
+from temporalio.client import Client
 
-from mnestic.memory.canonical import check_size
-from mnestic.memory.errors import NotFoundError
-from mnestic.memory.jobs.agent_job import JobDescription, JobInput, JobResult, JobSummary
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.jobs.agent_job import JobDescription, JobResult, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
-from mnestic.memory.jobs.plan_inputs import check_inputs
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
@@ -20,29 +19,92 @@ from mnestic.memory.jobs.waits import (
     JobWait,
     ResumeReceipt,
     ResumeRequest,
+    WaitExtended,
 )
-from mnestic.memory.names import job_workflow_id
+from mnestic.memory.names import PAUSE, UNPAUSE
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
-from mnestic.starter.client.tenant_connection import Connection
-from mnestic.starter.jobs.diff import diff_job
-from mnestic.starter.jobs.forgotten_jobs import describe_forgotten_job
-from mnestic.starter.jobs.forks import ForkTerms, fork_input
-from mnestic.starter.jobs.history import job_history
-from mnestic.starter.jobs.listing import describe_job, list_job_ids, list_jobs
-from mnestic.starter.jobs.lookup import find_job
-from mnestic.starter.jobs.plans import require_sound
-from mnestic.starter.jobs.results import job_result
-from mnestic.starter.jobs.resumes import override_request, request_id_of, resume_job
+from mnestic.starter.client.inbox import InboxClient
+from mnestic.starter.client.job_calls import JobCalls
+from mnestic.starter.client.memory_connection import MemoryConnection, open_models
+from mnestic.starter.deployments import POLLS_WITHIN
+from mnestic.starter.jobs.forks import ForkTerms
+from mnestic.starter.jobs.pokes import PokeResult
+from mnestic.starter.jobs.resumes import override_request, request_id_of
 from mnestic.starter.jobs.selection import JobSelection
-from mnestic.starter.jobs.start import check_job, start_job
-from mnestic.starter.jobs.transcript import job_transcript
-from mnestic.starter.jobs.waits import find_open_wait
-from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.jobs.start import check_job
+from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
+from mnestic.starter.lazy_temporal import LazyTemporal
+from mnestic.starter.memory_wiring import writing_embedder
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.temporal_connection import TemporalConnection
+from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
 
 
-class MnesticClient(Connection):
-    """A connection to Temporal and to memory; use it as an async context manager."""
+class MnesticClient(MemoryConnection):
+    """A connection to memory and to Temporal; use it as an async context manager.
+
+    To `poke_job` a worker counts as long as its last poll is no older than `polls_within`.
+    """
+
+    polls_within: timedelta = POLLS_WITHIN
+
+    def __init__(
+        self,
+        temporal: Client,
+        memory: Memory,
+        *,
+        settings: Settings,
+        endpoints: Endpoints,
+        models: QueryModels | None = None,
+    ) -> None:
+        """Wraps connections that are open already.
+
+        Raises:
+            InvalidInputError: the tenant of the settings is no id.
+        """
+        connection = TemporalConnection(
+            temporal=temporal, address=endpoints.temporal_address, task_queue=settings.task_queue
+        )
+        lazy_temporal = LazyTemporal(settings, connected=connection)
+        super().__init__(memory, settings=settings, models=models, lazy_temporal=lazy_temporal)
+        self.temporal, self.endpoints = temporal, endpoints
+        self._extraction = ExtractionStarts(lazy_temporal, tenant_id=settings.tenant_id)
+        self._jobs = JobCalls(
+            temporal=temporal, memory=memory, settings=settings, endpoints=endpoints
+        )
+
+    @classmethod
+    async def connect(cls, settings: Settings | None = None) -> Self:
+        """Connects to Postgres and Temporal of the settings, or of the runtime that is up.
+
+        Raises:
+            InvalidInputError: the tenant is no id.
+            ConfigurationError: an address is missing or malformed.
+            DatabaseUnavailableError: Postgres does not answer.
+            TemporalUnavailableError: Temporal does not answer.
+            SchemaVersionError: the database is of another version.
+        """
+        settings = settings or load_settings()
+        check_id(settings.tenant_id, what="tenant")
+        endpoints = find_endpoints(settings)
+        async with AsyncExitStack() as opened:
+            memory = open_memory(endpoints, embedder=writing_embedder(settings))
+            opened.push_async_callback(memory.close)
+            await memory.check()
+            temporal = await connect_temporal(endpoints)
+            models = await open_models(settings, opened)
+            client = cls(temporal, memory, settings=settings, endpoints=endpoints, models=models)
+            client._closing = opened.pop_all()
+        return client
+
+    def inbox(self, agent_id: str) -> InboxClient:
+        """The inbox of one agent, which takes messages to ingest."""
+        address = self.endpoints.temporal_address
+        return InboxClient(
+            self.temporal, self._memory, agent_id=agent_id, settings=self.settings, address=address
+        )
 
     async def start_job(
         self,
@@ -73,7 +135,7 @@ class MnesticClient(Connection):
             job_id=job_id,
             settings=self.settings,
         )
-        return await self._start(job_input, priority=priority)
+        return await self._jobs.start(job_input, priority=priority)
 
     async def fork_job(
         self,
@@ -112,14 +174,7 @@ class MnesticClient(Connection):
             plan=plan,
             priority=priority,
         )
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            job_input, priority = await fork_input(
-                self.temporal, self._memory, terms, settings=self.settings
-            )
-        require_sound(job_input.plan)
-        cursor = None if job_input.progress is None else job_input.progress.cursor
-        check_inputs(job_input.plan, job_input.inputs, cursor=cursor)
-        return await self._start(job_input, priority=priority)
+        return await self._jobs.fork(terms)
 
     async def resume_job(
         self,
@@ -147,7 +202,7 @@ class MnesticClient(Connection):
             PayloadTooLargeError: the payload exceeds the limit; nothing was sent.
             NotFoundError: there is no such job.
         """
-        check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
+        self._jobs.check_payload(payload)
         request = ResumeRequest(
             request_id=request_id_of(request_id),
             wait_id=wait_id,
@@ -155,18 +210,15 @@ class MnesticClient(Connection):
             payload=payload,
             expected_sha256=expected_sha256,
         )
-        return await self._send(job_id, request, by=by, limit=limit)
+        return await self._jobs.send(job_id, request, by=by, limit=limit)
 
     async def find_open_wait(self, job_id: str) -> JobWait | None:
-        """The open wait of a job, with its question and its form; None between waits.
-
-        Needs no worker.
+        """The open wait of a job, with its question and its form; None between waits. Needs no worker.
 
         Raises:
             NotFoundError: there is no such job.
         """
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await find_open_wait(self._handle(job_id), job_id=job_id, memory=self._memory)
+        return await self._jobs.find_open_wait(job_id)
 
     async def override_job(
         self,
@@ -190,11 +242,78 @@ class MnesticClient(Connection):
             ResumeRefusedError: the job does not need attention, or has no such outcome.
             SnapshotUnverifiedError: `pinned` needs the snapshot, which cannot be verified.
         """
-        check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
+        self._jobs.check_payload(payload)
         request = override_request(
             payload, reason=reason, by=by, policy=policy, outcome=outcome, request_id=request_id
         )
-        return await self._send(job_id, request, limit=limit)
+        return await self._jobs.send(job_id, request, limit=limit)
+
+    async def extend_wait(
+        self,
+        job_id: str,
+        *,
+        by: timedelta | None = None,
+        until: datetime | None = None,
+        wait_id: str | None = None,
+    ) -> WaitExtended:
+        """Sets a later deadline for the open wait: by a duration, or until a time.
+
+        Raises:
+            InvalidInputError: the job does not wait, or the deadline is not later.
+            WorkerUnavailableError: no worker answers.
+        """
+        return await self._jobs.extend_wait(job_id, by=by, until=until, wait_id=wait_id)
+
+    async def pause_job(self, job_id: str) -> None:
+        """Pauses a job before its next step. A deadline that passes takes effect when the job continues.
+
+        Raises:
+            NotFoundError: there is no such job, or it has ended.
+        """
+        await self._jobs.signal(job_id, PAUSE)
+
+    async def unpause_job(self, job_id: str) -> None:
+        """Lets a paused job continue.
+
+        Raises:
+            NotFoundError: there is no such job, or it has ended.
+        """
+        await self._jobs.signal(job_id, UNPAUSE)
+
+    async def poke_job(self, job_id: str, *, untried: bool = False) -> PokeResult:
+        """Moves a job to a new run at its wait, with the current build of the worker.
+
+        If the job's build has no worker left, the job moves to the current build with its history. So this
+        version's code first tries to replay that history.
+
+        Args:
+            job_id: The job.
+            untried: Move it without that check. If the current build cannot replay the history either, the
+                job stands still until a worker with a suitable build runs.
+
+        Raises:
+            InvalidInputError: the job must move, and this version's code cannot replay its history;
+                nothing has changed.
+            NotFoundError: there is no such job, or it has ended.
+        """
+        return await self._jobs.poke(job_id, untried=untried, polls_within=self.polls_within)
+
+    async def cancel_job(self, job_id: str) -> None:
+        """Asks a job to end; it writes its episode first.
+
+        Raises:
+            NotFoundError: there is no such job, or it has ended.
+        """
+        await self._jobs.cancel(job_id)
+
+    async def wait_for_result(self, job_id: str) -> JobResult:
+        """Waits until a job has ended.
+
+        Raises:
+            JobFailedError: it failed, or was cancelled or terminated; has the cause.
+            NotFoundError: there is no such job.
+        """
+        return await self._jobs.wait_for_result(job_id)
 
     async def list_jobs(
         self,
@@ -219,12 +338,8 @@ class MnesticClient(Connection):
         Raises:
             InvalidInputError: there is no such state, the agent is no id, or the cursor is of another list.
         """
-        tenant_id = self.settings.tenant_id
         select = JobSelection(waiting=waiting, state=state, agent_id=agent_id, plan=plan)
-        with rpc_errors(self.endpoints.temporal_address, job_id="*"):
-            return await list_jobs(
-                self.temporal, tenant_id=tenant_id, select=select, limit=limit, cursor=cursor
-            )
+        return await self._jobs.list_page(select, limit=limit, cursor=cursor)
 
     async def find_job_ids(self, job_id: str, *, limit: int = 10) -> tuple[str, ...]:
         """The ids of jobs that begin with a text; only the id itself if it is the whole id of a job.
@@ -232,15 +347,7 @@ class MnesticClient(Connection):
         Raises:
             InvalidInputError: no id can begin with this text.
         """
-        tenant_id = self.settings.tenant_id
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            if await find_job(self._handle(job_id)) is not None:
-                return (job_id,)
-            listed = await list_job_ids(self.temporal, job_id, tenant_id=tenant_id, limit=limit)
-        stored = await self._memory.list_job_ids(job_id, tenant_id=tenant_id, limit=limit)
-        if job_id in stored:
-            return (job_id,)
-        return tuple(sorted({*listed, *stored})[:limit])
+        return await self._jobs.find_ids(job_id, limit=limit)
 
     async def describe_job(self, job_id: str) -> JobDescription:
         """A job's state and its waits. Needs no worker.
@@ -248,14 +355,7 @@ class MnesticClient(Connection):
         Raises:
             NotFoundError: there is no such job.
         """
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            description = await find_job(self._handle(job_id))
-            tenant_id, memory = self.settings.tenant_id, self._memory
-            if description is None:
-                return await describe_forgotten_job(job_id, tenant_id=tenant_id, memory=memory)
-            return await describe_job(
-                self.temporal, description, job_id=job_id, tenant_id=tenant_id, memory=memory
-            )
+        return await self._jobs.describe(job_id)
 
     async def job_history(self, job_id: str) -> JobTimeline:
         """The timeline of a job, from Temporal's history and rows in Postgres. Needs no worker.
@@ -263,12 +363,7 @@ class MnesticClient(Connection):
         Raises:
             NotFoundError: there is no such job.
         """
-        check_id(job_id, what="job id")
-        tenant_id = self.settings.tenant_id
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await job_history(
-                self.temporal, job_id=job_id, tenant_id=tenant_id, memory=self._memory
-            )
+        return await self._jobs.history(job_id)
 
     async def job_transcript(self, job_id: str) -> JobTranscript:
         """The prompts, replies, tool calls and messages of a job, and the answers to its waits. Needs no worker.
@@ -279,12 +374,7 @@ class MnesticClient(Connection):
         Raises:
             NotFoundError: there is no such job.
         """
-        check_id(job_id, what="job id")
-        tenant_id = self.settings.tenant_id
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await job_transcript(
-                self.temporal, job_id=job_id, tenant_id=tenant_id, memory=self._memory
-            )
+        return await self._jobs.transcript(job_id)
 
     async def diff_job(self, job_id: str, wait: int | str | None = None) -> JobDifference:
         """The difference between a snapshot of a job and its memory now. Needs no worker.
@@ -298,34 +388,7 @@ class MnesticClient(Connection):
             InvalidInputError: the job has no such wait, or has not waited yet.
             NotFoundError: there is no such job.
         """
-        check_id(job_id, what="job id")
-        tenant_id = self.settings.tenant_id
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await diff_job(
-                self.temporal, job_id=job_id, tenant_id=tenant_id, wait=wait, memory=self._memory
-            )
-
-    async def cancel_job(self, job_id: str) -> None:
-        """Asks a job to end; it writes its episode first.
-
-        Raises:
-            NotFoundError: there is no such job, or it has ended.
-        """
-        handle = self._handle(job_id)
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
-                raise NotFoundError(what="running job", name=job_id)
-            await handle.cancel()
-
-    async def wait_for_result(self, job_id: str) -> JobResult:
-        """Waits until a job has ended.
-
-        Raises:
-            JobFailedError: it failed, or was cancelled or terminated; has the cause.
-            NotFoundError: there is no such job.
-        """
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await job_result(self._handle(job_id), job_id=job_id)
+        return await self._jobs.diff(job_id, wait)
 
     def job_link(self, job_id: str, *, run_id: str | None = None) -> str | None:
         """The job's page in the Temporal UI, if the UI's address is known; with a run, its card.
@@ -333,32 +396,4 @@ class MnesticClient(Connection):
         Raises:
             InvalidInputError: the id is malformed.
         """
-        check_id(job_id, what="job id")
-        return self.endpoints.link_to(
-            job_workflow_id(self.settings.tenant_id, job_id), run_id=run_id
-        )
-
-    async def _start(self, job_input: JobInput, *, priority: int | None = None) -> str:
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_input.job_id):
-            await start_job(
-                self.temporal, self._memory, job_input, settings=self.settings, priority=priority
-            )
-        return job_input.job_id
-
-    async def _send(
-        self,
-        job_id: str,
-        request: ResumeRequest,
-        *,
-        by: Literal["update", "signal"] = "update",
-        limit: timedelta,
-    ) -> ResumeReceipt | None:
-        with rpc_errors(self.endpoints.temporal_address, job_id=job_id):
-            return await resume_job(
-                self._handle(job_id),
-                request,
-                job_id=job_id,
-                by=by,
-                limit=limit,
-                memory=self._memory,
-            )
+        return self._jobs.link(job_id, run_id=run_id)
