@@ -8,11 +8,9 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
-from pydantic import BaseModel
-from temporalio import workflow
 from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
@@ -38,10 +36,10 @@ from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
-from mnestic.workflows.jobs.agent_memory import AgentMemory
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.plugin import MnesticPlugin
+from tests.security.own_workflow import Asked, Own
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
 from tests.workflows.forgetting.forget_samples import forget
 
@@ -51,31 +49,6 @@ nodes:
   - {id: word, kind: wait, key: word, timeout: 21d, on: {resumed: end, timeout: end}}
 """
 RunWorker = Callable[[], AbstractAsyncContextManager[None]]
-
-
-class Asked(BaseModel):
-    """Whose memory it is."""
-
-    scope: Scope
-
-
-@workflow.defn(name="Own")
-class Own:
-    """A workflow of somebody's own, with handlers of theirs beside those of `AgentMemory`."""
-
-    @workflow.init
-    def __init__(self, asked: Asked) -> None:
-        self._memory = AgentMemory(job_id="own", scope=asked.scope)
-        self._told: list[str] = []
-        workflow.set_signal_handler("tell", self._on_tell)
-
-    @workflow.run
-    async def run(self, asked: Asked) -> list[str]:  # noqa: ARG002 - Temporal gives it to both
-        ended = await self._memory.wait("word", timeout=timedelta(days=1))
-        return [ended.outcome, *self._told]
-
-    def _on_tell(self, word: str) -> None:
-        self._told.append(word)
 
 
 async def started(client: MnesticClient) -> Stranger:

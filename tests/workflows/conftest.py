@@ -4,6 +4,7 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from temporalio.client import (
 )
 from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
+from temporalio.testing import TimeSkipper
 
 from mnestic.memory.knowledge.inbox import InboxReport
 from mnestic.memory.names import inbox_workflow_id, job_workflow_id
@@ -60,10 +62,11 @@ def until() -> Until:
     """Asks until the answer is true, and returns it."""
 
     async def until(ready: Callable[[], Awaitable[Any]], *, limit_s: float = 30) -> Any:
-        deadline = time.monotonic() + limit_s
+        start = time.monotonic()
         while not (found := await ready()):
-            assert time.monotonic() < deadline, "the condition was not met in time"
-            await asyncio.sleep(0.05)
+            waited = time.monotonic() - start
+            assert waited < limit_s, "the condition was not met in time"
+            await asyncio.sleep(0.05 + min(waited / 10, 0.45))  # each question costs the servers
         return found
 
     return until
@@ -183,6 +186,36 @@ def until_state(client: MnesticClient, until: Until) -> Callable[[str, str], Awa
         return await until(there)
 
     return wait
+
+
+@pytest.fixture
+def until_fired(client: MnesticClient, until: Until) -> Callable[[str], Awaitable[None]]:
+    """Waits until a job's timer has fired, though nobody may see it."""
+
+    async def wait(job_id: str) -> None:
+        async def fired() -> bool:
+            entries = (await client.job_history(job_id)).entries
+            return any(entry.what == "timer_fired" for entry in entries)
+
+        await until(fired)
+
+    return wait
+
+
+@pytest.fixture
+def pass_deadline(
+    client: MnesticClient, handle_of: HandleOf, until_fired: Callable[[str], Awaitable[None]]
+) -> Callable[[str], Awaitable[None]]:
+    """Moves a job's clock by two days, past a deadline of one day."""
+
+    async def pass_(job_id: str) -> None:
+        skipper = TimeSkipper(client.temporal)
+        skipping = asyncio.create_task(skipper.fast_forward(handle_of(job_id), timedelta(days=2)))
+        await until_fired(job_id)
+        skipping.cancel()  # it waits for a worker, too
+        await asyncio.gather(skipping, return_exceptions=True)
+
+    return pass_
 
 
 @pytest.fixture

@@ -37,7 +37,9 @@ from mnestic.memory.operations import Operation
 from mnestic.starter.settings import Settings
 from tests.activities.jobs.wait_model import NOON, Wait, WaitModel, bumped, look, working_memory_in
 
-QUICK = hypothesis_settings(max_examples=40, stateful_step_count=30, deadline=None)
+# The same examples each time: a few are enough where nothing new is tried.
+_EXAMPLES = 100 if hypothesis_settings.get_current_profile_name() == "new" else 12
+QUICK = hypothesis_settings(max_examples=_EXAMPLES, stateful_step_count=25, deadline=None)
 FAST = "&options=-c%20synchronous_commit%3Doff"  # no power fails here
 KEYS = st.sampled_from(["a", "b", "c"])
 VALUES = st.integers(0, 9)

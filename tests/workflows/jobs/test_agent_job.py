@@ -80,7 +80,7 @@ async def test_a_job_whose_working_memory_is_damaged_parks_and_can_be_cancelled(
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("attempt", range(8))
+@pytest.mark.parametrize("attempt", range(4))
 async def test_a_cancellation_beside_a_resume_settles_both(
     client: MnesticClient, attempt: int, start_waiting: StartWaiting
 ) -> None:

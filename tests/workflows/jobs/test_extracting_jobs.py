@@ -167,7 +167,7 @@ class Asked(BaseModel):
     scope: Scope
 
 
-@workflow.defn(name="Learns")
+@workflow.defn(name="Learns", sandboxed=False)  # else its sandbox imports all of this module anew
 class Learns:
     """Hears something, and goes by what is known."""
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -45,7 +46,11 @@ def run(client: MnesticClient, memory: PostgresMemory) -> Run:
         activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
         queue = client.settings.task_queue
         async with Worker(
-            client.temporal, task_queue=queue, workflows=kinds, activities=activities
+            client.temporal,
+            task_queue=queue,
+            workflows=kinds,
+            activities=activities,
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
         ):
             yield
 
@@ -64,6 +69,7 @@ def start(client: MnesticClient) -> Start:
             Asked(scope=scope, **asked),
             id=job_workflow_id(tenant, JOB),
             task_queue=client.settings.task_queue,
+            task_timeout=timedelta(seconds=2),  # after it a local activity lets the workflow go on
         )
 
     return start

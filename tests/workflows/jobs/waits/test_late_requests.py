@@ -43,36 +43,6 @@ async def parked(run_worker: RunWorker, start_waiting: StartWaiting) -> str:
         return await start_waiting(TWICE)
 
 
-@pytest.fixture
-def until_fired(client: MnesticClient, until: Until) -> PassDeadline:
-    """Waits until a job's timer has fired, though nobody may see it."""
-
-    async def wait(job_id: str) -> None:
-        async def fired() -> bool:
-            told = (await client.job_history(job_id)).entries
-            return any(entry.what == "timer_fired" for entry in told)
-
-        await until(fired)
-
-    return wait
-
-
-@pytest.fixture
-def pass_deadline(
-    client: MnesticClient, handle_of: HandleOf, until_fired: PassDeadline
-) -> PassDeadline:
-    """Moves a job's clock by two days."""
-
-    async def pass_(job_id: str) -> None:
-        skipper = TimeSkipper(client.temporal)
-        skipping = asyncio.create_task(skipper.fast_forward(handle_of(job_id), timedelta(days=2)))
-        await until_fired(job_id)
-        skipping.cancel()  # it waits for a worker, too
-        await asyncio.gather(skipping, return_exceptions=True)
-
-    return pass_
-
-
 async def ended(client: MnesticClient, job_id: str) -> JobResult:
     async with asyncio.timeout(30):
         return await client.wait_for_result(job_id)
@@ -89,7 +59,7 @@ async def test_a_signal_that_came_before_the_deadline_resumes(
     named: bool,
 ) -> None:
     async with run_worker():
-        job_id = await start_waiting(TWICE.replace("1d", "8s"))
+        job_id = await start_waiting(TWICE.replace("1d", "6s"))
     wait_id = f"{job_id}/w1" if named else None
     await handle_of(job_id).signal(RESUME, ResumeRequest(request_id="r1", wait_id=wait_id))
     await until_fired(job_id)
