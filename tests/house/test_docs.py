@@ -68,7 +68,7 @@ def test_a_page_is_short(name: str, limit: int) -> None:
 def test_each_link_leads_somewhere() -> None:
     found = [*links()]
 
-    assert len(found) > 50
+    assert found
     assert [link for link in found if not leads_somewhere(*link)] == []
 
 
@@ -87,7 +87,7 @@ def test_each_path_that_is_named_is_there() -> None:
         if "000N" not in path
     }
 
-    assert len(named) > 50
+    assert named
     assert [(page, path) for page, path in sorted(named) if not (ROOT / path).exists()] == []
 
 
