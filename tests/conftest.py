@@ -66,7 +66,7 @@ class _Compiled(dict[Any, Any]):
 
 
 def _for_any_engine(dialect: Any, *statement: Any) -> tuple[Any, ...]:
-    return type(dialect), dialect._json_deserializer, *statement
+    return type(dialect), *statement
 
 
 _compiled = _Compiled()
@@ -74,7 +74,8 @@ _compiled = _Compiled()
 
 @event.listens_for(Engine, "engine_connect")
 def _share_compiled(connection: Connection) -> None:
-    connection.execution_options(compiled_cache=_compiled)
+    if connection.engine.hide_parameters:  # as those of `PostgresMemory`, which all read JSON alike
+        connection.execution_options(compiled_cache=_compiled)
 
 
 def _prepare(admin_url: str) -> None:

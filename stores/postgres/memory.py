@@ -66,7 +66,7 @@ class PostgresTransaction:
     def __init__(
         self, unit: UnitOfWork, caches: RetrievalCaches, *, embedder: Embedder | None = None
     ) -> None:
-        self._unit = unit
+        self.unit = unit
         self._embedder = embedder
         self.search = PostgresSearchStore(unit)
         self.accesses = PostgresAccessStore(unit)
@@ -78,7 +78,7 @@ class PostgresTransaction:
             TableStores,
         )
 
-        return TableStores(self._unit, self._embedder)
+        return TableStores(self.unit, self._embedder)
 
     @property
     def working(self) -> WorkingMemoryStore:
@@ -167,19 +167,19 @@ class PostgresTransaction:
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""
-        return CacheScope(database, self._unit.tenant_id, self._unit.agent_id)
+        return CacheScope(database, self.unit.tenant_id, self.unit.agent_id)
 
     async def now(self) -> datetime:
         """See the port."""
-        return await self._unit.now()
+        return await self.unit.now()
 
     async def clock(self) -> datetime:
         """See the port."""
-        return await self._unit.clock()
+        return await self.unit.clock()
 
     async def revision(self) -> int:
         """See the port."""
-        return await self._unit.revision()
+        return await self.unit.revision()
 
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
         """See the port."""
@@ -199,7 +199,7 @@ class PostgresTransaction:
 
     def note(self, action: str, target: str, *, reason: str | None = None) -> None:
         """See the port."""
-        self._unit.wrote(action, target, reason=reason)
+        self.unit.wrote(action, target, reason=reason)
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See the port."""

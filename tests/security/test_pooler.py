@@ -109,8 +109,8 @@ async def test_a_server_connection_that_breaks_is_unavailable_for_a_retry(
 ) -> None:
     async def break_it() -> None:
         async with begin(pooled, settings.tenant_id) as transaction:
-            unit: Any = transaction.records
-            (pid,) = await unit._unit.row(text("SELECT pg_backend_pid()"))
+            made: Any = transaction
+            (pid,) = await made.unit.row(text("SELECT pg_backend_pid()"))
             async with await psycopg.AsyncConnection.connect(admin_url) as owner:
                 await owner.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
             await transaction.records.set("n", "k", 1)

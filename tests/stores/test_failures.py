@@ -43,8 +43,8 @@ async def fail(begin: Begin, state: str) -> None:
     """Has Postgres fail a statement with a code."""
     raising = f"DO $$ BEGIN RAISE EXCEPTION 'no luck' USING ERRCODE = '{state}'; END $$"
     async with begin() as transaction:
-        unit: Any = transaction.records
-        await unit._unit.run(text(raising))
+        made: Any = transaction
+        await made.unit.run(text(raising))
 
 
 @pytest.mark.parametrize("state", [*_RETRIED, *_RETRIED_TOO])
@@ -122,8 +122,8 @@ async def test_a_plan_of_other_columns_is_made_again(settings: Settings, admin_u
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
         ) as transaction:
-            unit: Any = transaction.records
-            return len(await unit._unit.row(asked))
+            made: Any = transaction
+            return len(await made.unit.row(asked))
 
     with psycopg.connect(admin_url, autocommit=True) as owner:
         owner.execute("CREATE TABLE public.changing AS SELECT 1 AS one")

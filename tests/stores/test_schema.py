@@ -303,8 +303,8 @@ async def test_a_member_of_the_application_runs_as_the_application(
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
     ) as transaction:
-        unit: Any = transaction.working
-        running = await unit._unit.row(sql_text("SELECT current_user"))
+        made: Any = transaction
+        running = await made.unit.row(sql_text("SELECT current_user"))
     await memory.close()
     assert tuple(running) == ("mnestic_app",)
 
@@ -316,9 +316,7 @@ async def test_even_the_owner_runs_as_the_application(admin_url: str, settings: 
     async with memory.transaction(
         tenant_id="other", agent_id="ada", actor="test", write=False
     ) as transaction:
-        found = await transaction.working._unit.rows(
-            sql_text("SELECT * FROM mnestic.working_memory")
-        )
+        found = await transaction.unit.rows(sql_text("SELECT * FROM mnestic.working_memory"))
     await memory.close()
 
     assert found == []

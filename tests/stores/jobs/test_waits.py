@@ -82,11 +82,11 @@ async def test_opening_a_wait_takes_no_longer_the_more_the_job_has_done(
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
-        await transaction._unit.rows(MANY_OPERATIONS, {"tenant": settings.tenant_id})
+        await transaction.unit.rows(MANY_OPERATIONS, {"tenant": settings.tenant_id})
 
-        before = await transaction._unit.rows(FETCHED)
+        before = await transaction.unit.rows(FETCHED)
         await transaction.waits.open(make_wait())
-        after = await transaction._unit.rows(FETCHED)
+        after = await transaction.unit.rows(FETCHED)
 
     assert after[0].fetched - before[0].fetched <= 1
 
