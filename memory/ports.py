@@ -204,7 +204,7 @@ class Memory(Protocol):
         ...
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
-        """Counts that entries were told, once each; it neither waits nor fails.
+        """Counts an access of each entry; it neither waits nor fails.
 
         The counts are written a little later, many together, at the latest by `close`; what is not written
         yet is lost with the process. They are no change of memory, and raise no revision.
@@ -299,7 +299,7 @@ class Extractor(Protocol):
             ModelMisconfiguredError: the server takes no call of this kind (401, 403, 404, an answer
                 in no shape of its API); none will succeed until somebody has changed something.
             ModelRefusedError: it takes others, but not this one (declined, filtered, too long), or its
-                answer is of no use (cut off, empty, in another shape than asked for); fewer turns, or
+                answer is of no use (cut off, empty, in another shape than requested); fewer turns, or
                 others, may fare better. `usage` is what that took, when it was answered.
         """
         ...
@@ -310,7 +310,7 @@ class Embedder(Protocol):
 
     @property
     def name(self) -> str:
-        """Under which vectors are kept: the model and its dimensions."""
+        """The name under which vectors are stored: the model and its dimensions."""
         ...
 
     @property
@@ -324,7 +324,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Embeddings:
-        """The vectors of texts, in their order, as many and each as wide as was asked for.
+        """The vectors of texts, in their order, one for each, of the configured width.
 
         An empty text is not sent anywhere and has the vector 0; of one that is longer than the model
         reads, the beginning counts.

@@ -165,7 +165,7 @@ class EpisodeStore(Protocol):
         """Keeps an episode.
 
         Raises:
-            AlreadyExistsError: an episode of that id is kept already.
+            AlreadyExistsError: an episode of that id is stored already.
             InvalidInputError: it is of another agent or cannot be stored.
         """
         ...
@@ -196,14 +196,14 @@ class SnapshotStore(Protocol):
         """Seals a snapshot and keeps it.
 
         Raises:
-            AlreadyExistsError: a snapshot of that id is kept already.
+            AlreadyExistsError: a snapshot of that id is stored already.
         """
         ...
 
     async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
         """Verifies the stored bytes against the hash that the caller was given.
 
-        Of a snapshot that was redacted meanwhile, what is left of it is verified by a hash of its own.
+        The rest of a redacted snapshot is verified by a hash of its own.
 
         Raises:
             NotFoundError: there is no such snapshot.
@@ -221,7 +221,7 @@ class WaitStore(Protocol):
         """Keeps a new wait.
 
         Raises:
-            AlreadyExistsError: the wait is kept already.
+            AlreadyExistsError: the wait is stored already.
             JobEndedError: the job has ended.
         """
         ...
@@ -278,7 +278,7 @@ class PlanStore(Protocol):
     """The plans that jobs were started with, by the hash that their waits name."""
 
     async def put(self, plan: Plan) -> None:
-        """Keeps a plan, if it is not kept already."""
+        """Stores a plan, if it is not stored already."""
         ...
 
     async def find(self, decision_id: str) -> Plan | None:
@@ -333,7 +333,7 @@ class ToolResultStore(Protocol):
         """Keeps a result.
 
         Raises:
-            AlreadyExistsError: a result of that id is kept already.
+            AlreadyExistsError: a result of that id is stored already.
             InvalidInputError: it cannot be stored.
         """
         ...
@@ -343,6 +343,6 @@ class ToolResultStore(Protocol):
 
         Raises:
             NotFoundError: there is none.
-            StoredValueError: it is not what was kept.
+            StoredValueError: it is not what was stored.
         """
         ...

@@ -39,7 +39,7 @@ class ForgettingStore(Protocol):
     """What is being forgotten, and the rows that speak of it, whatever table they are of."""
 
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
-        """Keeps what is to be forgotten, under the id by which it is asked for.
+        """Stores a request to forget, under its id.
 
         `entries` are those that are about the topic without having its words.
         """

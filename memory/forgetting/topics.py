@@ -69,7 +69,7 @@ class Topic:
     """A topic, and which texts speak of it: those that have all its words, in whichever form.
 
     A form of a word is another word with the same stem. Stems come from the database's text search, so
-    they are told (`learn`) for the words of a text that may be forms (`unlearned`), before it is judged.
+    they are added (`learn`) for the words of a text that may be forms (`unlearned`), before it is checked.
     """
 
     def __init__(
@@ -197,7 +197,7 @@ class Topic:
         return all(beginning in bare for beginning in self.beginnings)
 
     def _is_copy(self, text: str) -> bool:
-        """Whether it has a whole copied text, or is a part of one that is long enough to be told by it."""
+        """Whether it has a whole copied text, or is a part of one that is long enough to identify it."""
         if not self._copied:
             return False
         flat = _flat(text)

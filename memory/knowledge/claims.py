@@ -81,7 +81,7 @@ class Claim(DeferredModel):
 
 
 def check_name(name: str, *, what: str) -> str:
-    """Returns the name of a subject, or an object, that can be kept and looked up.
+    """Returns the name of a subject, or an object, that can be stored and looked up.
 
     Raises:
         InvalidInputError: it says nothing, or is too long for a name.

@@ -69,7 +69,7 @@ def entry_of_draft(
     now: datetime,
     policy: ImportancePolicy | None = None,
 ) -> Entry:
-    """The entry that somebody adds, of the resource that it is kept as.
+    """The entry that somebody adds, of the resource that stores it.
 
     Args:
         lesson: The resource.
@@ -115,7 +115,7 @@ def enriched_entry(
 
     Args:
         entry: The entry as it is.
-        claims: What it claims; a name that it tells of its subject is an alias.
+        claims: What it claims; a name that it gives its subject is an alias.
         predicates: Those of the claims, by name: their categories are tags.
         related: Entries of messages that spoke of the same before it, and when; those that it names
             already are among them.

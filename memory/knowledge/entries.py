@@ -158,10 +158,9 @@ class EntryChange(DeferredModel):
 
 
 class EntryQuery(DeferredModel):
-    """Which entries are asked for; newest first. `since` is included, `until` is not.
+    """Selects entries, the newest first. `since` is included, `until` is not.
 
-    `related` asks for those that are related to an entry. What has expired is no longer told, unless it
-    is asked for.
+    `related` selects those that are related to an entry. Expired entries need `expired`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -61,9 +61,9 @@ class Extracted(DeferredModel):
 
 
 class Extraction(DeferredModel):
-    """What turns claim, in their order, and what it took to tell.
+    """The claims of turns, in their order, and the usage of the model.
 
-    `refused` counts what the extractor told and took back, since its words were not there.
+    `refused` counts claims that the extractor dropped, since the turn does not contain their words.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -77,9 +77,9 @@ class Extraction(DeferredModel):
 def sound_claims(
     found: Sequence[Extracted], turn: Turn
 ) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:
-    """What can be kept of what an extractor told of a turn, each thing once, and why the rest cannot.
+    """The valid claims of an extractor about a turn, each once, and why the others are invalid.
 
-    Every extractor is held to it: its words must be in the turn.
+    This holds for every extractor: the words of a claim must be in the turn.
     """
     sound: dict[tuple[str, ...], Extracted] = {}
     refused: list[str] = []

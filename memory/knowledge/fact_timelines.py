@@ -202,10 +202,10 @@ def supersede(before: FactDraft, after: FactDraft) -> None:
 
 
 def _fit(draft: FactDraft, taken: Iterable[FactDraft]) -> None:
-    """Cuts what is past down to the first time in it that is free; if none is, it is told as never so."""
+    """Cuts a past fact down to its first free time; if there is none, its interval is empty."""
     begins, ends = draft.begins, draft.ends or draft.begins
-    held = [other for other in taken if other.until is None or begins < other.until]
-    for other in sorted(held, key=lambda other: other.begins):
+    later = [other for other in taken if other.until is None or begins < other.until]
+    for other in sorted(later, key=lambda other: other.begins):
         if other.begins == other.until:
             continue
         if other.begins > begins:

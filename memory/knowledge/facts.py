@@ -1,4 +1,4 @@
-"""Facts: what is or was believed of a subject, how facts are asked for, and how they change.
+"""Facts: what is or was believed of a subject, queries for facts, and changes of them.
 
 They stand apart from `resolution`, which works them out of claims: whoever reads facts need not know how.
 """
@@ -64,7 +64,7 @@ class Fact(DeferredModel):
 
 
 class FactQuery(DeferredModel):
-    """Which facts are asked for.
+    """Selects facts.
 
     Without `statuses` the active ones are, or with `as_of` all that were so at that moment, whatever
     became of them; with `ahead` also all that are to come after it. `believed_at` asks for what followed from the claims until a moment of ours.
@@ -82,20 +82,20 @@ class FactQuery(DeferredModel):
 
     @property
     def of_statuses(self) -> tuple[FactStatus, ...]:
-        """The statuses of the facts that are asked for."""
+        """The statuses that it selects."""
         if self.as_of is None:
             return ("active",) if self.statuses is None else self.statuses
-        held: tuple[FactStatus, ...] = ("active", "archived")
-        return held if self.statuses is None else tuple({*held} & {*self.statuses})
+        stored: tuple[FactStatus, ...] = ("active", "archived")
+        return stored if self.statuses is None else tuple({*stored} & {*self.statuses})
 
     def matches(self, fact: Fact) -> bool:
         """Whether a fact is of these statuses, and was so at that moment."""
-        held = (
+        is_valid = (
             self.as_of is None
             or fact.is_valid_at(self.as_of)
             or (self.ahead and fact.begins_after(self.as_of))
         )
-        return held and fact.status in self.of_statuses
+        return is_valid and fact.status in self.of_statuses
 
 
 class FactChange(DeferredModel):

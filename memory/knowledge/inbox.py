@@ -1,4 +1,4 @@
-"""What an agent is told through its inbox: interactions, insights and corrections.
+"""The signals of an agent's inbox: interactions, insights and corrections.
 
 It stands alone because the signal's sender, in whatever language, and whoever keeps what came share
 these shapes, and nothing else.
@@ -35,7 +35,7 @@ _PART = "#"  # parts an id that was given from what is counted behind it
 _REFUSED = f"refused{_PART}"
 _TICK = timedelta(microseconds=1)
 _JSON = "json/plain"
-_NUL = "\u2400"  # what stands for a NUL where none can be kept
+_NUL = "\u2400"  # replaces a NUL, which Postgres cannot store
 
 
 def _whole(source_id: str) -> str:
@@ -69,9 +69,9 @@ class MessageSignal(DeferredModel):
 
 
 class SignalBody(DeferredModel):
-    """What all signals say: the same `source_id` in the same session is the same one, kept once.
+    """The fields that all signals have. A `source_id` in a session identifies the signal, which is stored once.
 
-    Without `at` it was said when it came.
+    Without `at`, the time is that of its arrival.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -235,7 +235,7 @@ def extractable(
     """The messages that are learned from, checked, and the claim.
 
     Raises:
-        InvalidInputError: something in it cannot be kept; names it.
+        InvalidInputError: something in it cannot be stored; names it.
     """
     what = f"message {signal.session_id}/{signal.source_id}"
     check_json(signal.model_dump(mode="json"), what=what)
@@ -273,7 +273,7 @@ def refused_resource(signal: Signal) -> Resource:
 
 
 def find_refused(resource: Resource) -> Signal | None:
-    """The signal that was kept as refused, to be read again; None of any other message."""
+    """The signal that was stored as refused, to be processed again; None for any other message."""
     if resource.session_id != INBOX or not resource.source_id.startswith(_REFUSED):
         return None
     return signal_of(resource.speaker, [(_JSON, resource.content.encode())], at=resource.at)

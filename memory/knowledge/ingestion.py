@@ -107,7 +107,7 @@ class IncomingMessage(DeferredModel):
         return self.resource.place
 
     def as_stored(self, lesson: PendingMessage) -> "IncomingMessage":
-        """With what was kept of the message, which is what came first."""
+        """With the stored message, which is the one that came first."""
         stored = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
         return self.model_copy(update=stored)
 
@@ -118,7 +118,7 @@ class IncomingMessage(DeferredModel):
 
 
 class ReceivedMessages(NamedTuple):
-    """Messages that are new, as they are kept, and the time of the transaction; None where none is new."""
+    """New messages, as they are stored, and the time of the transaction; None where none is new."""
 
     lessons: tuple[PendingMessage, ...] = ()
     now: datetime | None = None

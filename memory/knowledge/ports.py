@@ -228,7 +228,7 @@ class EntryStore(Protocol):
         ...
 
     async def embed(self, model: str, embeddings: Sequence[Embedding]) -> int:
-        """Keeps vectors of a model, but none of a content that has changed meanwhile."""
+        """Stores vectors of a model, except those of a content that has changed since."""
         ...
 
     async def embed_again(self, entry_ids: Sequence[str]) -> None:
@@ -237,10 +237,10 @@ class EntryStore(Protocol):
 
 
 class AccessStore(Protocol):
-    """How often entries were told."""
+    """How often entries were retrieved."""
 
     async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
-        """Adds to how often entries were told, and says that they were now.
+        """Adds to the access counts of entries, and sets the time of their last access.
 
         Returns:
             Those that somebody else has locked, which are passed over; none with `wait`, which waits.
@@ -314,10 +314,10 @@ class EventStore(Protocol):
     async def list_events(
         self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
     ) -> tuple[StoredEvent, ...]:
-        """Events after a number, or from the first that is kept, the oldest first.
+        """Events after a number, or from the first that is stored, the oldest first.
 
         Raises:
-            EventsTrimmedError: some after that number are no longer kept.
+            EventsTrimmedError: some after that number are no longer stored.
             InvalidInputError: there has been no event of that number yet.
         """
         ...

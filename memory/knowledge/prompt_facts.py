@@ -1,4 +1,4 @@
-"""What a prompt is told of what is known, and how: as data that somebody else wrote.
+"""Facts and memories in prompts, quoted as data that somebody else wrote.
 
 It stands alone because text in memory comes from anybody. Whatever it says, it has to reach a model as
 a quotation that it cannot close.

@@ -1,7 +1,7 @@
 """Temporal context: the times that a message speaks of, resolved against when it was said.
 
 It stands apart from the extractor, which reads the tense of a clause: an entry has its times at once,
-and only those that can be told with certainty.
+and only those that are certain.
 """
 
 # ruff: noqa: RUF001 (typographic apostrophes are meant)
@@ -14,7 +14,7 @@ from mnestic.memory.knowledge.entries import TimeMention
 from mnestic.memory.language.date_mentions import find_dates
 from mnestic.memory.language.dates import DateMention, Period, Tense
 
-# What tells when something is, again and again or by the clock, and is no date; in lower case.
+# Words for recurring times and times of day, which are no dates; in lower case.
 _AGAIN = re.compile(
     r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each|twice\s+a|once\s+a)\s+(?:\w+\s+)?(?:hour|day|week|month|"
     r"quarter|year)s?|mornings?|afternoons?|evenings?|nights?|dawn|dusk|noon|midnight|weekends?|weekdays?|daily|weekly|monthly|"

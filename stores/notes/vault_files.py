@@ -82,7 +82,7 @@ def read_file(root: int, path: str) -> str:
         return _text(os.open(parts[-1], _FILE, dir_fd=folder), path)
     except FileNotFoundError:
         raise InvalidInputError(what=path, why="is not in the vault") from None
-    except (OSError, ValueError) as error:  # a link is told as ELOOP or ENOTDIR
+    except (OSError, ValueError) as error:  # a link raises ELOOP or ENOTDIR
         why = getattr(error, "strerror", None) or str(error)
         raise InvalidInputError(
             what=path, why=f"is no file of the vault itself ({why}); links are not followed"

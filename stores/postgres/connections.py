@@ -87,7 +87,7 @@ def _check_committed(cursors: Sequence[AsyncRawCursor[Any]], queries: Sequence[Q
 
 @asynccontextmanager
 async def _driver_of(connection: AsyncConnection) -> AsyncIterator[DriverConnection[Any]]:
-    """Psycopg's connection, whose errors are told as SQLAlchemy tells them; who gives up closes it.
+    """Psycopg's connection, with errors as SQLAlchemy raises them; it is closed when a caller is cancelled.
 
     Raises:
         DBAPIError: a statement failed.

@@ -223,7 +223,7 @@ class PostgresMemory:
             url: `postgresql://…` of a role that is `mnestic_app` or may become it.
             embedder: One that needs no server: entries get its vectors as they are written. Without one
                 `IngestMessages` asks for them later.
-            pool_size: Connections that are kept; as many again may be opened under load.
+            pool_size: Connections that stay open; as many again may be opened under load.
             cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
 
         Raises:

@@ -54,7 +54,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
 
     Args:
         admin_url: Of the role that owns the schema, or is to own it.
-        report: Is told what was amiss of roles, rights and walls.
+        report: Gets the problems of roles, rights and row-level security.
 
     Raises:
         DatabaseUnavailableError: Postgres does not answer.

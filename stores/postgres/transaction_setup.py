@@ -1,7 +1,7 @@
 """How a transaction begins: as the application's role, for one tenant.
 
 These are settings of the transaction alone, so they hold behind a connection pooler too. The role owns nothing and
-cannot bypass row-level security, whoever the connection belongs to. Times are told in UTC, whatever the server's own
+cannot bypass row-level security, whoever the connection belongs to. Times are returned in UTC, whatever the server's own
 zone: in some of these the offsets of a hundred years ago have seconds, which JSON does not know.
 """
 

@@ -1,6 +1,6 @@
 """Patterns: what recurs and how often things change, found in what was claimed, and what to expect then.
 
-It is pure and counts alone: no model is asked, and each pattern names the claims or facts it rests on.
+It is pure and only counts: it calls no model, and each pattern names the claims or facts that support it.
 """
 
 from collections import defaultdict
@@ -54,7 +54,7 @@ class Prediction(DeferredModel):
 
     Without an object the fact of `predicate` is expected to change. The confidence is the rule of
     succession, with one interval spent on finding the length: `regular / (intervals + missed + 1)`,
-    where `missed` counts the times at which what recurs was expected since, and was not heard of.
+    where `missed` counts the expected times since then for which no message came.
 
     Source: Laplace, Essai philosophique sur les probabilités (1814), the rule of succession.
     """

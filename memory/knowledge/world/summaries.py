@@ -1,7 +1,7 @@
 """Summaries of categories: what is so of somebody, many facts in a line.
 
-They stand apart from contexts because they are worked out of the facts that hold, each time anew: a summary
-that is kept would go on telling what has ended since, or was to be forgotten.
+They stand apart from contexts because they are computed from valid facts each time. A stored summary would still
+contain facts that ended since, or that were to be forgotten.
 """
 
 import re
@@ -14,13 +14,13 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Category
 
-FEWEST_FACTS = 3  # of a category; fewer are told one by one
+FEWEST_FACTS = 3  # of a category; fewer are listed one by one
 LONGEST = 400  # characters of a summary
 _JOINS = re.compile(r"[;:,\n\r\u2028\u2029]|\band\b", re.IGNORECASE)  # what stands between facts
 
 
 class CategorySummary(DeferredModel):
-    """What is so in one category, as a line; `facts` are those that it tells, the latest first."""
+    """The valid facts of one category as a line; `facts` are those in it, the latest first."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -32,12 +32,12 @@ class CategorySummary(DeferredModel):
 def summaries_of(
     facts: Iterable[Fact], *, topics: Collection[str] = ()
 ) -> tuple[CategorySummary, ...]:
-    """A summary for each category of which there is enough to tell, the one that changed last first.
+    """A summary for each category with enough facts, the one that changed last first.
 
     Args:
-        facts: What holds; what began last is told first, and what is too much for a line is not. Neither is what
-            has an end, or could be read as more than one fact.
-        topics: Predicates that the question asks for. Their facts are in no summary, as they are to be told in full.
+        facts: Valid facts. Those that began last come first, and those that do not fit the line are left out, as are
+            facts that have an end or could be read as several facts.
+        topics: Predicates of the query. Their facts are in no summary, since they are listed in full.
     """
     by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
@@ -56,7 +56,7 @@ def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
 
 
 def _is_plain(fact: Fact) -> bool:
-    """Whether a line of many facts can tell it: without its end, and so that it is not taken for another."""
+    """Whether a fact can stand in a summary: it has no end, and its text cannot be read as several facts."""
     return fact.valid_to is None and not any(
         _JOINS.search(part) for part in (fact.subject, fact.object)
     )

@@ -1,6 +1,6 @@
-"""The world model: of a subject, what is so, how it changed, what recurs, and what to expect.
+"""The world model of a subject: valid facts, their changes, patterns, and predictions.
 
-It is pure: all of it follows from the subject's facts and claims, whoever puts them together.
+It is pure: everything follows from the subject's facts and claims.
 """
 
 from collections import defaultdict
@@ -19,10 +19,10 @@ from mnestic.memory.knowledge.world.patterns import Pattern, Prediction, pattern
 
 
 class World(DeferredModel):
-    """What is known of a subject at a moment.
+    """The world model of a subject at a moment.
 
-    `facts` are so now; `changes` are the histories of what was once believed otherwise; `entries` are
-    memories of the type `pattern` about the subject.
+    `facts` are valid then; `changes` are the histories of facts that changed; `entries` are memories of the type
+    `pattern` about the subject.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -47,11 +47,11 @@ def world_of(
     """The world model of a subject.
 
     Args:
-        subject: Its name, as it is told if no fact spells it.
+        subject: Its name, in the spelling that is used if no fact has one.
         facts: All facts about it, whatever their status.
-        claims: Those that they follow from.
+        claims: The claims from which the facts follow.
         entries: Memories of patterns about it.
-        now: What is so now, and what is to come after.
+        now: The moment of the model; predictions are for later.
     """
     by_id = {claim.id: claim for claim in claims}
     topics: dict[str, list[Fact]] = defaultdict(list)

@@ -68,7 +68,7 @@ async def _whole(
 ) -> tuple[tuple[ReadRecord, ...], str | None]:
     """The records of a namespace; of one that is pinned those that the job saw, or wrote.
 
-    Where there are more than are asked for, the key of the last one is told too.
+    If there are more than the limit, it returns the key of the last one too.
     """
     more: str | None = None
     pinned = {key: read for key, read in seen.items() if read.pinned and key}

@@ -168,7 +168,7 @@ def is_about(target: Any, names: Sequence[str]) -> Any:
 
 
 def _of(target: Any, query: FactQuery) -> list[Any]:
-    """The conditions that rows are about what is asked for."""
+    """The conditions of a query on the rows of a table."""
     conditions = []
     if query.subjects is not None:
         conditions.append(is_about(target, query.subjects))

@@ -220,7 +220,7 @@ class PostgresFactStore:
             changes = await self._settle(topics)
             if changes:
                 self._unit.wrote("predicate.settle", predicate)
-                return changes  # else somebody else has settled these meanwhile
+                return changes  # else another transaction has updated these
         return ()
 
     async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ class PostgresFactStore:
     ) -> tuple[FactChange, ...]:
         """Works the facts of these topics out anew, and writes those that are otherwise.
 
-        With `nameless`, nobody is told of whom the facts were that are gone.
+        With `nameless`, the events do not name the subjects of removed facts.
         """
         if not topics:
             return ()
@@ -324,7 +324,7 @@ class PostgresFactStore:
 
 
 def _check(claims: Sequence[Claim]) -> None:
-    """Refuses what cannot be kept, or not be found again."""
+    """Refuses what cannot be stored, or could not be found again."""
     for claim in claims:
         check_name(claim.subject, what=f"subject of claim {claim.id}")
         check_predicate(claim.predicate)

@@ -1,4 +1,4 @@
-"""Raw messages in Postgres, append-only; those that were forgotten are no longer told."""
+"""Raw messages in Postgres, append-only; forgotten ones are not returned."""
 
 from collections.abc import Sequence
 

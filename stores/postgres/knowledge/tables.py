@@ -297,7 +297,7 @@ class EmbeddingModelRow(Table, table=True):
 class IngestStateRow(Table, table=True):
     """The state of a message's extraction; `reason` says why it is parked.
 
-    `job_id` and `workflow_run` are of the job that heard it, if one did; `corrects` is the source id of
+    `job_id` and `workflow_run` are of the job that received it, if one did; `corrects` is the source id of
     the message that a correction is about.
     """
 

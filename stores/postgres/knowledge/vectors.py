@@ -1,6 +1,6 @@
 """Vectors of entries in Postgres, and which entries have none yet.
 
-They stand apart from the entries because they are kept model by model, and come later.
+They stand apart from the entries because they are stored per model, and written later.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.embedding AS v
  ORDER BY e.number LIMIT :limit
 """)
 _KEEP = text("""
-WITH kept AS (
+WITH stored AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
     SELECT :tenant_id, :agent_id, :model, number, :dimensions,
            CAST((CAST(:vectors AS real[]))[(place - 1) * :dimensions + 1 : place * :dimensions] AS halfvec)
@@ -47,11 +47,11 @@ WITH kept AS (
     RETURNING 1
 )
 INSERT INTO mnestic.embedding_model AS m (tenant_id, agent_id, model, entries, complete_to)
-SELECT :tenant_id, :agent_id, :model, count(*), :complete_to FROM kept
+SELECT :tenant_id, :agent_id, :model, count(*), :complete_to FROM stored
 ON CONFLICT (tenant_id, agent_id, model)
 DO UPDATE SET entries = m.entries + excluded.entries,
               complete_to = greatest(m.complete_to, excluded.complete_to)
-RETURNING (SELECT count(*) FROM kept) AS kept
+RETURNING (SELECT count(*) FROM stored) AS stored
 """)
 _FORGET = text("""
 WITH gone AS (
@@ -107,7 +107,7 @@ class Vectors:
             },
         )
         assert row is not None
-        return int(row.kept)
+        return int(row.stored)
 
     async def forget(self, numbers: Sequence[int], *, empty: bool = False) -> None:
         """Removes the vectors of entries, whatever the model; or the vectors 0 alone."""
