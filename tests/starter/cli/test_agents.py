@@ -1,7 +1,5 @@
 """`mnestic agents`, and the warning about an agent without memory."""
 
-import pytest
-
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask, Cli
 
@@ -49,21 +47,19 @@ async def test_agents_are_listed_with_what_they_have(ask: Ask, client: MnesticCl
     assert told.err == ""
 
 
-@pytest.mark.parametrize("words", READING, ids=" ".join)
-async def test_who_reads_of_an_unknown_agent_is_warned(
-    ask: Ask, client: MnesticClient, words: tuple[str, ...]
-) -> None:
+async def test_who_reads_of_an_unknown_agent_is_warned(ask: Ask, client: MnesticClient) -> None:
     await client.memory("ada-lovelace").records.set("profile", "name", "Ada")
-    tenant = client.settings.tenant_id
-
-    wrong = await ask(*words, "--agent", "Ada-lovelase")
-    right = await ask(*words, "--agent", "ada-lovelace")
-
-    assert wrong.err == (
-        f"warning: agent Ada-lovelase has no memory in tenant {tenant}; "
+    warning = (
+        f"warning: agent Ada-lovelase has no memory in tenant {client.settings.tenant_id}; "
         "did you mean ada-lovelace?\n"
     )
-    assert right.err == ""
+
+    for words in READING:
+        wrong = await ask(*words, "--agent", "Ada-lovelase")
+        right = await ask(*words, "--agent", "ada-lovelace")
+
+        assert wrong.err == warning, words
+        assert right.err == "", words
 
 
 async def test_without_a_near_name_the_agents_are_named(ask: Ask, client: MnesticClient) -> None:

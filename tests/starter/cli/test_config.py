@@ -136,20 +136,21 @@ def test_a_malformed_option_names_its_variable(cli: Cli) -> None:
     assert "MNESTIC_TEMPORAL_PORT: " in refused.error(code=2)
 
 
-@pytest.mark.parametrize("field", Settings.model_fields)
-def test_an_empty_variable_counts_as_unset(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, field: str
-) -> None:
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    names = {field: environment_name(field) for field in Settings.model_fields}
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv(environment_name(field), raising=False)
-    unset = getattr(load_settings(), field)
-    monkeypatch.setenv(environment_name(field), "")
-    (tmp_path / ".env").write_text(f"{environment_name(field)}=\n", encoding="utf-8")
+    for name in names.values():
+        monkeypatch.delenv(name, raising=False)
+    unset = load_settings()
+    for name in names.values():
+        monkeypatch.setenv(name, "")
+    lines = "".join(f"{name}=\n" for name in names.values())
+    (tmp_path / ".env").write_text(lines, encoding="utf-8")
 
     settings = load_settings()
 
-    assert getattr(settings, field) == unset
-    assert source_of(settings, field) == "default"
+    assert settings == unset
+    assert {field: source_of(settings, field) for field in names} == dict.fromkeys(names, "default")
 
 
 def test_an_empty_variable_leaves_the_setting_to_the_file(

@@ -115,6 +115,7 @@ async def test_an_old_temporal_on_path_is_passed_over_for_the_cache(
     assert lines[1] == f"Temporal {CLI_VERSION} found: {cached}"
 
 
+@pytest.mark.acceptance
 async def test_a_build_with_go_fills_the_cache(
     processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
@@ -174,6 +175,7 @@ async def test_a_download_that_brings_nothing_is_given_up(
     assert processes.marks == ()
 
 
+@pytest.mark.acceptance
 async def test_a_search_that_is_cancelled_stops_its_build(
     processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:
@@ -197,6 +199,7 @@ async def test_a_search_that_is_cancelled_stops_its_build(
     assert not list(sources.cached.parent.glob("draft-*"))
 
 
+@pytest.mark.acceptance
 async def test_two_processes_at_once_build_only_once(
     tmp_path: Path, path: Path, sources: Sources
 ) -> None:
