@@ -71,8 +71,8 @@ def ingest(
 
     The lines of `memory export` are added unchanged; what the agent has already stays as it is.
 
-    Messages that cannot be stored are listed on standard error, and the others are ingested; the exit code is
-    then 2.
+    Messages that cannot be stored are listed on standard error, and the others are ingested; then the exit
+    code is 2.
     """
     from mnestic.starter.importers.export_files import is_export
 
