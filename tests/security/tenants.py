@@ -20,7 +20,6 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.forgetting.requests import Purged
-from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.tool_results import find_reference
 from mnestic.memory.jobs.waits import ResumeReceipt
 from mnestic.memory.knowledge.claims import Claim
@@ -35,68 +34,13 @@ from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.cursors import encode_cursor
 from mnestic.worker import activities_of, make_worker
+from tests.security.secret_plan import QUESTION, SECRET, SESSION, secret_plan
 
-SECRET = "Vasterbotten"  # stands in every text of the victim
-AGENT, SESSION, FIRST = "ada", "s1", "their-message"
-QUESTION = "Where does Mara live?"
+AGENT, FIRST = "ada", "their-message"
 TOPIC = "cold lake"
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.]*(Z|[+-]\d\d:\d\d)")
 _SHORTEST = 8  # characters of an id that cannot stand in another one by chance
-
-
-def secret_plan() -> Plan:
-    """A plan that uses every kind of node, and waits."""
-    nodes: list[dict[str, Any]] = [
-        {
-            "id": "hear",
-            "kind": "tool",
-            "activity": "mnestic.read_session",
-            "arguments": {"conversation": SESSION},
-            "store_above": 0,
-            "next": "find",
-        },
-        {
-            "id": "find",
-            "kind": "recall",
-            "records": [{"namespace": "secrets"}],
-            "search": {"question": QUESTION},
-            "next": "think",
-        },
-        {
-            "id": "think",
-            "kind": "think",
-            "prompt": QUESTION,
-            "know": {},
-            "retrieve": True,
-            "next": "note",
-        },
-        {
-            "id": "note",
-            "kind": "remember",
-            "records": [{"namespace": "secrets", "key": "noted", "value": SECRET}],
-            "episode": {"summary": f"Mara lives in {SECRET}."},
-            "message": {"content": f"She lives in {SECRET}."},
-            "variables": {"place": SECRET},
-            "next": "ask",
-        },
-        {
-            "id": "ask",
-            "kind": "wait",
-            "key": "approval",
-            "ask": f"Is {SECRET} right?",
-            "timeout": "21d",
-            "on": {"resumed": "say", "timeout": "end"},
-        },
-        {
-            "id": "say",
-            "kind": "emit",
-            "channel": "chat",
-            "content": f"{SECRET} it is.",
-            "next": "end",
-        },
-    ]
-    return Plan.model_validate({"name": f"{SECRET}-plan", "nodes": nodes})
 
 
 @dataclass(frozen=True, kw_only=True)
