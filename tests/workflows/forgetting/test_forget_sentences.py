@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from functools import partial
 
 import pytest
 
@@ -11,17 +10,10 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.word_scan import scan_tables
+from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget, learn, said
 
-Scan = Callable[..., dict[str, int]]
 TWO = "My sister Ida visits me on 3 July. Project Falcon starts in August."
-
-
-@pytest.fixture
-def scan(admin_url: str, client: MnesticClient) -> Scan:
-    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
-    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import Any
 
 import psycopg
@@ -24,11 +23,11 @@ from mnestic.starter.jobs.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.jobs.agent_memory import AgentMemory
-from tests.word_scan import scan_statistics, scan_tables
+from tests.word_scan import scan_statistics
+from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget
 
 Until = Callable[..., Awaitable[Any]]
-Scan = Callable[..., dict[str, int]]
 PLAN = """
 name: hotels
 nodes:
@@ -67,12 +66,6 @@ class Mine:
     @workflow.run
     async def run(self, scope: Scope) -> None:  # noqa: ARG002 - Temporal gives it to both
         await self._memory.wait("word", ask="Paris?", timeout=timedelta(days=1))
-
-
-@pytest.fixture
-def scan(admin_url: str, client: MnesticClient) -> Scan:
-    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
-    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
 
 
 def left(found: tuple[RemainingRow, ...]) -> set[tuple[str, str]]:

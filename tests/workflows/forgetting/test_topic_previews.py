@@ -1,0 +1,147 @@
+"""What would go is shown before, and nothing else goes after."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting.requests import CLOSE
+from mnestic.memory.forgetting.topics import FORGOTTEN
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.workflows.forgetting.conftest import Scan
+from tests.workflows.forgetting.forget_samples import (
+    AT,
+    Until,
+    end,
+    forget,
+    learn,
+    said,
+    wait_in,
+)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else(
+    client: MnesticClient, scan: Scan
+) -> None:
+    memory = client.memory("ada")
+    ended = "My marriage ended in court."
+    await learn(
+        client,
+        said("1", ended),
+        said("2", "I like tea."),
+        said("3", "The divorcee next door sings."),
+        said("4", "I am married to Tom, he says.", speaker="Lisa"),
+    )
+    await memory.add("I got divorced last year.")
+    past = "The marriage of my parents ended."
+    await memory.add(past, at=AT, expires_at=AT + timedelta(days=1))
+    await memory.records.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
+
+    shown = await memory.preview_forget("divorce")
+    done = await forget(memory, "divorce")
+
+    assert {(one.text, one.by) for one in shown.items if one.kind == "entry"} == {
+        ("I got divorced last year.", "text"),
+        (ended, "meaning"),
+        (past, "meaning"),  # which has expired, and is forgotten all the same
+    }
+    assert all(one.score is None or one.score >= CLOSE for one in shown.items)
+    assert done.purged["entry"] == 3
+    assert scan("marriage") == {}
+    record = await memory.records.get("notes", "last")
+    assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
+    left, _ = await memory.entries.list(EntryQuery())
+    assert {entry.source_id for entry in left} == {"2", "3", "4"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nothing_is_forgotten_without_the_token_of_a_preview(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "My marriage ended in court."))
+
+    with pytest.raises(InvalidInputError, match="confirm: is needed: look at what would go first"):
+        await memory.forget("divorce")
+    with pytest.raises(InvalidInputError, match="look again"):
+        await memory.forget("divorce", confirm="0" * 32)
+    tea = await memory.preview_forget("tea")
+    with pytest.raises(InvalidInputError, match="look again"):
+        await memory.forget("divorce", confirm=tea.token)
+
+    assert len((await memory.entries.list(EntryQuery()))[0]) == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_holds_until_something_of_the_topic_changes(client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "I live in Paris."))
+    shown = await memory.preview_forget("Paris")
+    again = await memory.preview_forget("PARIS")
+    await learn(client, said("2", "It rains."))
+    await memory.records.set("notes", "last", "Buy milk.")
+    beside = await memory.preview_forget("Paris")
+    await memory.records.set("notes", "first", "Call Paris.")
+
+    with pytest.raises(InvalidInputError, match="what would go has changed; look again"):
+        await memory.forget("Paris", confirm=shown.token)
+    after = await memory.preview_forget("Paris")
+    done = await memory.forget("Paris", confirm=after.token)
+
+    assert shown.token == again.token == beside.token != after.token
+    assert done.items == after.items
+    assert done.purged["long_term_record"] == 1
+
+
+async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning(
+    client: MnesticClient,
+    scan: Scan,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+) -> None:
+    memory = client.memory("ada")
+    shown_before = await memory.add("My marriage ended in court.")
+    shown = await memory.preview_forget("divorce")
+    handle = await memory.forgetting.start("divorce", confirm=shown.token)
+    await memory.add("They divorced in spring.")
+    alike = await memory.add("The marriage of my parents ended.")
+
+    async with run_worker():
+        await handle.result()
+
+    left, _ = await memory.entries.list(EntryQuery())
+    assert [item.id for item in shown.items] == [shown_before.id]
+    assert [entry.id for entry in left] == [alike.id]
+    assert scan("divorced") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_each_fact_entry_and_sentence_that_goes_is_shown_before_and_told_after(
+    client: MnesticClient, until: Until
+) -> None:
+    memory = client.memory("ada")
+    await learn(client, said("1", "I live in Paris."))
+    await memory.records.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
+    await memory.records.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
+    await wait_in(client, until, "j1")
+    await end(client, "j1")
+
+    shown = await memory.preview_forget("Paris")
+    done = await memory.forget("Paris", confirm=shown.token)
+
+    facts = [item.text for item in shown.items if item.kind == "fact"]
+    entries = [item.text for item in shown.items if item.kind == "entry"]
+    sentences = {(item.id, item.text) for item in shown.items if item.kind == "sentence"}
+    assert "Mara lives_in Paris" in facts
+    assert "I live in Paris." in entries
+    assert sentences >= {
+        ("long_term_record notes/last", "Call Paris."),
+        ("long_term_record towns/Paris/mayor", "Paris has Anne."),
+    }
+    assert {text for place, text in sentences if place.startswith("memory_snapshot")} >= {
+        "We fly to Paris in May.",
+        "Pack for Paris.",
+    }
+    assert all("milk" not in text and "Tea" not in text for _, text in sentences)
+    assert done.items == shown.items
