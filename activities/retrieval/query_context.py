@@ -27,6 +27,7 @@ from mnestic.memory.retrieval.possessive_references import (
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
     COMMON_SLIPS,
+    QueryWord,
     QueryWords,
     asks_about_past,
     content_words,
@@ -49,11 +50,15 @@ _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; ho
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """A query as `retrieve` got it, with its parsed words."""
+    """A clause of a query as `retrieve` got it, with its parsed words.
+
+    `named_before` are words of the clauses before it that its pronouns may stand for.
+    """
 
     query: RetrievalQuery
     asked_at: datetime
     question: QueryWords
+    named_before: tuple[QueryWord, ...]
     model: str
     count_tokens: TokenCounter | None
     policy: RetrievalPolicy | None
@@ -64,11 +69,12 @@ class QueryContext:
         query = self.query.model_dump_json(exclude={"excluded", "asked_at"})
         policy = self.policy and self.policy.model_dump_json()
         of_times = repr((self.question.period, self.question.earlier))  # such as of last week
+        before = [word.text for word in self.named_before]
         lately = int(self.asked_at.timestamp() // _FRESH_FOR_S)
         excluded = sorted(self.query.excluded)
         ends_at = known.ends_at and known.ends_at.isoformat()
         of_asker = [self.model, self.count_tokens is None]
-        return json.dumps([query, excluded, policy, of_asker, of_times, lately, ends_at])
+        return json.dumps([query, before, excluded, policy, of_asker, of_times, lately, ends_at])
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is rare enough to be a misspelling."""
@@ -97,11 +103,18 @@ class QueryContext:
         )
 
     def is_of_stranger(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
-        """Whether the query is about an unknown person: no word of a name is known."""
-        return any(
-            all(self.may_be_misspelt(word) and not _is_known(word, known) for word in name)
-            and misspelt.keys().isdisjoint(name)
-            for name in self.question.topics
+        """Whether the query is about somebody or something unknown.
+
+        No word of a name that it is about is known, or no word of all its names.
+        """
+        question = self.question
+
+        def is_strange(name: tuple[str, ...]) -> bool:
+            are_known = any(_is_known(word, known) for word in name)
+            return not are_known and misspelt.keys().isdisjoint(name)
+
+        return any(map(is_strange, question.topics)) or (
+            bool(question.proper_names) and all(map(is_strange, question.proper_names))
         )
 
     def _is_name(self, word: str) -> bool:
@@ -182,13 +195,14 @@ class ParsedQuery:
 
 async def resolve_terms(store: SearchStore, context: QueryContext) -> ResolvedTerms:
     """Resolves all terms that a query may name."""
-    return await store.resolve(_terms(context.question, context))
+    return await store.resolve(_terms(context))
 
 
 async def parse_query(
     store: SearchStore, context: QueryContext, known: ResolvedTerms
 ) -> ParsedQuery:
     """Parses a query against the agent's memory, after correcting its misspelt words."""
+    context = _with_antecedents(context, known)
     strange = _strange_names(context, known)
     unknown = _unknown_lexemes(context, known)
     suggested = Suggestions()
@@ -276,10 +290,22 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     )
 
 
-def _terms(question: QueryWords, context: QueryContext) -> Terms:
+def _with_antecedents(context: QueryContext, known: ResolvedTerms) -> QueryContext:
+    """The query with the names of people that its pronouns may stand for, if it names nobody itself."""
+    question = context.question
+    if not context.named_before or without_names(question.words, known.names).names:
+        return context
+    named = without_names(context.named_before, known.names).names
+    words = (*question.words, *(QueryWord(name, may_name=True) for name in named))
+    return replace(context, question=question._replace(words=words))
+
+
+def _terms(context: QueryContext) -> Terms:
     """The terms that a query may name: names, words, tags, times and relatives."""
+    question = context.question
     words = frozenset(word.text for word in question.words)
-    keys, relatives = possible_names(question.words), [*find_possessive_references(question.words)]
+    relatives = [*find_possessive_references(question.words)]
+    keys = possible_names(question.words) | possible_names(context.named_before)
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),

@@ -4,6 +4,7 @@ It stands alone because every query comes through it: the client, a job's nodes,
 before a message.
 """
 
+import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -28,6 +29,8 @@ from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
+from mnestic.memory.retrieval.clauses import named_before, split_clauses
+from mnestic.memory.retrieval.merging import merge_answers
 from mnestic.memory.retrieval.persons import find_unrelated_turns, separate_by_person
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (
@@ -74,7 +77,7 @@ async def retrieve(
 ) -> Retrieval:
     """The entries that answer a query, the best first; none if nothing is known.
 
-    An entry is found as soon as it is written. If the embedder does not answer, the other sources do. Answers are cached
+    Each clause of the text is searched for by itself. An entry is found as soon as it is written. If the embedder does not answer, the other sources do. Answers are cached
     by the revision of the agent's memory.
 
     Args:
@@ -86,15 +89,32 @@ async def retrieve(
         policy: The weights; by default the agent's own.
     """
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
-    context = QueryContext(
-        query,
-        asked_at=asked_at,
-        question=parse_words(query.text, asked_at=asked_at),
-        model=embedder.name,
-        count_tokens=count_tokens,
-        policy=policy,
-        words=embedder if isinstance(embedder, WordEmbedder) else None,
+    clauses = split_clauses(query.text)
+    words = [parse_words(clause.text, asked_at=asked_at) for clause in clauses]
+    contexts = [
+        QueryContext(
+            query if len(clauses) == 1 else query.model_copy(update={"text": clause.text}),
+            asked_at=asked_at,
+            question=words[place],
+            named_before=named_before(clauses, words, place),
+            model=embedder.name,
+            count_tokens=count_tokens,
+            policy=policy,
+            words=embedder if isinstance(embedder, WordEmbedder) else None,
+        )
+        for place, clause in enumerate(clauses)
+    ]
+    answers = await asyncio.gather(
+        *(_retrieve(begin, context, embedder=embedder, rerankers=rerankers) for context in contexts)
     )
+    return merge_answers(clauses, answers, query=query)
+
+
+async def _retrieve(
+    begin: Begin, context: QueryContext, *, embedder: Embedder, rerankers: Rerankers
+) -> Retrieval:
+    """The answer to a query of one clause."""
+    query = context.query
     async with begin() as transaction:
         known = await resolve_terms(transaction.search, context)
         scope, answers = transaction.cache_scope(known.database), transaction.caches.answers

@@ -58,6 +58,11 @@ def _measure(data: Path, *, as_json: bool) -> None:
         ((name, *recall.values()) for name, recall in report.by_category.items()),
         empty="",
     )
+    print_table(
+        ("words around a question", "evidence brought", "empty elsewhere"),
+        ((words, one.brought, one.empty_elsewhere) for words, one in report.messages.items()),
+        empty="",
+    )
     ms = report.ms
     print_progress(
         f"{report.questions} questions, {ms.p50:.1f} ms each (p95 {ms.p95:.1f}), "

@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ import psycopg
 from pydantic import BaseModel, ConfigDict
 
 from benchmarks.locomo.baselines import PlainIndex, lexemes_of
+from benchmarks.locomo.messages import AskedSample, MessageFigures, measure_messages
 from benchmarks.locomo.questions import CATEGORIES, Question, Sample
 from mnestic.memory.retrieval.queries import RetrievedEntry
 from mnestic.starter.client.ingest_status import wait_for_end
@@ -62,7 +64,8 @@ class Milliseconds(BaseModel):
 class LocomoReport(RecallFigures):
     """The figures. `tokens_p50` is of the ten first entries, a line each with its day and speaker.
 
-    `baselines` are plain searches over the same entries, words and vectors, by their names.
+    `baselines` are plain searches over the same entries, words and vectors, by their names. `messages` are the shares
+    by the number of words around a question; there are none of a single sample.
     """
 
     questions: int
@@ -70,6 +73,7 @@ class LocomoReport(RecallFigures):
     tokens_p50: float
     ms: Milliseconds
     baselines: dict[str, RecallFigures]
+    messages: dict[str, MessageFigures]
 
 
 class _SearchedQuestion(NamedTuple):
@@ -102,7 +106,12 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
                 for number, sample in enumerate(samples)
                 for each in await _ask(client, sample, agent_id=_agent(number))
             ]
-    return _report(searched)
+            asked = [
+                AskedSample(sample, client.memory(_agent(number)), _end_of(sample))
+                for number, sample in enumerate(samples)
+            ]
+            messages = await measure_messages(asked) if asked[1:] else {}
+    return _report(searched, messages)
 
 
 @asynccontextmanager
@@ -133,7 +142,7 @@ async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report
 async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_SearchedQuestion]:
     """Asks the questions of a sample, one after the other."""
     memory, sessions = client.memory(agent_id), sample.sessions
-    at = max(turn.at for each in sample.conversation.sessions for turn in each.turns)
+    at = _end_of(sample)
     embedder = embedder_of(client.settings, None)
     count = token_counter()
     url = client.endpoints.database_admin_url.get_secret_value()
@@ -165,6 +174,11 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
     return searched
 
 
+def _end_of(sample: Sample) -> datetime:
+    """The time of the last turn."""
+    return max(turn.at for each in sample.conversation.sessions for turn in each.turns)
+
+
 def _agent(number: int) -> str:
     return f"conversation-{number}"
 
@@ -174,7 +188,9 @@ def _rendered(results: Iterable[RetrievedEntry]) -> str:
     return "\n".join(f"{entry.at:%Y-%m-%d} {entry.speaker}: {entry.content}" for entry in entries)
 
 
-def _report(searched: Sequence[_SearchedQuestion]) -> LocomoReport:
+def _report(
+    searched: Sequence[_SearchedQuestion], messages: Mapping[str, MessageFigures]
+) -> LocomoReport:
     ms = [each.ms for each in searched]
     searches = searched[0].rankings.keys() - {""}
     by_category = {
@@ -197,6 +213,7 @@ def _report(searched: Sequence[_SearchedQuestion]) -> LocomoReport:
             )
             for search in sorted(searches)
         },
+        messages=dict(messages),
     )
 
 

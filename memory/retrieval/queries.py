@@ -113,7 +113,7 @@ class RetrievalPolicy(DeferredModel):
 
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
-    min_score: Share = Field(0.06, description="Results below this score are left out")
+    min_score: Share = Field(0.16, description="Results below this score are left out")
     min_score_share: Share = Field(
         0.25,
         description="Results below this share of the best score are left out too, unless `min_score` is 0",
@@ -123,7 +123,7 @@ class RetrievalPolicy(DeferredModel):
         description="Results below this share of the best evidence are left out too, unless `min_score` is 0",
     )
     midpoint: float = Field(
-        0.6, description="Strength of the best result that gives a score of 0.5"
+        0.47, description="Strength of the best result that gives a score of 0.5"
     )
     slope: float = Field(8.9, gt=0, description="How steeply the score rises there")
     pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")

@@ -71,6 +71,7 @@ _SHARED = frozenset(
 _AUXILIARIES = frozenset(
     "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
 )
+_ARTICLES = frozenset({"the", "a", "an"})
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
 )
@@ -96,13 +97,14 @@ _MOST_WORDS = 200
 class QueryWord(NamedTuple):
     """A word of a question, and whether it may be a name by itself.
 
-    `is_capital`: it has a capital within a sentence. `is_topic`: the question is about it, as about *Nate* in
+    `is_capital`: it has a capital within a sentence, and no article. `is_acronym`: it has several capitals. `is_topic`: the question is about it, as about *Nate* in
     "does Nate play". `is_owner`: it owns something, as in "Nate's turtles".
     """
 
     text: str
     may_name: bool
     is_capital: bool = False
+    is_acronym: bool = False
     is_topic: bool = False
     is_owner: bool = False
 
@@ -113,7 +115,7 @@ class QueryWords(NamedTuple):
     `words` excludes the words of the period. `period` is the time that it means; if it names no year, `earlier` has the
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
     for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
-    "what does Nate play" and "do you know what Nate plays".
+    "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital.
     """
 
     words: tuple[QueryWord, ...]
@@ -122,6 +124,7 @@ class QueryWords(NamedTuple):
     is_question: bool
     asks_for_time: bool
     topics: tuple[tuple[str, ...], ...] = ()
+    proper_names: tuple[tuple[str, ...], ...] = ()
 
 
 class NameMatch(NamedTuple):
@@ -148,17 +151,20 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         earlier=periods[1:],
         is_question=is_question,
         asks_for_time=bool(_ASKS_WHEN.match(text)),
-        topics=tuple(_topics(words)) if is_of_one_clause else (),
+        topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
+        proper_names=tuple(_proper_names(words)) if is_question else (),
     )
 
 
-def _topics(words: tuple[QueryWord, ...]) -> Iterator[tuple[str, ...]]:
-    """The names that the question is about, without titles; none if every word has a capital."""
+def _proper_names(
+    words: tuple[QueryWord, ...], *, of_topics: bool = False
+) -> Iterator[tuple[str, ...]]:
+    """The names with a capital, without titles; none if every word has one. `of_topics`: those the question is about."""
     if words[2:] and not any(word.text.islower() for word in words):
         return
-    for is_capital, group in groupby(words, key=lambda word: word.is_capital):
+    for is_name, group in groupby(words, key=lambda word: word.is_capital or word.is_acronym):
         words_of_name = list(group)
-        if is_capital and any(word.is_topic for word in words_of_name):
+        if is_name and (not of_topics or any(word.is_topic for word in words_of_name)):
             named = (word.text for word in words_of_name)
             if name := tuple(word for word in named if word.casefold() not in _TITLES):
                 yield name
@@ -257,13 +263,16 @@ def _words(
         word = _POSSESSIVE.sub("", match[0])
         is_telling = word.casefold() not in STOP_WORDS
         is_large = word[:1].isupper() and before != ""
-        is_capital = is_large and is_within and not word.isupper()
+        is_acronym = word.isupper() and word[1:] != ""
+        is_bare = before.casefold() not in _ARTICLES
+        is_capital = is_large and is_within and is_bare and not word.isupper()
         follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
         follows = follows or match.start() == subject_at
         yield QueryWord(
             word,
             may_name=is_large or is_telling,
             is_capital=is_capital,
+            is_acronym=is_acronym,
             is_topic=is_capital and is_telling and (follows or word != match[0]),
             is_owner=word != match[0],
         )

@@ -1,0 +1,183 @@
+"""Clauses: splits a message into what it asks and what it remarks.
+
+It stands alone because a score is a coverage of what was asked: words around a question must not dilute it, so each
+clause is a query of its own.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.language.small_talk import is_small_talk
+from mnestic.memory.language.terms import terms_of
+from mnestic.memory.language.word_lists import read_word_lists
+from mnestic.memory.retrieval.query_parsing import QueryWord, QueryWords
+
+MOST_CLAUSES = 8  # of a message; each costs a search
+_FILE = Path(__file__).with_name("clause_words.yaml")
+_LEAST_WORDS = 3  # before a question within a sentence
+_PART = re.compile(r"\s*[;\u2026]\s+|\s+[-\u2013\u2014]+\s+")
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+_LEAST_TERMS = 3  # of a remark beside a question; "a long day" covers too much
+_NAME_OR_NUMBER = re.compile(r"(?<=[^\W_.!?]\s)[^\W\da-z_](?=[^\W\d_])|\d")
+_ENDS = frozenset(".!?:;)")
+_QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
+
+
+class Clause(NamedTuple):
+    """A part of a message that is searched for by itself. `is_question`: it asks something."""
+
+    text: str
+    is_question: bool
+
+
+class _ClauseWords(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    question_words: list[str]
+    auxiliaries: list[str]
+    subjects: list[str]
+    connectives: list[str]
+    requests: list[str]
+    pronouns: list[str]
+
+
+class _Patterns(NamedTuple):
+    """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence."""
+
+    asking: re.Pattern[str]
+    opening: re.Pattern[str]
+    inner: re.Pattern[str]
+    pronouns: frozenset[str]
+
+
+def split_clauses(message: str) -> tuple[Clause, ...]:
+    """The clauses of a message in their order, at most `MOST_CLAUSES`, questions before remarks if there are more.
+
+    A message of one sentence is one clause. Small talk is left out, and a question without words of its own, such as
+    "any ideas?", goes with the clause before it.
+    """
+    parts = [part for sentence in split_sentences(message) for part in _split_sentence(sentence)]
+    clauses = [_clause(text) for text in _joined(parts) if terms_of(text) or _has_pronoun(text)]
+    if any(clause.is_question for clause in clauses):
+        clauses = [clause for clause in clauses if clause.is_question or _says_much(clause.text)]
+    if len(clauses) <= 1:
+        return (clauses[0] if clauses and len(parts) > 1 else _clause(message),)
+    if len(clauses) <= MOST_CLAUSES:
+        return tuple(clauses)
+    order = sorted(clauses, key=lambda one: (one.is_question, len(terms_of(one.text))))
+    chosen = {id(one) for one in order[-MOST_CLAUSES:]}
+    return tuple(one for one in clauses if id(one) in chosen)
+
+
+def named_before(
+    clauses: Sequence[Clause], words: Sequence[QueryWords], place: int
+) -> tuple[QueryWord, ...]:
+    """Words with a capital in the nearest clause before, that the pronouns of a clause may stand for.
+
+    Args:
+        clauses: The clauses of a message.
+        words: The words of each clause.
+        place: The index of the clause; without a pronoun nothing is returned.
+    """
+    if not _has_pronoun(clauses[place].text):
+        return ()
+    for before in reversed(words[:place]):
+        if named := tuple(word for word in before.words if word.may_name and word.text.istitle()):
+            return named
+    return ()
+
+
+def _has_pronoun(text: str) -> bool:
+    """Whether a clause has a pronoun for somebody named before, such as "she" or "their"."""
+    pronouns = _patterns().pronouns
+    return any(match[0].casefold() in pronouns for match in _WORD.finditer(text))
+
+
+def _clause(text: str) -> Clause:
+    return Clause(text, _asks(text))
+
+
+def _says_much(text: str) -> bool:
+    """Whether a remark says enough to be looked for beside a question: a few words, or a name or number."""
+    return len(terms_of(text)) >= _LEAST_TERMS or _NAME_OR_NUMBER.search(text) is not None
+
+
+def _asks(text: str) -> bool:
+    """Whether a clause asks something: by its mark, or by the words it begins with."""
+    return _QUESTION_MARK.search(text) is not None or _patterns().asking.match(text) is not None
+
+
+def _split_sentence(sentence: str) -> Iterator[str]:
+    """The parts of a sentence: at a semicolon or a dash, and before a question that begins within it."""
+    for part in _PART.split(sentence):
+        yield from _split_at_questions(part)
+
+
+def _split_at_questions(part: str) -> Iterator[str]:
+    patterns, start = _patterns(), 0
+    if _QUESTION_MARK.search(part) is None:
+        yield part
+        return
+    for match in patterns.inner.finditer(part):
+        before = part[start : match.start()]
+        is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
+        if is_long and (match["connective"] or not patterns.opening.match(before)):
+            yield before
+            start = match.start("question")
+    yield part[start:]
+
+
+def _joined(parts: Sequence[str]) -> list[str]:
+    """The parts without small talk; a question that says too little is joined to the part before it."""
+    joined: list[str] = []
+    for part in parts:
+        text = part.strip(" ,")
+        if not text or is_small_talk(text):
+            continue
+        if joined and _goes_on(text):
+            joined[-1] += f" {text}" if joined[-1][-1] in _ENDS else f", {text}"
+        else:
+            joined.append(text)
+    return joined
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a clause asks on: a question without content, or a single word of it after no question word."""
+    if _QUESTION_MARK.search(text) is None:
+        return False
+    terms, begins = terms_of(text), _patterns().opening.match(text) is not None
+    return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
+
+
+@cache
+def _patterns() -> _Patterns:
+    words = read_word_lists(_FILE, _ClauseWords).values()
+
+    def either(lists: Iterator[list[str]]) -> str:
+        every = {word.replace("'", "['\u2019]") for one in lists for word in one}
+        return "|".join(sorted(every, key=len, reverse=True))
+
+    question = either(one.question_words for one in words)
+    auxiliary = either(one.auxiliaries for one in words)
+    connective = either(one.connectives for one in words)
+    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{either(one.requests for one in words)})\b(?!\s*[,.!])"
+    subject = rf"(?:(?:{either(one.subjects for one in words)})\b|(?-i:[^\W\da-z_]))"
+    begin = rf"\s*(?:(?:{connective}|please)\b[\s,]*)*"
+    # The verb of a question comes before its subject: "where does", "which city did", "do you", "is Ana".
+    inverted = rf"(?:{question})(?:\s+\w+)?\s+(?:{auxiliary})\b|(?:{auxiliary})\s+{subject}"
+    inner = (
+        rf"(?:,\s*|\s+)(?:(?P<connective>{connective})\b[\s,]*)?"
+        rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
+    )
+    return _Patterns(
+        asking=re.compile(rf"{begin}(?:{inverted}|{request})", re.IGNORECASE),
+        opening=re.compile(rf"{begin}(?:{question}|{auxiliary}|{request})\b", re.IGNORECASE),
+        inner=re.compile(inner, re.IGNORECASE),
+        pronouns=frozenset(word for one in words for word in one.pronouns),
+    )

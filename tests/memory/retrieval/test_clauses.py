@@ -1,0 +1,85 @@
+"""A message is split into what it asks and what it remarks."""
+
+import pytest
+
+from mnestic.memory.retrieval.clauses import MOST_CLAUSES, split_clauses
+
+
+def questions(message: str) -> list[str]:
+    return [clause.text for clause in split_clauses(message) if clause.is_question]
+
+
+def remarks(message: str) -> list[str]:
+    return [clause.text for clause in split_clauses(message) if not clause.is_question]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Where does Ana live?",
+        "Which city does Ana live in, Ghent or Oslo?",
+        "Does Ana, who lives in Oslo, like tea?",
+        "When did Dr. Weiss move to St. Gallen?",
+        "harbour crane permit",
+        "Ana lives in Ghent.",
+    ],
+)
+def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
+    assert [clause.text for clause in split_clauses(message)] == [message]
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("Hey! Long day. Where does Ana live? Thanks!", ["Where does Ana live?"]),
+        ("I was cooking all day, what does Ana not eat?", ["what does Ana not eat?"]),
+        ("Sorry for the noise - where does Ana live?", ["where does Ana live?"]),
+        ("i was at the store and forgot the milk do you know where ana moved to", []),
+        (
+            "i was at the store and forgot it do you know where ana is?",
+            ["do you know where ana is?"],
+        ),
+        ("The kettle boils. Tell me where Ana lives.", ["Tell me where Ana lives."]),
+        ("Es regnet seit Stunden draussen. Wo wohnt Ana?", ["Wo wohnt Ana?"]),
+        (
+            "Where does Ana live, and when did Ben move to Oslo?",
+            ["Where does Ana live", "when did Ben move to Oslo?"],
+        ),
+        ("Let me know, I have to run before the shop closes.", []),
+    ],
+)
+def test_questions_are_found_among_remarks(message: str, asked: list[str]) -> None:
+    assert questions(message) == asked
+
+
+@pytest.mark.parametrize(
+    "message", ["I am planning Ana's birthday. Any ideas?", "Ana went to Ghent.\nand her sister?"]
+)
+def test_a_question_that_says_too_little_goes_with_what_is_before_it(message: str) -> None:
+    (clause,) = split_clauses(message)
+
+    assert clause.is_question
+    assert clause.text.split() == message.split()
+
+
+def test_beside_a_question_a_remark_of_few_words_is_left_out_unless_it_names_something() -> None:
+    assert remarks("A long day. What does Ana drink?") == []
+    assert remarks("Dinner with Omar tonight. What does Ana drink?") == [
+        "Dinner with Omar tonight."
+    ]
+    assert remarks("A long day.") == ["A long day."]
+
+
+def test_of_many_clauses_the_questions_and_the_longest_remarks_are_kept_in_their_order() -> None:
+    short = [f"Basket {number} holds apples." for number in range(20)]
+    message = " ".join(
+        [*short, "Where does Ana keep the red ladder?", "The harbour crane permit lapsed."]
+    )
+
+    clauses = [clause.text for clause in split_clauses(message)]
+
+    assert len(clauses) == MOST_CLAUSES
+    assert clauses[-2:] == [
+        "Where does Ana keep the red ladder?",
+        "The harbour crane permit lapsed.",
+    ]
