@@ -12,6 +12,7 @@ from mnestic.activities.forgetting.topic_rows import make_topic
 from mnestic.activities.retrieval.reranking import SKIPPED
 from mnestic.activities.retrieval.retrieval import retrieve
 from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, RemainingRow
+from mnestic.memory.forgetting.topic_names import TopicName, parse_topic
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
@@ -55,10 +56,11 @@ class TopicMeaning:
 async def find_entries_by_meaning(
     caller: Caller, topic: str, *, embedder: Embedder
 ) -> TopicMeaning:
-    """Compares entries with a topic, without those that have its words.
+    """Compares entries with the names of a topic, without those that have its words.
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
-    something of Paris. Entries that have no vector yet get theirs first.
+    something of Paris. Entries that have no vector yet get theirs first. A name with an identifier is matched whole: a text
+    that is like it is about something else.
 
     Args:
         caller: Whose memory it is.
@@ -69,35 +71,23 @@ async def find_entries_by_meaning(
         InvalidInputError: the topic has no words that mean something.
         ModelUnavailableError: the embedder does not answer, or refuses the topic, so that some might be missed.
     """
-    query = RetrievalQuery(
-        text=topic,
-        mode="semantic",
-        limit=MOST_RESULTS,
-        min_score=CLOSE,
-        statuses=("active", "archived"),
-        repeats=True,
-    )
+    names = [name for name in parse_topic(topic) if not name.identifiers]
+    if not names:
+        return TopicMeaning(close=(), uncompared=())
     refused = await _embed_missing(caller, embedder)
-    found = await retrieve(caller, query, embedder=embedder, policy=_MEANING_ALONE)
-    for why in found.skipped.values():
-        raise ModelUnavailableError(model=embedder.name, why=why)
+    found = [one for name in names for one in await _find_close(caller, name, embedder=embedder)]
     async with caller() as transaction:
         meant = await make_topic(transaction, topic)
-        words = {word for one in found.results for word in meant.unlearned(one.entry.content)}
+        words = {word for one in found for word in meant.unlearned(one.text)}
         meant.learn(await transaction.forgetting.stems(words))
         zero = await transaction.entries.list_zero_vectors(embedder.name, limit=_MOST)
+    ranked = sorted(found, key=lambda one: -(one.score or 0))
+    closest = {one.id: one for one in reversed(ranked)}  # by the name that it is closest to
     return TopicMeaning(
         close=tuple(
-            ForgottenItem(
-                kind="entry",
-                id=one.entry.id,
-                text=one.entry.content,
-                at=one.entry.at,
-                by="meaning",
-                score=one.score,
-            )
-            for one in found.results
-            if not (meant.is_in(one.entry.content) or meant.is_like(one.entry.content))
+            one
+            for one in sorted(closest.values(), key=lambda one: -(one.score or 0))
+            if not (meant.is_in(one.text) or meant.is_like(one.text))
         ),
         uncompared=tuple(
             RemainingRow(kind="entry", name=one.id, why=_UNCOMPARED)
@@ -105,6 +95,38 @@ async def find_entries_by_meaning(
             if not meant.is_in(one.content)
         ),
     )
+
+
+async def _find_close(
+    caller: Caller, name: TopicName, *, embedder: Embedder
+) -> list[ForgottenItem]:
+    """The entries that are close to a name of a topic, the closest first.
+
+    Raises:
+        ModelUnavailableError: the embedder does not answer, or refuses the name.
+    """
+    query = RetrievalQuery(
+        text=name.text,
+        mode="semantic",
+        limit=MOST_RESULTS,
+        min_score=CLOSE,
+        statuses=("active", "archived"),
+        repeats=True,
+    )
+    found = await retrieve(caller, query, embedder=embedder, policy=_MEANING_ALONE)
+    for why in found.skipped.values():
+        raise ModelUnavailableError(model=embedder.name, why=why)
+    return [
+        ForgottenItem(
+            kind="entry",
+            id=one.entry.id,
+            text=one.entry.content,
+            at=one.entry.at,
+            by="meaning",
+            score=one.score,
+        )
+        for one in found.results
+    ]
 
 
 async def _embed_missing(caller: Caller, embedder: Embedder) -> list[Unembedded]:

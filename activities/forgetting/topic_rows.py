@@ -13,7 +13,8 @@ from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import CUT, RowRedaction, redaction_of
 from mnestic.memory.forgetting.requests import RemainingRow
-from mnestic.memory.forgetting.topics import Topic, topic_content_words, topic_words
+from mnestic.memory.forgetting.topic_names import content_name, parse_topic
+from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.ports import Transaction
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
@@ -75,11 +76,11 @@ async def make_topic(
     Raises:
         InvalidInputError: it has no words that mean something.
     """
-    words = topic_words(topic)
-    stems = await transaction.forgetting.stems(words)
+    names = parse_topic(topic)
+    stems = await transaction.forgetting.stems({word for name in names for word in name.words})
     copied = (await transaction.entries.select(sorted(entries))).values() if entries else ()
-    words = topic_content_words(words, stems)
-    return Topic(words, stems, copied=[entry.content for entry in copied])
+    names = tuple(content_name(name, stems) for name in names)
+    return Topic(names, stems, copied=[entry.content for entry in copied])
 
 
 async def each_page(

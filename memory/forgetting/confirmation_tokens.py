@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.requests import ForgottenItem
-from mnestic.memory.forgetting.topics import topic_words
+from mnestic.memory.forgetting.topic_names import parse_topic
 
 _TOKEN_CHARS = 32
 
@@ -20,7 +20,8 @@ def token_of(topic: str, items: Iterable[ForgottenItem]) -> str:
         InvalidInputError: the topic has no words that mean something, or is too long.
     """
     shown = sorted([item.kind, item.id, item.text] for item in items)
-    return sha256_hex(canonical_json([sorted(topic_words(topic)), shown]))[:_TOKEN_CHARS]
+    names = sorted(name.terms for name in parse_topic(topic))
+    return sha256_hex(canonical_json([names, shown]))[:_TOKEN_CHARS]
 
 
 def check_token(token: str | None, shown: str) -> None:

@@ -90,17 +90,16 @@ def removed_sentences(row: Row, redaction: RowRedaction, topic: Topic) -> tuple[
     """The sentences of a row that go; of one that goes as a whole, those that have words of the topic."""
     if "content" in redaction.values:
         return topic.cut(row["content"]).sentences
-    before = _sentences(row)
     if redaction.remove:
-        return tuple(sentence for sentence in before if topic.strikes(sentence))
-    left = _sentences({**row, **redaction.values})
-    return tuple((Counter(before) - Counter(left)).elements())
+        sentences = (one for text in texts_of(row) for one in split_sentences(text))
+        return tuple(sentence for sentence in sentences if topic.strikes(sentence))
+    changed = Counter(texts_of(row)) - Counter(texts_of({**row, **redaction.values}))
+    return tuple(gone for text in changed.elements() for gone in _removed(text, topic))
 
 
-def _sentences(row: Row) -> list[str]:
-    """The sentences of a row; the mark of what was taken out is none, nor a part of the one after it."""
-    texts = [text.replace(FORGOTTEN, "\n") for text in texts_of(row)]
-    return [sentence for text in texts for sentence in split_sentences(text)]
+def _removed(text: str, topic: Topic) -> tuple[str, ...]:
+    """What goes out of a text that changes; all of it where what names it has the topic's words."""
+    return topic.cut(text.replace(FORGOTTEN, "\n")).sentences or split_sentences(text)
 
 
 def _text(value: Any, topic: Topic) -> Any:

@@ -49,7 +49,8 @@ class ForgottenItem(DeferredModel):
     """What goes, as it stands: a fact, an entry, or a sentence out of something that stays.
 
     `id` is the fact's or the entry's; of a sentence it says where it stands: the table and the row's key. An entry
-    that goes `by` its meaning, without the topic's words, has a score (0 to 1).
+    that goes `by` its meaning, without the topic's words, has a score (0 to 1). A sentence or clause of an entry or a
+    message says what is left of that.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -60,6 +61,7 @@ class ForgottenItem(DeferredModel):
     at: AwareDatetime | None = None
     by: Literal["text", "meaning"] = "text"
     score: float | None = None
+    left: str | None = None
 
 
 class RemainingRow(DeferredModel):

@@ -5,91 +5,70 @@ agree on what speaks of a topic.
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
+from typing import NamedTuple
 
-from mnestic.memory.canonical import check_text, is_blank
-from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
-from mnestic.memory.language.languages import LanguageVote, content_words
+from mnestic.memory.forgetting.cuts import SentenceCut, cut_clauses, refers_back
+from mnestic.memory.forgetting.topic_names import TopicName
+from mnestic.memory.language.identifiers import (
+    Identifier,
+    find_identifiers,
+    letters_and_digits,
+)
+from mnestic.memory.language.main_clauses import split_clauses
 from mnestic.memory.language.sentences import split_sentences
-from mnestic.memory.language.terms import STOP_WORDS, is_unspaced, normalised, words_of
+from mnestic.memory.language.terms import is_unspaced, normalised, words_of
 
 FORGOTTEN = "[forgotten]"
 """What stands where something was taken out of a text."""
 
-LONGEST_TOPIC = 1_000  # characters
 _SUBJECT_WORDS = 2  # of a sentence: what it begins with is mostly its subject
+_ALIKE_LETTERS = 3
 _COPIED_WORDS = 3  # fewer are no copy, but what anybody might say
 
 
-def topic_words(topic: str) -> tuple[str, ...]:
-    """The words by which a topic is found, folded, each once.
+class NameSigns(NamedTuple):
+    """What stands in each text that has a name of a topic: beginnings of words, without marks, and cores of identifiers."""
 
-    Raises:
-        InvalidInputError: it has none that mean something, or is too long.
-    """
-    if len(topic) > LONGEST_TOPIC:
-        why = f"has {len(topic)} characters, the limit is {LONGEST_TOPIC}; name it in a few words"
-        raise InvalidInputError(what="topic", why=why)
-    check_text(topic, what="topic")
-    words = tuple(dict.fromkeys(words_of(topic)))
-    if not words:
-        why = "is empty" if is_blank(topic) else "has no word in it"
-        raise InvalidInputError(what="topic", why=f"{why}; say what to forget")
-    return _some(words, tuple(word for word in words if word not in STOP_WORDS))
+    beginnings: tuple[str, ...]
+    cores: tuple[str, ...]
 
-
-def topic_content_words(
-    words: Sequence[str], stems: Mapping[str, Sequence[str]]
-) -> tuple[str, ...]:
-    """The words of a topic without those that say nothing in its language.
-
-    Args:
-        words: As `topic_words` gives them.
-        stems: The stems of each, one a language; empty where it says nothing.
-
-    Raises:
-        InvalidInputError: none is left.
-    """
-    languages = range(max(map(len, stems.values()), default=0))
-    read = [
-        LanguageVote(
-            [place for place, stem in enumerate(stems[word]) if stem], is_known=any(stems[word])
+    def may_be_in(self, bare: str, joined: str) -> bool:
+        """Whether a text may have the name; it is given without marks, and as letters and figures alone."""
+        return all(beginning in bare for beginning in self.beginnings) and all(
+            core in joined for core in self.cores
         )
-        for word in words
-    ]
-    says = content_words(read, languages)
-    return _some(
-        words, tuple(word for word, is_telling in zip(words, says, strict=True) if is_telling)
-    )
 
 
 class Topic:
-    """A topic, and which texts speak of it: those that have all its words, in whichever form.
+    """A topic, and which texts speak of it: those that have all of one of its names, in whichever form.
 
     A form of a word is another word with the same stem. Stems come from the database's text search, so
-    they are added (`learn`) for the words of a text that may be forms (`unlearned`), before it is checked.
+    they are added (`learn`) for the words of a text that may be forms (`unlearned`), before it is checked. A form of an
+    identifier is one with the same key.
     """
 
     def __init__(
         self,
-        words: Sequence[str],
+        names: Sequence[TopicName],
         stems: Mapping[str, Sequence[str]],
         *,
         copied: Sequence[str] = (),
     ) -> None:
-        """A topic of folded words.
+        """A topic of these names.
 
         Args:
-            words: As `topic_words` gives them.
-            stems: The stems of each, one a language.
-            copied: Texts that speak of it without its words; a copy of one speaks of it too.
+            names: As `parse_topic` gives them.
+            stems: The stems of each of their words, one a language.
+            copied: Texts that speak of it without its names; a copy of one speaks of it too.
         """
-        self.words = tuple(words)
-        self._stems = {word: tuple(stems.get(word, ())) for word in words}
-        self.beginnings = tuple(_beginning(word, stems) for word, stems in self._stems.items())
-        """What the forms of each word begin with, however long they are, without marks."""
+        self.names = tuple(names)
+        self._stems = {
+            word: tuple(stems.get(word, ())) for name in self.names for word in name.words
+        }
+        self.signs = tuple(map(self._signs, self.names))
+        """What stands in each text that has the name, one a name, however long the forms of its words are."""
         self._forms: dict[str, Sequence[str]] = {}
         self._copied = frozenset(filter(None, map(_flat, copied)))
         self._long_copied = tuple(sorted(filter(_is_long, self._copied)))
@@ -97,18 +76,23 @@ class Topic:
 
     @property
     def is_copied(self) -> bool:
-        """Whether there are texts that speak of it without its words."""
+        """Whether there are texts that speak of it without its names."""
         return bool(self._copied)
 
     def unlearned(self, text: str) -> set[str]:
         """Words of a text that may be forms of the topic's."""
         folded = normalised(text)
-        if not self._may_be_in(folded):
+        beginnings = tuple(
+            beginning
+            for name in self._candidates(text)
+            for beginning in self._signs(name).beginnings
+        )
+        if not beginnings:
             return set()
         return {
             word
             for word in words_of(folded)
-            if word not in self._forms and _bare(word).startswith(self.beginnings)
+            if word not in self._forms and _bare(word).startswith(beginnings)
         }
 
     def learn(self, stems: Mapping[str, Sequence[str]]) -> None:
@@ -117,12 +101,15 @@ class Topic:
 
     def is_in(self, *texts: str) -> bool:
         """Whether texts together speak of it."""
-        folded = normalised("\n".join(texts))
-        if self._may_be_in(folded):
-            words = set(words_of(folded))
-            if all(self._occurs(word, words, folded) for word in self.words):
-                return True
-        return any(self._is_copy(text) for text in texts)
+        return bool(self.names_in("\n".join(texts))) or any(map(self._is_copy, texts))
+
+    def names_in(self, text: str) -> tuple[TopicName, ...]:
+        """The names of it that a text has."""
+        names = self._candidates(text)
+        if not names:
+            return ()
+        terms = self._terms(text, names)
+        return tuple(name for name in names if all(self._has(terms, name)))
 
     def is_like(self, text: str) -> bool:
         """Whether a text has a word that begins as one of the topic's does, and is another word.
@@ -131,23 +118,21 @@ class Topic:
         """
         folded = normalised(text)
         return any(
-            word.startswith(own) and not self._occurs(own, {word}, word)
-            for word in set(words_of(folded))
-            for own in self.words
+            _begins_alike(other, word) and not self._occurs(word, {other}, other)
+            for other in set(words_of(folded))
+            for word in self._stems
         )
 
     def has_word(self, text: str) -> bool:
-        """Whether a text has any word of it."""
-        folded = normalised(text)
-        words = set(words_of(folded))
-        return any(self._occurs(word, words, folded) for word in self.words)
+        """Whether a text has any word or identifier of it."""
+        return self._has_any(text, self.names)
 
-    def strikes(self, sentence: str) -> bool:
-        """Whether a sentence has a word of it, or is a copy of a text that speaks of it."""
-        return self.has_word(sentence) or self._is_copy(sentence)
+    def strikes(self, text: str) -> bool:
+        """Whether a text has a word of it, or is a copy of a text that speaks of it."""
+        return self.has_word(text) or self._is_copy(text)
 
     def strike(self, text: str, *, always: bool = False) -> str:
-        """The text without the sentences that have the topic's words, if it speaks of it.
+        """The text without the clauses that have the topic's words, if it speaks of it.
 
         Args:
             text: Any text.
@@ -155,33 +140,74 @@ class Topic:
         """
         if not (self.is_in(text) or (always and self.has_word(text))):
             return text
-        struck: list[str] = []
-        place = 0
-        for start, end in self.cut(text).gone:
-            struck += (text[place:start], FORGOTTEN)
-            place = end
-        left = "".join((*struck, text[place:]))
+        left = self.cut(text).marked(FORGOTTEN)
         return FORGOTTEN if self.is_in(left) else left
 
     def cut(self, text: str) -> SentenceCut:
-        """Which sentences go out of a text that speaks of it.
+        """Which clauses go out of a text that speaks of it.
 
-        Those that have any of its words, and those after them that begin by standing for it (*It starts …*).
+        Those that have any word of a name that the text has, and those after them that begin by standing for it (*It
+        starts …*). Of a text that speaks of it by what stands elsewhere, those that have any word of any name.
         """
+        names = self.names_in(text) or self.names
         gone: list[tuple[int, int]] = []
-        place, goes, is_subject = 0, False, False
+        place = 0
+        passage = _Passage()
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
             place = start + len(sentence)
-            if self.strikes(sentence):
-                goes, is_subject = True, self.has_word(" ".join(sentence.split()[:_SUBJECT_WORDS]))
-            else:
-                goes = goes and refers_back(sentence, to_subject=is_subject)
-            if goes:
+            clauses = split_clauses(sentence)
+            goes = [
+                passage.goes(
+                    clause,
+                    strikes=self._has_any(clause, names) or self._is_copy(clause),
+                    is_subject=self._has_any(" ".join(clause.split()[:_SUBJECT_WORDS]), names),
+                    is_joined=number > 0,
+                )
+                for number, clause in enumerate(sentence[one.start : one.end] for one in clauses)
+            ]
+            if self._is_copy(sentence) or all(goes):
                 gone.append((start, place))
+            else:
+                gone += (
+                    (start + first, start + last) for first, last in cut_clauses(clauses, goes)
+                )
         return SentenceCut(text=text, gone=tuple(gone))
 
-    def _occurs(self, word: str, words: set[str], folded: str) -> bool:
+    def _signs(self, name: TopicName) -> NameSigns:
+        return NameSigns(
+            beginnings=tuple(_beginning(word, self._stems[word]) for word in name.words),
+            cores=tuple(one.core for one in name.identifiers),
+        )
+
+    def _candidates(self, text: str) -> tuple[TopicName, ...]:
+        """The names that a text may have, by what is looked at first."""
+        bare = _bare(normalised(text))
+        joined = letters_and_digits(text) if any(signs.cores for signs in self.signs) else ""
+        return tuple(
+            name
+            for name, signs in zip(self.names, self.signs, strict=True)
+            if signs.may_be_in(bare, joined)
+        )
+
+    def _has_any(self, text: str, names: Sequence[TopicName]) -> bool:
+        terms = self._terms(text, names)
+        return any(any(self._has(terms, name)) for name in names)
+
+    def _terms(self, text: str, names: Sequence[TopicName]) -> "_Terms":
+        folded = normalised(text)
+        is_exact = any(name.identifiers for name in names)
+        identifiers = find_identifiers(text) if is_exact else ()
+        return _Terms(folded, frozenset(words_of(folded)), identifiers)
+
+    def _has(self, terms: "_Terms", name: TopicName) -> Iterator[bool]:
+        """Whether a text has each word and each identifier of a name."""
+        for word in name.words:
+            yield self._occurs(word, terms.words, terms.folded)
+        for identifier in name.identifiers:
+            yield any(map(identifier.is_same, terms.identifiers))
+
+    def _occurs(self, word: str, words: Collection[str], folded: str) -> bool:
         if word in words or (is_unspaced(word) and word in folded):
             return True
         stems = self._stems[word]
@@ -191,10 +217,6 @@ class Topic:
             for stem, mine in zip(self._forms.get(other, ()), stems, strict=False)
             if mine
         )
-
-    def _may_be_in(self, folded: str) -> bool:
-        bare = _bare(folded)
-        return all(beginning in bare for beginning in self.beginnings)
 
     def _is_copy(self, text: str) -> bool:
         """Whether it has a whole copied text, or is a part of one that is long enough to identify it."""
@@ -209,11 +231,28 @@ class Topic:
         return any(copied in flat for copied in fitting)
 
 
-def _some(words: Sequence[str], telling: tuple[str, ...]) -> tuple[str, ...]:
-    if not telling:
-        why = f"has only words that stand in any text ({' '.join(words[:5])}); name what to forget"
-        raise InvalidInputError(what="topic", why=why)
-    return telling
+class _Terms(NamedTuple):
+    """What a text is made of, as far as names are compared with it."""
+
+    folded: str
+    words: frozenset[str]
+    identifiers: tuple[Identifier, ...]
+
+
+class _Passage:
+    """Clauses of a text, one after the other: whether the last one went, and whether it began with the topic."""
+
+    def __init__(self) -> None:
+        self._goes = self._is_subject = False
+
+    def goes(self, clause: str, *, strikes: bool, is_subject: bool, is_joined: bool) -> bool:
+        """Whether the next clause goes; one that is joined to what went refers to it by any pronoun."""
+        if strikes:
+            self._goes, self._is_subject = True, is_subject
+        else:
+            about_subject = self._is_subject or is_joined
+            self._goes = self._goes and refers_back(clause, to_subject=about_subject)
+        return self._goes
 
 
 def _beginning(word: str, stems: tuple[str, ...]) -> str:
@@ -221,6 +260,13 @@ def _beginning(word: str, stems: tuple[str, ...]) -> str:
     bare = _bare(word)
     shared = [_shared(bare, _shorter(_bare(stem))) for stem in stems if stem]
     return min(shared, key=len, default=bare) or bare[:1]
+
+
+def _begins_alike(other: str, word: str) -> bool:
+    """Whether a word begins as another one; models know words of other scripts by a few letters."""
+    return other.startswith(word) or (
+        not word.isascii() and len(_shared(other, word)) >= _ALIKE_LETTERS
+    )
 
 
 def _shared(word: str, other: str) -> str:

@@ -104,6 +104,11 @@ def is_identifier_noun(word: str) -> bool:
     return word in _data().all_nouns
 
 
+def letters_and_digits(text: str) -> str:
+    """The letters and figures of ASCII in a text, small and without what is between them: where cores are looked for."""
+    return _alphanumeric(_plain(text).lower())
+
+
 class _Form(NamedTuple):
     key: str
     core: str

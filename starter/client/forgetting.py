@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.forgetting.requests import Purged, TopicForgotten
-from mnestic.memory.forgetting.topics import topic_words
+from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.client_scope import ClientPart, ClientScope
 from mnestic.starter.lazy_temporal import LazyTemporal
@@ -59,7 +59,7 @@ async def topic_forgetting(
         ConfigurationError: the client has no way to Temporal.
         TemporalUnavailableError: Temporal does not answer.
     """
-    topic_words(topic)
+    parse_topic(topic)
     if lazy_temporal is None:
         why = "is needed to forget; use the memory of a connected client"
         raise ConfigurationError(setting="TEMPORAL_ADDRESS", why=why)

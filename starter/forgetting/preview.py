@@ -46,7 +46,7 @@ class TopicPreview:
         self._spoken: dict[str, set[tuple[str, ...]]] = {table: set() for table in KNOWLEDGE}
         self._cut: dict[str, set[tuple[str, ...]]] = {table: set() for table in CUT}
         self._items: list[ForgottenItem] = []
-        self._messages: dict[Place, tuple[str, ...]] = {}  # of no entry that is known to go
+        self._messages: dict[Place, list[ForgottenItem]] = {}  # of no entry that is known to go
 
     @property
     def left(self) -> tuple[RemainingRow, ...]:
@@ -56,11 +56,7 @@ class TopicPreview:
     @property
     def items(self) -> tuple[ForgottenItem, ...]:
         """The facts, entries and sentences that would go, in this order."""
-        messages = [
-            ForgottenItem(kind="sentence", id=f"resource {'/'.join(place)}", text=sentence)
-            for place, sentences in sorted(self._messages.items())
-            for sentence in sentences
-        ]
+        messages = [item for _, items in sorted(self._messages.items()) for item in items]
         return tuple(sorted([*self._items, *messages], key=lambda one: ITEM_KINDS.index(one.kind)))
 
     @property
@@ -110,14 +106,16 @@ class TopicPreview:
         """Adds the sentences that a row would lose; a row that is removed entirely is an item itself."""
         if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.redaction.remove):
             return
-        sentences = removed_sentences(one.row.columns, one.redaction, topic)
-        if one.row.table == "resource":  # which is shown unless its entry is
-            self._messages[one.row.key[0], one.row.key[1]] = sentences
-            return
         place = f"{one.row.table} {'/'.join(map(str, one.row.key))}"
-        self._items += (
-            ForgottenItem(kind="sentence", id=place, text=sentence) for sentence in sentences
-        )
+        left = one.redaction.values.get("content") if one.has_cut_sentences else None
+        items = [
+            ForgottenItem(kind="sentence", id=place, text=sentence, left=left)
+            for sentence in removed_sentences(one.row.columns, one.redaction, topic)
+        ]
+        if one.row.table == "resource":  # which is shown unless its entry is
+            self._messages[one.row.key[0], one.row.key[1]] = items
+        else:
+            self._items += items
 
     async def _follow(
         self, transaction: Transaction, topic: Topic, close: Sequence[ForgottenItem]

@@ -8,7 +8,7 @@ import typer
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.requests import ITEM_KINDS, ForgottenItem, TopicForgotten
-from mnestic.memory.forgetting.topics import topic_words
+from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.known_agents import Agent, warn_if_unknown
 from mnestic.starter.cli.output import (
@@ -46,7 +46,7 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Forget a topic permanently: texts that have its words or are about it, and the facts from them."""
-    topic_words(topic)
+    parse_topic(topic)
     if not (dry_run or yes or confirm or sys.stdin.isatty()):
         why = "is needed without a terminal, or --confirm; --dry-run shows what would be forgotten"
         raise InvalidInputError(what="--yes", why=why)
@@ -119,8 +119,13 @@ def _print_outcome(outcome: TopicForgotten, *, to_error: bool = False) -> None:
 
 
 def _line(item: ForgottenItem) -> str:
-    """An item on a line: its text, its similarity and its id."""
-    flat = one_line(item.text)
-    text = flat if len(flat) <= _MAX_LINE_LENGTH else flat[: _MAX_LINE_LENGTH - 1] + "…"
+    """An item on a line: its text, its similarity and its id; and on another what remains of the text around it."""
+    text = _shortened(item.text)
     score = "" if item.score is None else f"  (similar, {item.score:.2f})"
-    return f"{text}{score}  [{item.id}]"
+    left = "" if item.left is None else f"\n{'remains':<8}  {_shortened(item.left)}"
+    return f"{text}{score}  [{item.id}]{left}"
+
+
+def _shortened(text: str) -> str:
+    flat = one_line(text)
+    return flat if len(flat) <= _MAX_LINE_LENGTH else flat[: _MAX_LINE_LENGTH - 1] + "…"

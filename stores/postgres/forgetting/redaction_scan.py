@@ -5,7 +5,7 @@ words begin with which rows may speak of it, and `memory/forgetting/redaction.py
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +14,7 @@ from sqlalchemy import (
     JSON,
     LargeBinary,
     Text,
+    and_,
     cast,
     delete,
     func,
@@ -28,7 +29,7 @@ from sqlalchemy import (
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
-from mnestic.memory.forgetting.topics import Topic
+from mnestic.memory.forgetting.topics import NameSigns, Topic
 from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.plans import PLAN
 from mnestic.stores.postgres.jobs.records import READ, RECORD
@@ -229,7 +230,7 @@ def _is(unit: UnitOfWork, source: _ScannedTable, row: ScannedRow) -> Any:
 
 
 def _may_speak(source: _ScannedTable, topic: Topic) -> Any:
-    """Rows with all beginnings, and those that are not ASCII: SQL folds them otherwise."""
+    """Rows that may have a name of the topic, and those that are not ASCII: SQL folds them otherwise."""
     columns = [source.of.c[name] for name in source.texts]
     if any(isinstance(column.type, LargeBinary) for column in columns):
         (body,) = columns
@@ -238,18 +239,21 @@ def _may_speak(source: _ScannedTable, topic: Topic) -> Any:
     else:
         texts = func.concat_ws(" ", *(cast(column, Text) for column in columns))
         is_other = func.octet_length(texts) != func.length(texts)
-    beginnings = [beginning for beginning in topic.beginnings if beginning.isascii()]
-    has_all = [func.strpos(func.lower(texts), beginning) > 0 for beginning in beginnings]
-    if len(beginnings) < len(topic.beginnings):
-        return is_other
-    return or_(is_other, *[has_all[0]] if len(has_all) == 1 else [_all(has_all)])
+    return or_(is_other, *(_has_all(texts, signs) for signs in topic.signs if _is_ascii(signs)))
 
 
-def _all(conditions: Sequence[Any]) -> Any:
-    first, *others = conditions
-    for other in others:
-        first = first & other
-    return first
+def _is_ascii(signs: NameSigns) -> bool:
+    return all(beginning.isascii() for beginning in signs.beginnings)
+
+
+def _has_all(texts: Any, signs: NameSigns) -> Any:
+    """Rows with all that a text has in which a name stands."""
+    folded = func.lower(texts)
+    joined = func.regexp_replace(folded, "[^a-z0-9]+", "", "g")
+    return and_(
+        *(func.strpos(folded, beginning) > 0 for beginning in signs.beginnings),
+        *(func.strpos(joined, core) > 0 for core in signs.cores),
+    )
 
 
 def _row(table: str, columns: Mapping[Any, Any]) -> ScannedRow:

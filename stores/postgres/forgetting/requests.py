@@ -21,7 +21,8 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting.ports import Place, ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction, texts_of
 from mnestic.memory.forgetting.requests import Forgetting
-from mnestic.memory.forgetting.topics import Topic, topic_words
+from mnestic.memory.forgetting.topic_names import covers, parse_topic
+from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.names import END_JOB
@@ -339,11 +340,11 @@ class PostgresForgettingStore:
 
     async def _same(self, topic: str) -> list[str]:
         """Forgettings of this agent that go on about the same."""
-        words = set(topic_words(topic))
+        names = parse_topic(topic)
         going = select(FORGETTING.c.id, FORGETTING.c.topic)
         going = going.where(self._unit.owned(FORGETTING), FORGETTING.c.topic.is_not(None))
         rows = await self._unit.rows(going)
-        return [row.id for row in rows if words <= set(topic_words(row.topic))]
+        return [row.id for row in rows if covers(names, parse_topic(row.topic))]
 
     def _is_end(self, job_id: Any) -> Any:
         """The condition of the operation that ends a job, as the index of ends says it."""

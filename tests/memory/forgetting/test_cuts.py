@@ -3,10 +3,11 @@
 import pytest
 
 from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
+from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
 
-FALCON = Topic(("project", "falcon"), {})
+FALCON = Topic(parse_topic("Project Falcon"), {})
 
 
 def cut(text: str) -> SentenceCut:
@@ -25,12 +26,37 @@ def cut(text: str) -> SentenceCut:
         ("Mara runs Project Falcon. She likes tea.", "She likes tea."),
         ("It rains. Project Falcon starts.", "It rains."),
         ("Project Falcon starts. Tea is hot. It is green.", "Tea is hot. It is green."),
+        ("I bake bread and Project Falcon starts in May.", "I bake bread."),
+        ("Project Falcon starts in May, but I bake bread.", "I bake bread."),
+        ("I bake, and Project Falcon starts, and we rest!", "I bake, and we rest!"),
+        ("Otto leads Project Falcon and he likes it, but I bake.", "I bake."),
+        ("Project Falcon starts and it ends in May. I bake.", "I bake."),
+        ("The key is lost; Project Falcon starts.", "The key is lost."),
+        ("Ida and Otto lead Project Falcon and work late.", ""),
         ("Project Falcon starts. ...", ""),
         ("Project Falcon starts.", ""),
     ],
 )
 def test_what_speaks_of_it_or_stands_for_it_goes(text: str, left: str) -> None:
     assert cut(text).left == left
+
+
+def test_only_the_name_that_a_text_has_takes_clauses_out_of_it() -> None:
+    topic = Topic(parse_topic("Ida Berg / Project Falcon"), {})
+
+    assert topic.cut("I met Ida Berg. The project is late.").left == "The project is late."
+
+
+@pytest.mark.parametrize(
+    ("text", "marked"),
+    [
+        ("I bake and Project Falcon starts.", "I bake [x]."),
+        ("Project Falcon starts, and I bake.", "[x] I bake."),
+        ("I bake. Project Falcon starts. We rest.", "I bake. [x] We rest."),
+    ],
+)
+def test_a_mark_stands_where_something_went(text: str, marked: str) -> None:
+    assert cut(text).marked("[x]") == marked
 
 
 def test_what_is_left_stands_where_it_stood() -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.forgetting.redaction import TABLES, RowRedaction, redaction_of
-from mnestic.memory.forgetting.topics import FORGOTTEN, Topic, topic_words
+from mnestic.memory.forgetting.topic_names import parse_topic
+from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
@@ -17,7 +18,7 @@ AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
 def topic(text: str = "Paris") -> Topic:
-    return Topic(topic_words(text), {})
+    return Topic(parse_topic(text), {})
 
 
 def values(table: str, row: dict[str, Any], text: str = "Paris") -> Any:

@@ -5,13 +5,8 @@ import unicodedata
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.forgetting.topics import (
-    FORGOTTEN,
-    LONGEST_TOPIC,
-    Topic,
-    topic_content_words,
-    topic_words,
-)
+from mnestic.memory.forgetting.topic_names import LONGEST_TOPIC, content_name, parse_topic
+from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 
 STEMS = {
     "divorce": ["divorc"],
@@ -22,7 +17,12 @@ STEMS = {
 
 
 def topic(text: str, *, copied: tuple[str, ...] = ()) -> Topic:
-    return Topic(topic_words(text), STEMS, copied=copied)
+    return Topic(parse_topic(text), STEMS, copied=copied)
+
+
+def content_words(text: str, stems: dict[str, tuple[str, ...]]) -> tuple[str, ...]:
+    (name,) = parse_topic(text)
+    return content_name(name, stems).words
 
 
 def knowing(found: Topic, text: str) -> Topic:
@@ -72,7 +72,7 @@ def test_forms_of_a_word_are_meant_by_their_stem() -> None:
 
 
 def test_forms_may_have_other_marks() -> None:
-    found = Topic(["haus"], {"haus": ["haus", "haus"]})
+    found = Topic(parse_topic("haus"), {"haus": ["haus", "haus"]})
     stems = {"häuser": ("haus", "häuser"), "hausers": ("hausers", "hauser")}
 
     for text in ("Die Häuser", "Zwei Hausers"):
@@ -86,11 +86,11 @@ def test_words_that_say_nothing_in_the_topic_s_language_are_left_out() -> None:
     stems = {"der": ("der", ""), "auf": ("auf", ""), "urlaub": ("urlaub", "urlaub")}
     stems |= {"red": ("red", "red"), "hat": ("hat", "")}
 
-    assert topic_content_words(["der", "urlaub", "auf"], stems) == ("urlaub",)
-    assert topic_content_words(["red", "hat"], stems) == ("red", "hat")
-    assert topic_content_words(["das", "haus"], {"das": ("",), "haus": ("haus",)}) == ("haus",)
+    assert content_words("der urlaub auf", stems) == ("urlaub",)
+    assert content_words("red hat", stems) == ("red", "hat")
+    assert content_words("das haus", {"das": ("",), "haus": ("haus",)}) == ("haus",)
     with pytest.raises(InvalidInputError, match="any text"):
-        topic_content_words(["der", "auf"], stems)
+        content_words("der auf", stems)
 
 
 def test_a_text_speaks_of_all_words_or_not_at_all() -> None:
@@ -149,11 +149,13 @@ def test_a_short_text_is_no_copy_of_what_anybody_says() -> None:
 )
 def test_a_topic_that_means_nothing_is_refused(text: str, told: str) -> None:
     with pytest.raises(InvalidInputError, match=told):
-        topic_words(text)
+        parse_topic(text)
 
 
 def test_stop_words_do_not_count() -> None:
-    assert topic_words("the trip to Paris, the trip") == ("trip", "paris")
+    (name,) = parse_topic("the trip to Paris, the trip")
+
+    assert name.words == ("trip", "paris")
 
 
 def test_another_word_that_begins_alike_is_told_from_a_form() -> None:
@@ -161,3 +163,11 @@ def test_another_word_that_begins_alike_is_told_from_a_form() -> None:
 
     assert found.is_like("A divorcee told of it.")
     assert not found.is_like("They divorced. A divorce.")
+
+
+def test_in_other_scripts_a_few_letters_make_words_alike() -> None:
+    found = topic("Надя")
+
+    assert found.is_like("Надежда поёт")
+    assert not found.is_like("Надя поёт")
+    assert not found.is_like("Юлия поёт")

@@ -1,0 +1,126 @@
+"""Main clauses: the statements that a sentence joins by a word such as *and*, each with a subject of its own.
+
+They stand apart from sentences because a sentence is told by its marks, and a clause by words, which are data
+(`main_clauses.yaml`). Where it is not certain that a clause begins, none does: *Ida and Otto came* is one.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from mnestic.memory.language.terms import normalised
+
+_FILE = Path(__file__).with_name("main_clauses.yaml")
+_WORD = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")  # noqa: RUF001 (apostrophes of many kinds are meant)
+_NEAR = 5  # words between a subject's first word and its verb
+_FEWEST = 2  # words of a clause
+_LONGEST = 2000  # characters of a sentence that somebody says; longer ones are lists and logs
+_OPENING, _CLOSING = "([{«“„", ")]}»”“"
+_END = re.compile(r"[\s.!?…]*$")
+
+
+class Clause(NamedTuple):
+    """Where a clause stands in a sentence; `joint` is where the word or mark that joins it to the one before begins."""
+
+    joint: int
+    start: int
+    end: int
+
+
+def split_clauses(sentence: str) -> tuple[Clause, ...]:
+    """The main clauses of a sentence, in their order; one if it joins none. The mark that ends it is in none."""
+    last = _END.search(sentence)
+    end = last.start() if last else len(sentence)
+    clauses: list[Clause] = []
+    joint = start = 0
+    if end > _LONGEST:
+        return (Clause(joint, start, end),)
+    for match in _joints().finditer(sentence, 0, end):
+        before, after = sentence[start : match.start()], sentence[match.end() : end]
+        if _is_inside(sentence[: match.start()]) or not _is_clause(before):
+            continue
+        if match["mark"] or _has_subject(after, joint=normalised(match["word"])):
+            clauses.append(Clause(joint, start, match.start()))
+            joint, start = match.start(), match.end()
+    return (*clauses, Clause(joint, start, end))
+
+
+def _is_inside(before: str) -> bool:
+    """Whether a place is in brackets or between quotation marks."""
+    opened = sum(map(before.count, _OPENING)) - sum(map(before.count, _CLOSING))
+    return opened > 0 or before.count('"') % 2 == 1
+
+
+def _is_clause(text: str) -> bool:
+    """Whether words say something by themselves: there is a subject or a verb."""
+    words = list(_words(text))
+    if len(words) < _FEWEST:
+        return False
+    before = ["", *(word for word, _ in words)]
+    return any(
+        word in one.subjects
+        or word in one.verbs
+        or (previous not in one.determiners and _is_third_person(word, is_small, one))
+        for one in _lists()
+        for previous, (word, is_small) in zip(before, words, strict=False)
+    )
+
+
+def _has_subject(text: str, *, joint: str) -> bool:
+    """Whether words begin with a subject whose verb follows, in a language that has the word before them."""
+    words = list(_words(text))
+    if len(words) < _FEWEST:
+        return False
+    first, is_small = words[0]
+    for one in _lists():
+        if joint not in one.joints:
+            continue
+        if first in one.subjects:
+            return True
+        if (first in one.determiners or not is_small) and any(
+            word in one.verbs or _is_third_person(word, is_small, one)
+            for word, is_small in words[1 + (first in one.determiners) : _NEAR]
+        ):
+            return True
+    return False
+
+
+def _is_third_person(word: str, is_small: bool, words: "_Words") -> bool:
+    """Whether a word ends as an English verb does in the third person or the past, and is no plural that is known."""
+    if not is_small or not words.not_verbs or len(word) < 5 or word in words.not_verbs:  # noqa: PLR2004
+        return False
+    return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us", "'s")))
+
+
+def _words(text: str) -> Iterator[tuple[str, bool]]:
+    for match in _WORD.finditer(text):
+        yield normalised(match[0]).replace("’", "'"), match[0][0].islower()  # noqa: RUF001
+
+
+class _Words(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    joints: tuple[str, ...]
+    subjects: frozenset[str]
+    determiners: frozenset[str]
+    verbs: frozenset[str]
+    not_verbs: frozenset[str]
+
+
+@cache
+def _lists() -> tuple[_Words, ...]:
+    import yaml  # noqa: PLC0415 - workflows load this module, and read no files
+
+    document = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
+    return tuple(TypeAdapter(dict[str, _Words]).validate_python(document).values())
+
+
+@cache
+def _joints() -> re.Pattern[str]:
+    """Marks and words that may join clauses, without the space after them."""
+    words = "|".join(joint for one in _lists() for joint in one.joints)
+    return re.compile(rf"(?P<mark>\s*;)(?=\s)|\s*,?\s+(?P<word>{words})(?=\s)", re.IGNORECASE)

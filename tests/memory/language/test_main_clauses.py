@@ -1,0 +1,46 @@
+"""Main clauses of a sentence."""
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mnestic.memory.language.main_clauses import split_clauses
+
+
+def clauses(sentence: str) -> list[str]:
+    return [sentence[one.start : one.end].strip() for one in split_clauses(sentence)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("My sister is a nurse and I bake bread.", ["My sister is a nurse", "I bake bread"]),
+        ("Ida sings, but Otto plays drums!", ["Ida sings", "Otto plays drums"]),
+        ("The key is lost; ask Ida.", ["The key is lost", "ask Ida"]),
+        ("The car is old and the brakes are new", ["The car is old", "the brakes are new"]),
+        ("I rest, so we stay, and he goes.", ["I rest", "we stay", "he goes"]),
+        ("Ich backe, und meine Frau ist Ärztin.", ["Ich backe", "meine Frau ist Ärztin"]),
+        ("J'habite ici mais il travaille à Lyon.", ["J'habite ici mais il travaille à Lyon"]),
+        ("Ida vive en Quito y su hermano está en Lima.", ["Ida vive en Quito", "su hermano está en Lima"]),
+        ("Ida and Otto came.", ["Ida and Otto came"]),
+        ("I met Ida and Otto in Ghent.", ["I met Ida and Otto in Ghent"]),
+        ("Ida lives in Ghent and works in Bruges.", ["Ida lives in Ghent and works in Bruges"]),
+        ("I like plums, pears and the apples from Spain.", ["I like plums, pears and the apples from Spain"]),
+        ("She says (and I agree) that it rains.", ["She says (and I agree) that it rains"]),
+        ('He said "I stay and you go" twice.', ['He said "I stay and you go" twice']),
+        ("", [""]),
+    ],
+)  # fmt: skip
+def test_a_clause_has_a_subject_of_its_own(sentence: str, parts: list[str]) -> None:
+    assert clauses(sentence) == parts
+
+
+@given(st.text(max_size=200))
+def test_clauses_stand_one_after_the_other(sentence: str) -> None:
+    found = split_clauses(sentence)
+
+    assert found[0].joint == found[0].start == 0
+    for one, other in pairwise(found):
+        assert one.start <= one.end == other.joint <= other.start
