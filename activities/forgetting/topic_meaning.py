@@ -110,6 +110,7 @@ async def _find_close(
         mode="semantic",
         limit=MOST_RESULTS,
         min_score=CLOSE,
+        kinds=("message",),  # a derived entry goes with what it was made of
         statuses=("active", "archived"),
         repeats=True,
     )

@@ -97,6 +97,7 @@ class ContextBuilder:
             policy=policy,
         )
         wanted = []
+        facts: tuple[Fact, ...] = ()
         if not {"summaries", "facts"}.isdisjoint(tiers):
             predicates = _query_predicates(query, found.names, now=now)
             past = None if query.as_of else query_interval(found.period, predicates, now=now)
@@ -111,7 +112,7 @@ class ContextBuilder:
             if "facts" in tiers:
                 wanted.append(fact_tier(facts, topics=topics))
         if "search" in tiers:
-            wanted.append(search_tier(found.results, min_score=least, now=now))
+            wanted.append(search_tier(found.results, min_score=least, now=now, facts=facts))
         return context_of(
             frame,
             wanted,

@@ -31,6 +31,7 @@ EntryType = Literal[
     "preference",
     "knowledge",
 ]
+EntryKind = Literal["message", "fact", "episode"]
 EntryStatus = Literal["active", "archived"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -51,11 +52,14 @@ class Entry(DeferredModel):
     `content` is what was said, and nothing else: who said it is `speaker`, whom it is about is
     `subjects`. `critical` ones are never deleted by policy. What was learned from it is not part of it,
     since that goes on changing: see `FactStore.list_from`.
+
+    `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
+    kind: EntryKind = "message"
     entry_type: EntryType
     content: str
     summary: str = ""
@@ -160,11 +164,13 @@ class EntryChange(DeferredModel):
 class EntryQuery(DeferredModel):
     """Selects entries, the newest first. `since` is included, `until` is not.
 
-    `related` selects those that are related to an entry. Expired entries need `expired`.
+    Without `kinds`, messages alone are selected. `related` selects those that are related to an entry. Expired entries
+    need `expired`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    kinds: tuple[EntryKind, ...] = ("message",)
     entry_types: tuple[EntryType, ...] = ()
     statuses: tuple[EntryStatus, ...] = ("active",)
     session_id: _FilterText | None = None
@@ -206,12 +212,14 @@ class Unembedded(DeferredModel):
 class EntryStatistics(DeferredModel):
     """An agent's entries in numbers.
 
-    `by_importance` holds how many are in each tenth of the range, the least important first.
+    `by_kind` counts messages, facts and episodes; all else counts messages alone. `by_importance` holds how many are in
+    each tenth of the range, the least important first.
     `table_bytes` is what the tables of entries and their indexes take, of all tenants.
     """
 
     model_config = ConfigDict(frozen=True)
 
+    by_kind: dict[EntryKind, int] = Field(default_factory=dict)
     by_type: dict[EntryType, int] = Field(default_factory=dict)
     by_status: dict[EntryStatus, int] = Field(default_factory=dict)
     by_importance: tuple[int, ...] = (0,) * 10

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.knowledge.entries import Entry, EntryType
+from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.time_words import time_in_words
@@ -53,6 +53,7 @@ class RetrievedMemory(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     entry_id: str
+    kind: EntryKind = "message"
     entry_type: EntryType
     content: str
     speaker: str | None = None
@@ -68,6 +69,7 @@ class RetrievedMemory(DeferredModel):
         entry = found.entry
         return cls(
             entry_id=entry.id,
+            kind=entry.kind,
             entry_type=entry.entry_type,
             content=cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
             speaker=entry.speaker,

@@ -145,10 +145,22 @@ def fact_tier(facts: Iterable[Fact], *, topics: Collection[str] = ()) -> Tier:
     return Tier(name="facts", pieces=pieces, share=_SHARES["facts"])
 
 
-def search_tier(found: Iterable[RetrievedEntry], *, min_score: float, now: datetime) -> Tier:
-    """What was found by search, the surest first; what scores less than it has to goes into the ledger."""
+def search_tier(
+    found: Iterable[RetrievedEntry],
+    *,
+    min_score: float,
+    now: datetime,
+    facts: Iterable[Fact] = (),
+) -> Tier:
+    """What was found by search, the surest first; what scores less than it has to goes into the ledger.
+
+    The entry of one of the `facts` is known again by what the fact says, so it is not told twice.
+    """
+    words = {fact.id: {"words": _fact_words(fact)} for fact in facts}
     pieces = (
-        _piece(one.entry, now=now).model_copy(update={"score": one.score, "min_score": min_score})
+        _piece(one.entry, now=now).model_copy(
+            update={"score": one.score, "min_score": min_score, **words.get(one.entry.id, {})}
+        )
         for one in found
     )
     return Tier(name="search", pieces=tuple(pieces))

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, AwareDatetime, ConfigDict, Field, model_val
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.entries import Entry, EntryStatus, EntryType
+from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.timestamps import check_order
 from mnestic.memory.validation import Share, Text
@@ -208,6 +208,7 @@ class RetrievalQuery(DeferredModel):
     limit: int = Field(10, ge=1, le=MOST_RESULTS)
     min_score: Share | None = None
     rerank: Rerank | None = None
+    kinds: tuple[EntryKind, ...] = ()
     entry_types: tuple[EntryType, ...] = ()
     categories: tuple[Category, ...] = ()
     tags: tuple[Text, ...] = ()
@@ -230,13 +231,20 @@ class RetrievalQuery(DeferredModel):
     @property
     def is_filtered(self) -> bool:
         """Whether it has filters, so that most entries may be ruled out."""
-        of_entries = (self.entry_types, self.categories, self.tags, self.subject, self.session_id)
+        of_entries = (
+            self.kinds,
+            self.entry_types,
+            self.categories,
+            self.tags,
+            self.subject,
+            self.session_id,
+        )
         given = (*of_entries, self.channel, self.since, self.until, self.as_of)
         return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
 
 
 class RetrievedEntry(DeferredModel):
-    """An entry that answers a query.
+    """An entry that answers a query; its `kind` says whether it is a message, or follows from a fact or an episode.
 
     `score`, from 0 to 1, is the confidence that it does. `signals` are the parts of the sum behind the score; `rerank`
     among them is how a reranker changed the score.

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict
 
-from mnestic.memory.knowledge.entries import EntryStatus, EntryType
+from mnestic.memory.knowledge.entries import EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
 
@@ -20,6 +20,7 @@ class SearchArguments(TypedDict, total=False):
     limit: int
     min_score: float | None
     rerank: Rerank | None
+    kinds: Sequence[EntryKind]
     entry_types: Sequence[EntryType]
     categories: Sequence[Category]
     tags: Sequence[str]

@@ -14,7 +14,9 @@ from mnestic.stores.postgres.jobs.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.jobs.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
 from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
+from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
 from mnestic.stores.postgres.knowledge.events import PostgresEventStore
 from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
 from mnestic.stores.postgres.knowledge.ingest_states import PostgresIngestStateStore
@@ -30,14 +32,16 @@ class TableStores:
     """The stores of one transaction."""
 
     def __init__(self, unit: UnitOfWork, embedder: Embedder | None) -> None:
+        index = EntryIndex(unit, embedder)
+        derived = DerivedEntries(unit, index)
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)
-        self.facts = PostgresFactStore(unit)
-        self.entries = PostgresEntryStore(unit, embedder)
+        self.facts = PostgresFactStore(unit, derived)
+        self.entries = PostgresEntryStore(unit, index, derived)
         self.ingest_states = PostgresIngestStateStore(unit)
         self.events = PostgresEventStore(unit)
-        self.episodes = PostgresEpisodeStore(unit)
+        self.episodes = PostgresEpisodeStore(unit, derived)
         self.snapshots = PostgresSnapshotStore(unit)
         self.waits = PostgresWaitStore(unit)
         self.resources = PostgresResourceStore(unit)
@@ -45,6 +49,6 @@ class TableStores:
         self.usage = PostgresUsageStore(unit)
         self.settings = PostgresSettingStore(unit)
         self.retrieval_log = PostgresRetrievalLogStore(unit)
-        self.forgetting = PostgresForgettingStore(unit)
-        self.exports = PostgresExportStore(unit)
+        self.forgetting = PostgresForgettingStore(unit, derived)
+        self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)

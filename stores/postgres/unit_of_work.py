@@ -1,6 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -72,6 +72,7 @@ class UnitOfWork:
         self._events: list[MemoryEvent] = []
         self._revision: int | None = None
         self._at_end: list[Query] = []
+        self._before_commit: dict[Callable[[], Awaitable[None]], None] = {}
 
     @property
     def owner(self) -> dict[str, str]:
@@ -149,6 +150,7 @@ class UnitOfWork:
         It is the last lock that a transaction takes, so writers of one agent cannot lock each other out.
         """
         if self._revision is None:
+            await self._follow_writes()
             ((raised,),) = await self.rows_of(_RAISE_REVISION.bind(self.owner))
             self._revision = int(raised.revision)
         return self._revision
@@ -157,8 +159,19 @@ class UnitOfWork:
         """Has a statement, whose result nobody reads, run at the end of the transaction."""
         self._at_end.append(query)
 
+    def before_commit(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Has work done once, before the transaction ends: what follows from all that it has written."""
+        self._before_commit[work] = None
+
+    async def _follow_writes(self) -> None:
+        """Does what follows from the writes, before the last lock is taken."""
+        while self._before_commit:
+            work, _ = self._before_commit.popitem()
+            await work()
+
     async def finish(self) -> None:
-        """Writes what every transaction leaves behind: revision, events, audit rows; and commits."""
+        """Does what follows from the writes, writes what every transaction leaves behind, and commits."""
+        await self._follow_writes()
         last = [*self._at_end]
         if self._wrote or self._knows_more or self._events:
             last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))

@@ -224,8 +224,9 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url:
     assert set(counted.model_dump().values()) == {1}
     assert (received.turn.content, received.corrects) == ("I live in Ghent.", None)
     assert parked.reason == "no words"
-    assert [entry.id for entry in bare] == ["e3", "e4"]
-    assert len(other) == 5
+    assert [entry.id for entry in bare[:2]] == ["e3", "e4"]
+    assert [entry.content for entry in bare[2:]] == ["Mara lives in Bruges."]
+    assert len(other) == 5  # a message states what was learned now
     assert [entry.id for entry in related] == ["e1"]
     assert [fact.object for fact in before] == ["Bruges"]
     assert {change.fact.object: change.fact.status for change in changes} == {
@@ -337,3 +338,102 @@ def test_entries_of_0010_get_their_marks(empty_url: str) -> None:
         ).fetchone()
     assert dict(marked) == {0: 299, EntryFeatures.ASKS: 150, EntryFeatures.NAMES_TIME: 1}
     assert walled == (True,)
+
+
+def insert_what_can_answer_of_0015(connection: psycopg.Connection[Any]) -> None:
+    """A fact of a message, two by hand of whom one ends, one that was replaced, and an episode."""
+    insert_entry_of_0015(connection)
+    by_hand = {"source": ClaimSource(extractor="person")}
+    then = {"valid_to": datetime(2999, 1, 1, tzinfo=UTC)}
+    nuts = {"predicate": "allergic_to", **by_hand}
+    claims = {
+        "lives_in": [
+            moved_in("Ghent", days=0).model_copy(update={"subject": "Tom"}),
+            moved_in("Genk", days=-2).model_copy(update=by_hand),
+            moved_in("Oslo", days=0).model_copy(update=by_hand | then),
+        ],
+        "allergic_to": [moved_in("nuts", days=0).model_copy(update=nuts)],
+    }
+    for name, each in claims.items():
+        for claim in each:
+            row = claim.model_dump(mode="json", exclude={"session_id", "source_id"})
+            keys = {"subject_key": claim.subject.casefold(), "recorded_at": NOON}
+            insert(connection, "claim", row | keys)
+        for subject in ("Tom", "Mara"):
+            about = [claim for claim in each if claim.subject == subject]
+            for fact in resolve(about, owner="t1/ada", predicate=default_predicate(name)):
+                keys = {"subject_key": subject.casefold(), "object_key": fact.object.casefold()}
+                times = {"created_at": NOON, "updated_at": NOON}
+                insert(connection, "fact", fact.model_dump(mode="json") | keys | times)
+    episode = {"id": "job-1", "session_id": "s", "summary": "The boat was ordered.", "payload": {}}
+    insert(connection, "episode", episode | {"created_at": NOON})
+    insert(connection, "agent_revision", {"revision": 1, "updated_at": NOON})
+
+
+def insert_entry_of_0015(connection: psycopg.Connection[Any]) -> None:
+    """The entry of the message behind what Tom claims."""
+    names = ("subjects", "keywords", "tags", "aliases", "related", "times")
+    entry = {
+        "id": "said",
+        "entry_type": "interaction",
+        "status": "active",
+        "content": "I live in Ghent.",
+        "summary": "",
+        "session_id": "s",
+        "source_id": "learned",
+        **{name: [] for name in names},
+        "importance": 0.5,
+        "critical": False,
+        "access_count": 0,
+        "language": "english",
+        "features": 0,
+        **dict.fromkeys(("at", "created_at", "updated_at"), NOON),
+    }
+    insert(connection, "entry", entry)
+    insert(connection, "corpus", {"entries": 1, "lexemes": 2, "languages": "{english}"})
+
+
+async def test_facts_and_episodes_of_0015_are_entries_of_the_index(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0015")
+    with psycopg.connect(empty_url) as owner:
+        insert_what_can_answer_of_0015(owner)
+
+    migrate(empty_url)
+
+    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
+    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
+    async with memory.transaction(**scope, write=True) as transaction:
+        entries, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact", "episode")))
+        about, _ = await transaction.entries.list_entries(
+            EntryQuery(kinds=("fact",), subject="mara")
+        )
+        numbers = await transaction.entries.count()
+        bare = await transaction.entries.list_unembedded("some-model", limit=9)
+        words = await read_words(transaction, "oslo", "boat")
+        active, _ = await transaction.facts.list_facts(subject="Mara")
+        await transaction.facts.claim(
+            [moved_in("Rome", days=9)]  # which replaces Oslo
+        )
+    async with memory.transaction(**scope, write=False) as transaction:
+        after, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact",)))
+    await memory.close()
+
+    sentences = {"Mara lives in Oslo until 2999-01-01.", "Mara is allergic to nuts."}
+    assert {entry.content for entry in entries} == {*sentences, "The boat was ordered."}
+    assert {entry.content for entry in about} == sentences
+    assert {entry.id for entry in about} == {fact.id for fact in active}
+    assert (numbers.total, numbers.by_kind) == (1, {"message": 1, "fact": 2, "episode": 1})
+    assert len(bare) == 4
+    assert all(one.is_known for one in words.query_lexemes)
+    assert {entry.content for entry in after} == {
+        "Mara is allergic to nuts.",
+        "Mara lives in Rome.",
+    }
+    with psycopg.connect(empty_url) as owner:
+        open_tables = owner.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace "
+            "AND relrowsecurity AND NOT relforcerowsecurity"
+        ).fetchall()
+    assert open_tables == []

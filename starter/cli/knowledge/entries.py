@@ -289,6 +289,7 @@ def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
     entries = statistics.entries
     yield "entries", entries.total
     groups: dict[str, Mapping[Any, int]] = {
+        "searchable ": entries.by_kind,
         "": entries.by_type,
         "status ": entries.by_status,
         "importance ": {

@@ -1,10 +1,12 @@
 """`mnestic memory search`: searches an agent's memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
 
+from mnestic.memory.knowledge.entries import EntryKind
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
@@ -12,6 +14,7 @@ from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
+_MADE_OF: Mapping[EntryKind, str] = MappingProxyType({"fact": "(fact)", "episode": "(episode)"})
 
 
 def search(
@@ -21,6 +24,9 @@ def search(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 10,
     min_score: Annotated[
         float | None, typer.Option(help="Minimum score, 0 to 1; default: the policy's.")
+    ] = None,
+    kind: Annotated[
+        Repeated, typer.Option(help="Only of this kind: message, fact or episode; may be repeated.")
     ] = None,
     entry_type: Annotated[
         Repeated, typer.Option("--type", help="Only of this type; may be repeated.")
@@ -53,6 +59,7 @@ def search(
         "mode": mode,
         "limit": limit,
         "min_score": min_score,
+        "kinds": tuple(kind or ()),
         "entry_types": tuple(entry_type or ()),
         "categories": tuple(category or ()),
         "tags": tuple(tag or ()),
@@ -89,7 +96,7 @@ def _print(retrieval: Retrieval, *, explain: bool) -> None:
         (
             f"{result.score:.2f}",
             f"{result.entry.at:%Y-%m-%d %H:%M}",
-            result.entry.speaker or "",
+            result.entry.speaker or _MADE_OF.get(result.entry.kind, ""),
             result.entry.content,
             result.entry.id,
         )

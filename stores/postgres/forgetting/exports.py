@@ -25,7 +25,8 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.records import RECORD, check_write
 from mnestic.stores.postgres.jobs.working_memory import WORKING
-from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
+from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, claim_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE, RESOURCE
 from mnestic.stores.postgres.stored import read_stored
@@ -52,8 +53,8 @@ _NOT_LEARNED = MessageState(state="dropped")
 class PostgresExportStore:
     """Implements `mnestic.memory.forgetting.export_ports.ExportStore`."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
-        self._unit = unit
+    def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
+        self._unit, self._derived = unit, derived
 
     def note(self) -> None:
         """See the port."""
@@ -184,6 +185,7 @@ class PostgresExportStore:
         copy = insert(EPISODE).from_select([*values], select(*typed).where(~same.exists()))
         added = await self._unit.run(copy.on_conflict_do_nothing())
         if added:
+            self._derived.touch_episodes([episode_id])
             self._unit.wrote("episode.append", episode_id)
         return bool(added)
 

@@ -37,7 +37,7 @@ from mnestic.stores.postgres.jobs.snapshots import SNAPSHOT
 from mnestic.stores.postgres.jobs.tool_results import RESULT
 from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.jobs.working_memory import WORKING
-from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.events import EVENT
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
@@ -218,7 +218,9 @@ async def _write_record(
 
 
 def _mine(unit: UnitOfWork, source: _ScannedTable) -> Any:
-    """Plans and predicates are of all agents of the tenant."""
+    """Plans and predicates are of all agents of the tenant; derived entries follow what they were made of."""
+    if source.of is ENTRY:
+        return unit.owned(ENTRY) & (ENTRY.c.kind == "message")
     if "agent_id" in source.of.c:
         return unit.owned(source.of)
     return source.of.c.tenant_id == unit.tenant_id

@@ -30,7 +30,8 @@ from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_r
 from mnestic.stores.postgres.forgetting.tables import ForgettingRow
 from mnestic.stores.postgres.jobs.records import READ
 from mnestic.stores.postgres.jobs.waits import WAIT
-from mnestic.stores.postgres.knowledge.entries import ENTRY
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
+from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
@@ -110,8 +111,8 @@ SELECT (SELECT count(*) FROM mnestic.embedding AS v
 class PostgresForgettingStore:
     """Implements `mnestic.memory.forgetting.ports.ForgettingStore`."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
-        self._unit = unit
+    def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
+        self._unit, self._derived = unit, derived
         self._languages: list[str] | None = None
 
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
@@ -196,6 +197,8 @@ class PostgresForgettingStore:
     ) -> None:
         """See the port."""
         self._unit.changed()
+        if row.table == "episode":
+            self._derived.touch_episodes([row.key[0]])
         await write_redaction(
             self._unit, row, redaction, forgetting_id=forgetting_id, name_stays=name_stays
         )

@@ -9,6 +9,7 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.tables import EpisodeRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
 
@@ -28,8 +29,8 @@ _LIST = (
 class PostgresEpisodeStore:
     """Implements `mnestic.memory.ports.EpisodeStore`."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
-        self._unit = unit
+    def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
+        self._unit, self._derived = unit, derived
 
     async def append(self, episode: Episode) -> Episode:
         """See the port."""
@@ -41,6 +42,7 @@ class PostgresEpisodeStore:
         check_json([episode.summary, episode.payload], what=f"episode {episode.id}")
         if not await self._unit.run(_APPEND, values):
             raise AlreadyExistsError(what="episode", name=episode.id)
+        self._derived.touch_episodes([episode.id])
         self._unit.wrote("episode.append", episode.id)
         return episode
 

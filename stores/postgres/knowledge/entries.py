@@ -1,15 +1,12 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from itertools import repeat
-from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, delete, func, literal, or_, select, text, tuple_, union
+from sqlalchemy import Row, func, literal, or_, select, text, tuple_, union
 
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import (
     Embedding,
@@ -18,41 +15,19 @@ from mnestic.memory.knowledge.entries import (
     EntryStatistics,
     Unembedded,
 )
-from mnestic.memory.knowledge.entry_features import features_of
 from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.language.terms import first_terms
-from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
-from mnestic.memory.ports import Embedder, WordEmbedder
-from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.knowledge.tables import EntryRow, EntryTermRow, FactRow
-from mnestic.stores.postgres.knowledge.vectors import Vectors
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
+from mnestic.stores.postgres.knowledge.entry_index import ENTRY, RELATED, TERM, EntryIndex
+from mnestic.stores.postgres.knowledge.tables import FactRow
 from mnestic.stores.postgres.queries import read_query
-from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-_Tokens = Iterable[bytes | None]  # of each entry
-log = logging.getLogger("mnestic.entries")
-ENTRY, TERM, FACT = table(EntryRow), table(EntryTermRow), table(FactRow)
-# Not keywords: those are words of the content, by which full text search finds it.
-_TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
-_RELATED = "related"  # a term that is no name
-_COLUMNS = [
-    *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
-    *("language", "features", "tokens"),
-]
-_ADD, _COUNT = read_query("add_entries"), read_query("count_entries")
-_INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
-_CONTENT = ("content", "language", "tokens")
-_COUNTED = ("access_count", "last_accessed")  # by `PostgresAccessStore`, whatever else is written
-_CHANGED = [name for name in _COLUMNS if name not in {"id", *_CONTENT, *_COUNTED}]
-_CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
-_REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
-_NAME = insert_rows(TERM, "kind", "term", "entry_number")
+FACT = table(FactRow)
+_COUNT = read_query("count_entries")
 
 _TABLE_BYTES = text("""
 SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
@@ -64,29 +39,17 @@ SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
 class PostgresEntryStore:
     """Implements `mnestic.memory.ports.EntryStore`."""
 
-    def __init__(self, unit: UnitOfWork, embedder: Embedder | None = None) -> None:
-        """Prepares the store; an embedder that needs no server gives entries their vectors as they are written."""
-        self._unit, self._embedder = unit, embedder
-        self._vectors = Vectors(unit)
+    def __init__(self, unit: UnitOfWork, index: EntryIndex, derived: DerivedEntries) -> None:
+        self._unit, self._index, self._derived = unit, index, derived
+        self._vectors = index.vectors
 
     async def add(self, entries: Sequence[Entry]) -> tuple[Entry, ...]:
         """See the port."""
         if not entries:
             return ()
-        vectors, tokens = await self._embedded(entries)  # before anything is locked
-        rows = [{**row, "place": place} for place, row in enumerate(_rows(entries, tokens), 1)]
-        terms = [
-            {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
-        ]
-        parameters = {
-            **packed(self._unit.owner, rows, what="entries", name="entries"),
-            **packed({}, terms, what="names of entries", name="terms"),
-            "language": LANGUAGE,
-            "model": self._embedder.name if self._embedder else "",
-            **reals_of(vectors),
-        }
-        (new,) = await self._unit.rows_of(_ADD.bind(parameters))
+        new = await self._index.add(entries)
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
+        self._derived.touch_messages(by_id[row.id] for row in new if row.is_claimed)
         added = [
             by_id[row.id].model_copy(
                 update={
@@ -168,7 +131,7 @@ class PostgresEntryStore:
         """See the port."""
         ids = sorted(entry_ids)
         related = select(TERM.c.entry_number).where(
-            self._unit.owned(TERM), TERM.c.kind == _RELATED, TERM.c.term.in_(ids)
+            self._unit.owned(TERM), TERM.c.kind == RELATED, TERM.c.term.in_(ids)
         )
         is_named = or_(ENTRY.c.parent.in_(ids), ENTRY.c.number.in_(related))
         found = select(ENTRY.c.id).where(self._unit.owned(ENTRY), is_named).order_by(ENTRY.c.id)
@@ -182,44 +145,26 @@ class PostgresEntryStore:
         for entry in entries:
             if entry.id not in before:
                 raise NotFoundError(what="entry", name=entry.id)
+            _check_is_message(before[entry.id])
             self._unit.wrote("entry.change", entry.id)
-        numbers = {entry_id: row.number for entry_id, row in before.items()}
-        languages = {entry_id: row.language for entry_id, row in before.items()}
-        same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, self._packed(same, languages, repeat(None)))
-        anew = [entry for entry in entries if entry.content != before[entry.id].content]
-        stale = [numbers[entry.id] for entry in anew]
-        if stale:  # else full text search and vectors are true as they are
-            vectors, tokens = await self._embedded(anew)
-            await self._unindex(stale)
-            await self._vectors.forget(stale)
-            await self._unit.run(_REWRITE, self._packed(anew, languages, tokens))
-            await self._index(stale)
-            if vectors and self._embedder is not None:
-                by_number = dict(zip(stale, vectors, strict=True))
-                await self._vectors.keep(self._embedder.name, by_number)
-        await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
-        await self._name(entries, numbers)
+        await self._index.change(entries, before)
         self._unit.changed()
-        self._unit.publish(entry_event("memory.changed", sorted(numbers)))
+        self._unit.publish(entry_event("memory.changed", sorted(before)))
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
         rows = await self._stored(entry_ids, lock=True)
-        numbers = [row.number for row in rows]
-        if not numbers:
+        if not rows:
             return 0
-        await self._unindex(numbers)
-        await self._vectors.forget(numbers)
-        await self._unit.run(delete(TERM).where(self._of(TERM, numbers)))
-        await self._unit.run(
-            delete(ENTRY).where(self._unit.owned(ENTRY), ENTRY.c.number.in_(numbers))
-        )
+        for row in rows:
+            _check_is_message(row)
+        await self._index.remove([row.number for row in rows])
+        self._derived.touch_messages(rows)
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
         self._unit.changed()
         self._unit.publish(entry_event("memory.deleted", [row.id for row in rows]))
-        return len(numbers)
+        return len(rows)
 
     async def count(self) -> EntryStatistics:
         """See the port."""
@@ -262,40 +207,6 @@ class PostgresEntryStore:
         await self._vectors.forget(numbers, empty=True)
         self._unit.changed()
 
-    async def _embedded(self, entries: Sequence[Entry]) -> tuple[tuple[bytes, ...], _Tokens]:
-        """The vectors of entries, and the tokens of their first terms.
-
-        None without an embedder, or if it fails: then `IngestMessages` asks for vectors, and questions for tokens.
-        """
-        embedder = self._embedder
-        if embedder is None:
-            return (), repeat(None)
-        try:
-            vectors = (await embedder.embed([entry.content for entry in entries])).vectors
-            if not isinstance(embedder, WordEmbedder):
-                return vectors, repeat(None)
-            texts = [" ".join(first_terms(entry.content)) for entry in entries]
-            return vectors, embedder.tokenize(texts)
-        except (ModelUnavailableError, ModelRefusedError):  # the entries are worth more
-            log.exception("entries have no vectors yet", extra={"entries": len(entries)})
-            return (), repeat(None)
-
-    async def _index(self, numbers: Sequence[int]) -> None:
-        """Enters the contents of entries into full text search."""
-        await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
-
-    async def _unindex(self, numbers: Sequence[int]) -> None:
-        """Takes the contents of entries, as they are stored, out of full text search."""
-        await self._unit.rows_of(_UNINDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
-
-    async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
-        """Enters entries under the names that they are found by."""
-        rows = [
-            {"kind": kind, "term": term, "entry_number": numbers[entry_id]}
-            for entry_id, kind, term in _terms(entries)
-        ]
-        await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
-
     async def _stored(self, entry_ids: Sequence[str], *, lock: bool) -> Sequence[Row[Any]]:
         found = select(*ENTRY.c).where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
         found = found.order_by(ENTRY.c.id)
@@ -322,42 +233,31 @@ class PostgresEntryStore:
         """Entries that are related to another."""
         owned = self._unit.owned(TERM)
         return select(TERM.c.entry_number).where(
-            owned, TERM.c.kind == _RELATED, TERM.c.term == entry_id
+            owned, TERM.c.kind == RELATED, TERM.c.term == entry_id
         )
 
-    def _of(self, target: Any, numbers: Sequence[int]) -> Any:
-        return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _packed(
-        self, entries: Sequence[Entry], languages: Mapping[str, str], tokens: _Tokens
-    ) -> dict[str, str]:
-        rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
-        return packed(self._unit.owner, rows, what="entries")
+_INSTEAD = {
+    "fact": "a fact: add the right one, or delete it (`memory facts add`, `memory facts delete`)",
+    "episode": "an episode: to take something out of it, forget it (`memory forget`)",
+}
 
 
-def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]:
-    """The columns of entries, without their language and what the database sets."""
-    for entry, its in zip(entries, tokens, strict=False):  # what has none for any ends nowhere
-        columns = entry.model_dump(exclude={"created_at", "updated_at"})
-        columns["tokens"] = None if its is None else f"\\x{its.hex()}"  # as Postgres reads it
-        yield {**columns, "features": features_of(entry.content, entry.times)}
+def _check_is_message(row: Row[Any]) -> None:
+    """Refuses to write an entry that follows from something else.
 
-
-def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
-    """The names that entries are found by: entry, kind and term, each once and in the order of the index."""
-    named = {
-        (entry.id, kind, name_key(name))
-        for entry in entries
-        for kind, column in _TERMS.items()
-        for name in getattr(entry, column)
-    }
-    related = {(entry.id, _RELATED, name) for entry in entries for name in entry.related}
-    return sorted(named | related, key=itemgetter(1, 2, 0))
+    Raises:
+        InvalidInputError: says what to change instead.
+    """
+    if row.kind in _INSTEAD:
+        why = f"cannot be changed or removed by itself, since it follows from {_INSTEAD[row.kind]}"
+        raise InvalidInputError(what=f"entry {row.id}", why=why)
 
 
 def _conditions(query: EntryQuery) -> list[Any]:
     """What a query asks of the columns."""
     parameters = [
+        (ENTRY.c.kind.in_, query.kinds or None),
         (ENTRY.c.entry_type.in_, query.entry_types or None),
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),

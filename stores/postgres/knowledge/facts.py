@@ -19,6 +19,7 @@ from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.fact_reader import (
     CLAIM,
     FACT,
@@ -57,8 +58,8 @@ _UPDATE_FACT = update_rows(FACT, *_CHANGED, key=["id"], now=["updated_at"])
 class PostgresFactStore:
     """Implements `mnestic.memory.ports.FactStore`."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
-        self._unit, self._reader = unit, FactReader(unit)
+    def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
+        self._unit, self._reader, self._derived = unit, FactReader(unit), derived
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """See the port."""
@@ -289,6 +290,7 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
+        self._derived.touch_facts(change.fact.id for change in changes)
         self._unit.publish(*fact_events(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"

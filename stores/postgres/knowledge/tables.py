@@ -152,12 +152,19 @@ class EntryRow(Table, table=True):
 
     `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
     terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
+    One of another `kind` than message follows from the fact or the episode of its id.
     """
 
     __tablename__ = "entry"
     __table_args__ = (
         CheckConstraint("status IN ('active', 'archived')", name="entry_status"),
         CheckConstraint(f"entry_type IN ({_TYPES})", name="entry_type"),
+        CheckConstraint("kind IN ('message', 'fact', 'episode')", name="entry_kind"),
+        # serves list_agents and count_entries: the entries of facts and episodes, which have their ids
+        Index(
+            *("entry_derived", "tenant_id", "agent_id", "kind"),
+            postgresql_where="kind <> 'message'",
+        ),
         Index("entry_by_number", "tenant_id", "agent_id", "number", unique=True),
         Index("entry_by_time", "tenant_id", "agent_id", "at", "id"),
         Index("entry_by_session", "tenant_id", "agent_id", "session_id", "at", "id"),
@@ -210,6 +217,7 @@ class EntryRow(Table, table=True):
     expires_at: datetime | None = maybe_instant()
     features: int = Field(sa_type=SmallInteger)
     tokens: bytes | None
+    kind: str = Field(sa_column=Column(Text, nullable=False, server_default="message"))
 
 
 class PostingRow(Table, table=True):

@@ -118,7 +118,6 @@ class PostgresSearchStore:
             **self._unit.owner,
             **_superseding(search),
             "numbers": list(numbers),
-            "fact_subjects": sorted(search.fact_subjects),
         }
         queries = [_READ.bind(values)]
         if unrelated and search.names:
@@ -222,6 +221,7 @@ def _filters(search: Search) -> dict[str, Any]:
         "includes_superseded": query.statuses == ("archived",),
         "includes_expired": "archived" in query.statuses and query.as_of is None,
         "as_of": query.as_of,
+        "entry_kinds": list(query.kinds) or None,
         "types": list(query.entry_types) or None,
         "session_id": query.session_id,
         "channel": query.channel,
@@ -238,6 +238,7 @@ def _superseding(search: Search) -> dict[str, Any]:
     return {
         **validity_parameters(search.valid_interval),
         "related_predicates": sorted(search.related_predicates),
+        "fact_subjects": sorted(search.fact_subjects),
         "excludes_superseded": search.query.statuses == ("active",),
     }
 

@@ -7,22 +7,22 @@ WITH given AS MATERIALIZED (
     SELECT *, COALESCE((SELECT value #>> '{}' FROM mnestic.setting
                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = 'language'), %(language)s) AS language
       FROM json_to_recordset(CAST(%(entries)s AS json)) AS g (
-           id text, entry_type text, status text, content text, summary text, session_id text, source_id text,
+           id text, kind text, entry_type text, status text, content text, summary text, session_id text, source_id text,
            channel text, speaker text, subjects jsonb, keywords jsonb, tags jsonb, aliases jsonb, times jsonb,
            related jsonb, parent text, importance real, critical boolean, access_count integer,
            last_accessed timestamptz, at timestamptz, expires_at timestamptz, features smallint, tokens bytea, place bigint)
 ),
 added AS (
     INSERT INTO mnestic.entry
-           (tenant_id, agent_id, id, entry_type, status, content, summary, session_id, source_id, channel, speaker,
+           (tenant_id, agent_id, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
             subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
             language, at, created_at, updated_at, expires_at, features, tokens)
-    SELECT %(tenant_id)s, %(agent_id)s, id, entry_type, status, content, summary, session_id, source_id, channel, speaker,
+    SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
            subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
            language, at, now(), now(), expires_at, features, tokens
       FROM given ORDER BY place
     ON CONFLICT DO NOTHING
-    RETURNING id, number, content, language, lexemes, importance, created_at
+    RETURNING id, number, session_id, source_id, content, language, lexemes, importance, created_at
 ),
 totals AS (
     INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
@@ -74,4 +74,9 @@ modelled AS (
                                      THEN (SELECT max(entry_number) FROM embedded) ELSE m.complete_to END
 )
 -- A `real` has the digits of its text wherever an entry is read; in the binary form it would have others here.
-SELECT id, number, CAST(CAST(importance AS text) AS float8) AS importance, created_at FROM added
+-- `is_claimed`: there are claims of the message already, as an import adds them first.
+SELECT id, number, CAST(CAST(importance AS text) AS float8) AS importance, created_at,
+       EXISTS (SELECT FROM mnestic.claim AS c
+                WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+                  AND c.session_id = added.session_id AND c.source_id = added.source_id) AS is_claimed
+  FROM added

@@ -28,6 +28,7 @@ allowed AS MATERIALIZED (
        AND (CAST(%(includes_expired)s AS boolean) OR e.expires_at IS NULL
             OR e.expires_at > COALESCE(CAST(%(as_of)s AS timestamptz), now()))
        AND (CAST(%(as_of)s AS timestamptz) IS NULL OR e.at <= CAST(%(as_of)s AS timestamptz))
+       AND (CAST(%(entry_kinds)s AS text[]) IS NULL OR e.kind = ANY(CAST(%(entry_kinds)s AS text[])))
        AND (CAST(%(types)s AS text[]) IS NULL OR e.entry_type = ANY(CAST(%(types)s AS text[])))
        AND (CAST(%(session_id)s AS text) IS NULL OR e.session_id = CAST(%(session_id)s AS text))
        AND (CAST(%(channel)s AS text) IS NULL OR e.channel = CAST(%(channel)s AS text))
@@ -47,7 +48,10 @@ allowed AS MATERIALIZED (
                AND f.subject_key = c.subject_key AND f.predicate = c.predicate
              WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
                AND f.category = ANY(CAST(%(categories)s AS text[]))
-               AND c.session_id = e.session_id AND c.source_id = e.source_id))
+               AND c.session_id = e.session_id AND c.source_id = e.source_id)
+            OR e.kind = 'fact' AND (
+                SELECT f.category = ANY(CAST(%(categories)s AS text[])) FROM mnestic.fact AS f
+                 WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id))
 ),
 -- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies.
 by_words AS MATERIALIZED (
@@ -106,8 +110,8 @@ by_time AS MATERIALIZED (
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
--- Facts: the messages that claimed the facts which the query asks for, the latest first. Messages that the filters rule out
--- do not count towards the limit, so they hide no others.
+-- Facts: the messages that claimed the facts which the query asks for, or the facts' own entries, the latest first. Entries
+-- that the filters rule out do not count towards the limit, so they hide no others.
 by_fact AS MATERIALIZED (
     SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
       FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
@@ -122,19 +126,25 @@ by_fact AS MATERIALIZED (
                                     WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
                                     ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
                         OFFSET 0) AS f) AS f
-             CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS claimed (id)
              CROSS JOIN LATERAL (
-                SELECT session_id, source_id, said_at FROM mnestic.claim
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = claimed.id
-                   AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
-             CROSS JOIN LATERAL (
-                SELECT number FROM mnestic.entry
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
-                   AND at = c.said_at AND source_id = c.source_id
-                   AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
-                            ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS e
+                SELECT said.number, c.said_at FROM jsonb_array_elements_text(f.claims) AS claimed (id)
+                 CROSS JOIN LATERAL (
+                    SELECT session_id, source_id, said_at FROM mnestic.claim
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = claimed.id
+                       AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
+                 CROSS JOIN LATERAL (
+                    SELECT number FROM mnestic.entry
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
+                       AND at = c.said_at AND source_id = c.source_id
+                       AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
+                                ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS said
+                 UNION ALL
+                (SELECT number, at FROM mnestic.entry
+                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = f.id
+                    AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
+                             ELSE expires_at IS NULL OR expires_at > now() END OFFSET 0)) AS e
              -- The facts are in this order already, so Postgres stops at the limit.
-             ORDER BY f.valid_from DESC, f.id, c.said_at DESC LIMIT 50) AS latest
+             ORDER BY f.valid_from DESC, f.id, e.said_at DESC LIMIT 50) AS latest
      GROUP BY number
 ),
 -- Words and meaning together, weighed as ranking does.
@@ -154,7 +164,7 @@ seed AS MATERIALIZED (
       FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
              LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
      CROSS JOIN LATERAL (
-        SELECT number, session_id, source_id, at, id, entry_type, related FROM mnestic.entry
+        SELECT number, session_id, source_id, at, id, kind, entry_type, content, related FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
 ),
 edge AS MATERIALIZED (

@@ -10,7 +10,9 @@ WITH page AS (
 )
 SELECT p.agent_id, p.updated_at AS last_written_at,
        COALESCE((SELECT c.entries FROM mnestic.corpus AS c
-                  WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = p.agent_id), 0) AS entries,
+                  WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = p.agent_id), 0)
+     - (SELECT count(*) FROM mnestic.entry AS d
+         WHERE d.tenant_id = %(tenant_id)s AND d.agent_id = p.agent_id AND d.kind <> 'message') AS entries,
        (SELECT count(*) FROM mnestic.fact AS f
          WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = p.agent_id AND f.status = 'active') AS facts,
        (SELECT count(*) FROM mnestic.resource AS r

@@ -7,10 +7,14 @@ SELECT e.number, e.id, e.session_id, e.content,
             END AS is_superseded,
        (SELECT bool_or(c.predicate = ANY(CAST(%(related_predicates)s AS text[])))
                AND NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
-          FROM mnestic.claim AS c
-         WHERE cardinality(CAST(%(related_predicates)s AS text[])) > 0 AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0
-           AND c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
-           AND c.session_id = e.session_id AND c.source_id = e.source_id) AS is_about_others
+          FROM (SELECT predicate, subject_key FROM mnestic.claim
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+                   AND session_id = e.session_id AND source_id = e.source_id
+                 UNION ALL
+                SELECT predicate, subject_key FROM mnestic.fact
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = e.id AND e.kind = 'fact') AS c
+         WHERE cardinality(CAST(%(related_predicates)s AS text[])) > 0 AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
+           AS is_about_others
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (
     SELECT * FROM mnestic.entry

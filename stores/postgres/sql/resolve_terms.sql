@@ -22,15 +22,19 @@ term AS MATERIALIZED (
       FROM unnest(CAST(%(keys)s AS text[])) AS k (term)
 ),
 -- Known names, a row for each key of the named person: the name itself, the names for which facts say it stands, and the
--- subject of entries with this alias. Speakers are looked for in the last 20 entries about the person.
+-- subject of entries with this alias. Speakers are looked for in the last 20 messages about the person.
 name AS (
     SELECT term, term AS key, false AS is_by_alias, ARRAY(
            SELECT DISTINCT e.speaker
-             FROM (SELECT entry_number FROM mnestic.entry_term
-                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term = t.term
-                    ORDER BY entry_number DESC LIMIT 20) AS about
-             JOIN mnestic.entry AS e ON e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
-              AND e.number = about.entry_number
+             FROM (SELECT message.entry_type, message.speaker
+                     FROM (SELECT entry_number FROM mnestic.entry_term
+                            WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term = t.term
+                            ORDER BY entry_number DESC) AS about
+                    CROSS JOIN LATERAL (
+                       SELECT entry_type, speaker FROM mnestic.entry
+                        WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = about.entry_number
+                          AND kind = 'message' OFFSET 0) AS message
+                    LIMIT 20) AS e
             WHERE e.entry_type = 'interaction' AND e.speaker IS NOT NULL) AS speakers
       FROM term AS t
      WHERE CASE WHEN is_subject OR is_alias THEN true

@@ -1,27 +1,39 @@
--- A fragment of other queries: whether no claim of the entry e is valid, now or in the interval of the query; null without
--- claims. If some claims have predicates that the query is about, only these count.
-(SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
-                 bool_and(NOT claimed.holds))
-   FROM (SELECT c.predicate,
-                CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL THEN
-                    -- Two indexes cover active facts alone, so past ones cost nothing.
-                    EXISTS (SELECT FROM mnestic.fact AS f
-                             WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                               AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
-                               AND f.status = 'active' AND f.cardinality = 'single'
-                               AND (f.valid_to IS NULL OR f.valid_to > now()))
-                    OR EXISTS (SELECT FROM mnestic.fact AS f
-                                WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                                  AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
-                                  AND f.status = 'active' AND f.cardinality = 'multi'
-                                  AND (f.valid_to IS NULL OR f.valid_to > now()))
-                ELSE
-                    EXISTS (SELECT FROM mnestic.fact AS f
-                             WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                               AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
-                               AND -- include valid_then
-                           )
-                END AS holds
-           FROM mnestic.claim AS c
-          WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
-            AND c.session_id = e.session_id AND c.source_id = e.source_id) AS claimed)
+-- A fragment of other queries: whether the entry e says what is so no longer, now or in the interval of the query. Of a
+-- message: no claim of it is valid; null without claims. If some claims have predicates that the query is about, only these
+-- count. Where none has, and of an episode: its text has a value that another has replaced. An entry of a fact is valid
+-- while the fact is.
+CASE WHEN e.kind = 'fact' THEN
+     NOT EXISTS (SELECT FROM mnestic.fact AS f
+                  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id
+                    AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL
+                             THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
+                             ELSE -- include valid_then
+                             END)
+     ELSE
+ (SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
+                  bool_and(NOT claimed.holds) OR -- include replaced_value
+                  )
+    FROM (SELECT c.predicate,
+                 CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL THEN
+                     -- Two indexes cover active facts alone, so past ones cost nothing.
+                     EXISTS (SELECT FROM mnestic.fact AS f
+                              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                                AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                                AND f.status = 'active' AND f.cardinality = 'single'
+                                AND (f.valid_to IS NULL OR f.valid_to > now()))
+                     OR EXISTS (SELECT FROM mnestic.fact AS f
+                                 WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                                   AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                                   AND f.status = 'active' AND f.cardinality = 'multi'
+                                   AND (f.valid_to IS NULL OR f.valid_to > now()))
+                 ELSE
+                     EXISTS (SELECT FROM mnestic.fact AS f
+                              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
+                                AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
+                                AND -- include valid_then
+                            )
+                 END AS holds
+            FROM mnestic.claim AS c
+           WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
+             AND c.session_id = e.session_id AND c.source_id = e.source_id) AS claimed)
+END

@@ -65,7 +65,7 @@ TRUE_AND_HELD = {
     ),
     "entry_term": (
         """
-        SELECT kind, lower(name), number FROM mnestic.entry,
+        SELECT _.kind, lower(name), number FROM mnestic.entry,
                LATERAL (SELECT 'tag', jsonb_array_elements_text(tags)
                   UNION SELECT 'alias', jsonb_array_elements_text(aliases)
                   UNION SELECT 'subject', jsonb_array_elements_text(subjects)

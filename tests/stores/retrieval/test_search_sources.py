@@ -117,21 +117,24 @@ async def test_a_fact_is_found_behind_more_recent_ones_of_archived_entries(begin
     assert found == {first.id}
 
 
-async def test_a_fact_is_found_behind_more_recent_ones_that_no_message_claimed(
-    begin: Begin,
-) -> None:
+async def test_facts_that_no_message_claimed_are_found_by_their_own_entries(begin: Begin) -> None:
     by_hand = [
         likes(message(number)).model_copy(update={"source": ClaimSource(extractor="user")})
         for number in range(1, LATER)
     ]
     async with begin() as transaction:
         (first,) = await learn(transaction, [message(0)])
-        await transaction.facts.claim(by_hand)
-
+        few = await transaction.facts.claim(by_hand[:2])
     async with begin(write=False) as transaction:
         found = await learned_of(transaction, liked())
 
-    assert found == {first.id}
+    async with begin() as transaction:
+        rest = await transaction.facts.claim(by_hand[2:])
+    async with begin(write=False) as transaction:
+        latest = await learned_of(transaction, liked())
+
+    assert found == {first.id, *(change.fact.id for change in few)}
+    assert latest == {change.fact.id for change in [*few, *rest][-50:]}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,86 @@
+"""Derived entries: what makes facts and episodes searchable, as entries of the same index as messages.
+
+They stand apart from the enrichment of messages because nobody writes them: they follow from a fact or an episode, have
+its id, and go when it goes.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import cache
+from importlib.resources import files
+from typing import cast
+
+import yaml
+
+from mnestic.memory.knowledge.enrichment import with_importance
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import NAMING
+from mnestic.memory.language.sentences import cut_text
+
+LONGEST_EPISODE = 10_000  # characters of a summary that are searched
+_SUMMARY_CHARS = 200
+_ENDS = (".", "!", "?", "…", "。")
+
+
+def entry_of_fact(fact: Fact, *, now: datetime) -> Entry:
+    """The entry of a fact that no message states: its sentence, found until the fact ends.
+
+    Args:
+        fact: An active fact.
+        now: Says whether it is yet to begin, and what its age is measured against.
+    """
+    sentence = sentence_of(fact, now=now)
+    entry = Entry(
+        id=fact.id,
+        kind="fact",
+        entry_type="knowledge",
+        content=sentence,
+        summary=cut_text(sentence, _SUMMARY_CHARS),
+        subjects=(fact.subject,),
+        tags=(fact.category,),
+        aliases=(fact.object,) if fact.predicate in NAMING else (),
+        at=fact.valid_from,
+        expires_at=fact.valid_to,
+    )
+    return with_importance(entry, now=now)
+
+
+def entry_of_episode(
+    episode_id: str, summary: str, *, session_id: str | None, at: datetime, now: datetime
+) -> Entry | None:
+    """The entry of an episode; None if its summary says nothing."""
+    if not summary.strip():
+        return None
+    entry = Entry(
+        id=episode_id,
+        kind="episode",
+        entry_type="context",
+        content=cut_text(summary, LONGEST_EPISODE),
+        summary=cut_text(summary, _SUMMARY_CHARS),
+        session_id=session_id,
+        at=at,
+    )
+    return with_importance(entry, now=now)
+
+
+def sentence_of(fact: Fact, *, now: datetime) -> str:
+    """A fact as a plain sentence, such as `Kim lives in Oslo.`; its object stands in it as it was given.
+
+    Days are named where they matter: of a fact that begins on a later day, and of one whose end is known.
+    """
+    words = f"{{subject}} {fact.predicate.replace('_', ' ')} {{object}}"
+    form = _sentences().get(fact.predicate, words)
+    said = form.format(subject=fact.subject, object=fact.object)
+    if fact.valid_from.astimezone(UTC).date() > now.astimezone(UTC).date():
+        said += f" from {fact.valid_from.astimezone(UTC):%Y-%m-%d}"
+    if fact.valid_to is not None:
+        said += f" until {fact.valid_to.astimezone(UTC):%Y-%m-%d}"
+    return said if said.endswith(_ENDS) else f"{said}."
+
+
+@cache
+def _sentences() -> Mapping[str, str]:
+    """The form of each predicate's sentence."""
+    text = (files(__package__) / "predicate_sentences.yaml").read_text(encoding="utf-8")
+    return cast("Mapping[str, str]", yaml.safe_load(text))

@@ -1,0 +1,109 @@
+"""Derived entries in Postgres: those of facts and episodes follow each change, in the transaction that makes it.
+
+They stand alone because what changes is written in many places, and every one of them only says which facts, episodes
+and messages it touched. What follows is worked out once, at the end of the transaction.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import AwareDatetime, TypeAdapter
+from pydantic_core import from_json
+
+from mnestic.memory.knowledge.derived_entries import entry_of_episode, entry_of_fact
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.facts import Fact
+from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
+from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+_AT = TypeAdapter(AwareDatetime)
+_FIND = read_query("find_derived_entries")
+# Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
+# meanwhile: neither the messages that state a fact nor its entry.
+_ADD_CORPUS = NamedQuery.of("""
+INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
+VALUES (%(tenant_id)s, %(agent_id)s, 0, 0, '{}') ON CONFLICT DO NOTHING
+""")
+_LOCK_CORPUS = NamedQuery.of("""
+SELECT FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE
+""")
+
+
+class DerivedEntries:
+    """The derived entries of one transaction."""
+
+    def __init__(self, unit: UnitOfWork, index: EntryIndex) -> None:
+        self._unit, self._index = unit, index
+        self._facts: set[str] = set()
+        self._episodes: set[str] = set()
+        self._places: set[tuple[str, str]] = set()
+
+    def touch_facts(self, fact_ids: Iterable[str]) -> None:
+        """Facts were written or are gone."""
+        self._facts.update(fact_ids)
+        self._follow()
+
+    def touch_episodes(self, episode_ids: Iterable[str]) -> None:
+        """Episodes were written or are gone."""
+        self._episodes.update(episode_ids)
+        self._follow()
+
+    def touch_messages(self, rows: Iterable[Any]) -> None:
+        """Entries of messages with claims have come or gone; a row has `session_id` and `source_id`."""
+        self._places.update(
+            (row.session_id, row.source_id) for row in rows if row.session_id and row.source_id
+        )
+        self._follow()
+
+    def _follow(self) -> None:
+        if self._facts or self._episodes or self._places:
+            self._unit.before_commit(self.synchronise)
+
+    async def synchronise(self) -> None:
+        """Gives what was touched the derived entries that it should have, and takes away the others."""
+        places = sorted(self._places)
+        asked = {
+            **self._unit.owner,
+            "facts": sorted(self._facts),
+            "episodes": sorted(self._episodes),
+            "sessions": [session_id for session_id, _ in places],
+            "sources": [source_id for _, source_id in places],
+        }
+        self._facts, self._episodes, self._places = set(), set(), set()
+        *_, rows = await self._unit.rows_of(
+            _ADD_CORPUS.bind(asked), _LOCK_CORPUS.bind(asked), _FIND.bind(asked)
+        )
+        wanted = [(row, _entry(row)) for row in rows]
+        changed = [(row, entry) for row, entry in wanted if not _is_as_stored(row, entry)]
+        gone = [row.number for row, _ in changed if row.number is not None]
+        if gone:
+            await self._index.remove(gone)
+        new = [entry for _, entry in changed if entry is not None]
+        if new:
+            await self._index.add(new)
+        if changed:
+            self._unit.changed()
+
+
+def _entry(row: Any) -> Entry | None:
+    """The entry that a fact or an episode should have; `origin` is its row, unless it should have none."""
+    if row.origin is None:
+        return None
+    if row.kind == "fact":
+        return entry_of_fact(Fact.model_validate_json(row.origin), now=row.now)
+    origin = from_json(row.origin)
+    at = _AT.validate_python(origin["created_at"])
+    return entry_of_episode(
+        row.id, origin["summary"], session_id=origin["session_id"], at=at, now=row.now
+    )
+
+
+def _is_as_stored(row: Any, entry: Entry | None) -> bool:
+    if entry is None or row.number is None:
+        return entry is None and row.number is None
+    stored = (row.content, row.at, row.expires_at)
+    names = [tuple(from_json(names)) for names in (row.subjects, row.tags, row.aliases)]
+    return (entry.content, entry.at, entry.expires_at) == stored and [
+        *(entry.subjects, entry.tags, entry.aliases)
+    ] == names

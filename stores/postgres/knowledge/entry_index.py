@@ -1,0 +1,161 @@
+"""The rows of entries and the indexes that find them, written together: words, names and vectors.
+
+It stands apart from the store of entries because derived entries, which follow from facts and episodes, are written the
+same way without being anybody's to write.
+"""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import repeat
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Row, delete
+
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.entry_features import features_of
+from mnestic.memory.language.languages import LANGUAGE
+from mnestic.memory.language.terms import first_terms
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
+from mnestic.memory.ports import Embedder, WordEmbedder
+from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.knowledge.tables import EntryRow, EntryTermRow
+from mnestic.stores.postgres.knowledge.vectors import Vectors
+from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.reals import reals_of
+from mnestic.stores.postgres.tables import table
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+_Tokens = Iterable[bytes | None]  # of each entry
+log = logging.getLogger("mnestic.entries")
+ENTRY, TERM = table(EntryRow), table(EntryTermRow)
+RELATED = "related"  # a term that is no name
+# Not keywords: those are words of the content, by which full text search finds it.
+_TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
+_COLUMNS = [
+    *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
+    *("language", "features", "tokens"),
+]
+_ADD = read_query("add_entries")
+_INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
+_CONTENT = ("content", "language", "tokens")
+_COUNTED = ("access_count", "last_accessed")  # by `PostgresAccessStore`, whatever else is written
+_CHANGED = [name for name in _COLUMNS if name not in {"id", "kind", *_CONTENT, *_COUNTED}]
+_CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
+_REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
+_NAME = insert_rows(TERM, "kind", "term", "entry_number")
+
+
+class EntryIndex:
+    """Writes entries with all that finds them."""
+
+    def __init__(self, unit: UnitOfWork, embedder: Embedder | None = None) -> None:
+        """Prepares it; an embedder that needs no server gives entries their vectors as they are written."""
+        self._unit, self._embedder = unit, embedder
+        self.vectors = Vectors(unit)
+
+    async def add(self, entries: Sequence[Entry]) -> Sequence[Any]:
+        """Adds entries; returns a row of each that is new, as `add_entries.sql` does."""
+        vectors, tokens = await self._embedded(entries)  # before anything is locked
+        rows = [{**row, "place": place} for place, row in enumerate(_rows(entries, tokens), 1)]
+        terms = [
+            {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
+        ]
+        asked = {
+            **packed(self._unit.owner, rows, what="entries", name="entries"),
+            **packed({}, terms, what="names of entries", name="terms"),
+            "language": LANGUAGE,
+            "model": self._embedder.name if self._embedder else "",
+            **reals_of(vectors),
+        }
+        (new,) = await self._unit.rows_of(_ADD.bind(asked))
+        return new
+
+    async def change(self, entries: Sequence[Entry], before: Mapping[str, Row[Any]]) -> None:
+        """Writes entries anew; `before` are their rows, which are locked, by id."""
+        numbers = {entry_id: row.number for entry_id, row in before.items()}
+        languages = {entry_id: row.language for entry_id, row in before.items()}
+        same = [entry for entry in entries if entry.content == before[entry.id].content]
+        await self._unit.run(_CHANGE, self._packed(same, languages, repeat(None)))
+        anew = [entry for entry in entries if entry.content != before[entry.id].content]
+        stale = [numbers[entry.id] for entry in anew]
+        if stale:  # else full text search and vectors are true as they are
+            vectors, tokens = await self._embedded(anew)
+            await self._unindex(stale)
+            await self.vectors.forget(stale)
+            await self._unit.run(_REWRITE, self._packed(anew, languages, tokens))
+            await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": sorted(stale)}))
+            if vectors and self._embedder is not None:
+                by_number = dict(zip(stale, vectors, strict=True))
+                await self.vectors.keep(self._embedder.name, by_number)
+        await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
+        await self._name(entries, numbers)
+
+    async def remove(self, numbers: Sequence[int]) -> None:
+        """Removes entries from everywhere."""
+        await self._unindex(numbers)
+        await self.vectors.forget(numbers)
+        await self._unit.run(delete(TERM).where(self._of(TERM, numbers)))
+        await self._unit.run(
+            delete(ENTRY).where(self._unit.owned(ENTRY), ENTRY.c.number.in_(numbers))
+        )
+
+    async def _embedded(self, entries: Sequence[Entry]) -> tuple[tuple[bytes, ...], _Tokens]:
+        """The vectors of entries, and the tokens of their first terms.
+
+        None without an embedder, or if it fails: then `IngestMessages` asks for vectors, and questions for tokens.
+        """
+        embedder = self._embedder
+        if embedder is None:
+            return (), repeat(None)
+        try:
+            vectors = (await embedder.embed([entry.content for entry in entries])).vectors
+            if not isinstance(embedder, WordEmbedder):
+                return vectors, repeat(None)
+            texts = [" ".join(first_terms(entry.content)) for entry in entries]
+            return vectors, embedder.tokenize(texts)
+        except (ModelUnavailableError, ModelRefusedError):  # the entries are worth more
+            log.exception("entries have no vectors yet", extra={"entries": len(entries)})
+            return (), repeat(None)
+
+    async def _unindex(self, numbers: Sequence[int]) -> None:
+        """Takes the contents of entries, as they are stored, out of full text search."""
+        await self._unit.rows_of(_UNINDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
+
+    async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
+        """Enters entries under the names that they are found by."""
+        rows = [
+            {"kind": kind, "term": term, "entry_number": numbers[entry_id]}
+            for entry_id, kind, term in _terms(entries)
+        ]
+        await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
+
+    def _of(self, target: Any, numbers: Sequence[int]) -> Any:
+        return self._unit.owned(target) & target.c.entry_number.in_(numbers)
+
+    def _packed(
+        self, entries: Sequence[Entry], languages: Mapping[str, str], tokens: _Tokens
+    ) -> dict[str, str]:
+        rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
+        return packed(self._unit.owner, rows, what="entries")
+
+
+def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]:
+    """The columns of entries, without their language and what the database sets."""
+    for entry, its in zip(entries, tokens, strict=False):  # what has none for any ends nowhere
+        columns = entry.model_dump(exclude={"created_at", "updated_at"})
+        columns["tokens"] = None if its is None else f"\\x{its.hex()}"  # as Postgres reads it
+        yield {**columns, "features": features_of(entry.content, entry.times)}
+
+
+def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
+    """The names that entries are found by: entry, kind and term, each once and in the order of the index."""
+    named = {
+        (entry.id, kind, name_key(name))
+        for entry in entries
+        for kind, column in _TERMS.items()
+        for name in getattr(entry, column)
+    }
+    related = {(entry.id, RELATED, name) for entry in entries for name in entry.related}
+    return sorted(named | related, key=itemgetter(1, 2, 0))
