@@ -175,6 +175,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     ),
     "contexts.list_patterns": lambda m, k: m.contexts.list_patterns(),  # noqa: ARG005
     "retrieve": lambda m, k: m.retrieve(QUESTION),  # noqa: ARG005
+    "retrieve of a kind": lambda m, k: m.retrieve(QUESTION, kinds=["fact", "episode"]),  # noqa: ARG005
     "retrieve in a session": lambda m, k: m.retrieve(QUESTION, session_id=k.entry.session_id),
     "settings.get": lambda m, k: m.settings.get(),  # noqa: ARG005
     "settings.change": lambda m, k: m.settings.change(auto_retrieve_min_score=0.5),  # noqa: ARG005
@@ -186,6 +187,12 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.find_ids": lambda m, k: m.entries.find_ids(k.entry.id[:8]),
     "facts.find_ids": lambda m, k: m.facts.find_ids(k.fact.id[:8]),
     "entries.list": lambda m, k: m.entries.list(EntryQuery(), cursor=k.cursors["entries"]),
+    "entries.list of what is derived": lambda m, k: m.entries.list(  # noqa: ARG005
+        EntryQuery(kinds=("fact", "episode"))
+    ),
+    "entries.get of a fact": lambda m, k: m.entries.get(k.fact.id),
+    "entries.change of a fact": lambda m, k: m.entries.change(k.fact.id, content="Mine."),
+    "entries.remove of a fact": lambda m, k: m.entries.remove(k.fact.id),
     "entries.list below": lambda m, k: m.entries.list(EntryQuery(parent=k.entry.id)),
     "entries.find_message": lambda m, k: m.entries.find_message(k.entry),
     "entries.list_facts": lambda m, k: m.entries.list_facts(k.entry),

@@ -1,5 +1,6 @@
 """How Postgres answers a search: by indexes, as the application's own role, among entries of others."""
 
+import uuid
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,11 +8,14 @@ import psycopg
 import pytest
 
 from benchmarks.retrieval.crowd import crowd
+from mnestic.memory.knowledge.claims import ClaimSource
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Interval
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.transaction_setup import begin_statements
 from tests.stores.plan_samples import keep, parts_of, plans_of, statements_of, statements_while
 
 # Rows of whoever is asked, and of the others: 1,000 of 26,000 entries.
@@ -150,3 +154,48 @@ async def test_what_held_of_somebody_is_found_by_an_index(
     }
     assert read
     assert "Seq Scan" not in read.values()
+
+
+async def test_what_follows_from_a_few_facts_and_messages_is_found_by_indexes(
+    memory: PostgresMemory,
+    asked: MemoryClient,
+    crowded: dict[str, str],
+    url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (fact, *_), _ = await asked.facts.list(subject="Jonas")
+    (entry, *_), _ = await asked.entries.list(EntryQuery())
+
+    async def write() -> None:
+        async with memory.transaction(
+            tenant_id=crowded["tenant"], agent_id=AGENT, actor="test", write=True
+        ) as transaction:
+            await transaction.entries.remove([entry.id])
+            again = {"id": uuid.uuid4().hex, "source": ClaimSource(extractor="person")}
+            said = (await transaction.facts.list_claims(fact))[-1]
+            await transaction.facts.claim([said.model_copy(update=again)])
+
+    written = await statements_while(monkeypatch, write())
+    begin = begin_statements(crowded["tenant"], write=False)
+    text = read_query("find_derived_entries").text
+    (derived,) = await plans_of(
+        url, [*begin, *(one for one in written if one[0] == text)], "ANALYZE,"
+    )
+
+    scans = [part for part in parts_of(derived.plan) if part.get("Relation Name") in LARGE]
+    assert {part["Relation Name"] for part in scans} >= {"fact", "claim", "entry"}
+    assert "Seq Scan" not in {part["Node Type"] for part in scans}
+    assert max(part["Actual Rows"] for part in scans) < OWN / 10
+
+
+async def test_agents_are_counted_by_indexes(
+    asked: MemoryClient, crowded: dict[str, str], url: str
+) -> None:
+    assert (await asked.stats()).entries.total
+    values = {"tenant_id": crowded["tenant"], "every_agent": "*", "agent_id": AGENT}
+    query = read_query("list_agents").bind({**values, "after": None, "limit": 10})
+
+    (plan,) = await plans_of(url, [*begin_statements(crowded["tenant"], write=False), query])
+
+    entries = [part for part in parts_of(plan.plan) if part.get("Relation Name") == "entry"]
+    assert [part.get("Index Name") for part in entries] == ["entry_derived"]

@@ -72,3 +72,28 @@ async def test_a_server_without_a_model_is_refused_by_the_names_of_its_settings(
 
     assert done.code != 0
     assert "MNESTIC_RERANK_MODEL: names no model" in done.err
+
+
+async def test_what_was_corrected_by_hand_is_shown_as_a_fact(ask: Ask) -> None:
+    await ask("memory", "add", "My name is Kim. I live in Ghent.", "--speaker", "Kim", *ADA)
+    await ask("memory", "facts", "add", "Kim", "lives_in", "Oslo", *ADA)
+    asked = ("memory", "search", "Where does Kim live?", *ADA, "--kind", "fact")
+
+    shown = (await ask(*asked)).out
+    (found,) = (await ask(*asked, "--json")).document["results"]
+    refused = await ask("memory", "change", found["entry"]["id"], "--text", "Kim is here.", *ADA)
+    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
+    numbers = (await ask("memory", "stats", *ADA, "--json")).document["entries"]
+
+    assert "(fact)" in shown
+    assert (found["entry"]["kind"], found["entry"]["content"]) == ("fact", "Kim lives in Oslo.")
+    assert "memory facts add" in refused.err
+    assert [one["kind"] for one in listed] == ["message"]
+    assert (numbers["total"], numbers["by_kind"]) == (1, {"message": 1, "fact": 1})
+
+
+async def test_a_kind_that_there_is_not_is_refused(ask: Ask) -> None:
+    done = await ask("memory", "search", "tide", *ADA, "--kind", "rumour")
+
+    assert "message" in done.err
+    assert "episode" in done.err
