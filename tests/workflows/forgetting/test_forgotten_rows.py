@@ -55,7 +55,7 @@ async def tell(city: str) -> dict[str, str]:
     return {"text": f"There are hotels in {city}. " * 20}
 
 
-@workflow.defn(name="Mine", sandboxed=False)  # else its sandbox imports all of this module anew
+@workflow.defn(name="Mine")
 class Mine:
     """A workflow of somebody's own, whose id is not that of its job."""
 

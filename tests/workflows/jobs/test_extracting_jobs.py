@@ -167,7 +167,7 @@ class Asked(BaseModel):
     scope: Scope
 
 
-@workflow.defn(name="Learns", sandboxed=False)  # else its sandbox imports all of this module anew
+@workflow.defn(name="Learns")
 class Learns:
     """Hears something, and goes by what is known."""
 

@@ -285,9 +285,7 @@ async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_cl
     assert [ended.results[node]["skipped"] for node in ("look", "tell")] == [[], []]
 
 
-@workflow.defn(
-    name="asks_memory", sandboxed=False
-)  # else its sandbox imports all of this module anew
+@workflow.defn(name="asks_memory")
 class AsksMemory:
     """Asks its agent's memory a question, in its own code."""
 
