@@ -46,6 +46,7 @@ from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
+from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.memory_wiring import (
@@ -205,7 +206,10 @@ async def _open_activities(
 ) -> AsyncIterator[tuple[Memory, list[Callable[..., Any]]]]:
     url, _ = find_database(settings)
     memory = open_database(
-        url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
+        url,
+        cache_bytes=settings.cache_bytes,
+        embedder=writing_embedder(settings),
+        keep_out_secret=KeepOutSecret(settings),
     )
     try:
         await memory.check()

@@ -9,6 +9,7 @@ models, which name what a call took, are in `memory/models/errors.py`.
     │   ├── InvalidInputError         a value is malformed
     │   │   ├── InvalidPlanError      a plan has problems, each with node and line
     │   │   └── PayloadTooLargeError  over a limit
+    │   ├── KeptOutError              it was forgotten, and is not to be learned again
     │   ├── NotFoundError             nothing is stored under that name
     │   ├── AlreadyExistsError        something is stored under that name
     │   ├── StaleVersionError         the stored version has moved on
@@ -44,7 +45,7 @@ models, which name what a call took, are in `memory/models/errors.py`.
         └── SnapshotUnverifiedError   a job is parked because its snapshot was not verified
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 
@@ -89,6 +90,17 @@ class PayloadTooLargeError(InvalidInputError):
             what=what,
             why=f"is {size_bytes} bytes, the limit is {limit_bytes}; "
             "store the content as a record and pass its key",
+        )
+
+
+class KeptOutError(RefusedError):
+    """A text speaks of what was forgotten and is not to be learned again."""
+
+    def __init__(self, *, what: str, keep_out_id: str, since: datetime) -> None:
+        self.what, self.keep_out_id, self.since = what, keep_out_id, since
+        super().__init__(
+            f"{what}: speaks of what was forgotten on {since:%Y-%m-%d} and is kept out; leave that out, or lift it first: "
+            f"mnestic memory keep-outs lift {keep_out_id}"
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.agents import AgentSummary
     from mnestic.memory.forgetting.export_ports import ExportStore
-    from mnestic.memory.forgetting.ports import ForgettingStore
+    from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
     from mnestic.memory.knowledge.extraction import Extraction, Turn
     from mnestic.memory.knowledge.ports import (
         AccessStore,
@@ -85,6 +85,9 @@ class Transaction(Protocol):
     def retrieval_log(self) -> RetrievalLogStore: ...  # noqa: D102
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
+
+    @property
+    def keep_outs(self) -> KeepOutStore: ...  # noqa: D102
     @property
     def exports(self) -> ExportStore: ...  # noqa: D102
     @property

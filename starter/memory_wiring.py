@@ -32,6 +32,7 @@ from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.memory.retrieval.ports import NoteSource
 from mnestic.memory.retrieval.queries import Rerank
 from mnestic.starter.embedded.state import read_last_state, read_state
+from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
@@ -59,10 +60,19 @@ def find_database(settings: Settings) -> tuple[SecretStr, SecretStr]:
 
 
 def open_database(
-    url: SecretStr, *, cache_bytes: int = CACHE_BYTES, embedder: Embedder | None = None
+    url: SecretStr,
+    *,
+    cache_bytes: int = CACHE_BYTES,
+    embedder: Embedder | None = None,
+    keep_out_secret: KeepOutSecret | None = None,
 ) -> PostgresMemory:
     """The memory in the database at an address; the caller closes it. `embedder`: see `writing_embedder`."""
-    return PostgresMemory(url.get_secret_value(), cache_bytes=cache_bytes, embedder=embedder)
+    return PostgresMemory(
+        url.get_secret_value(),
+        cache_bytes=cache_bytes,
+        embedder=embedder,
+        keep_out_secrets=keep_out_secret,
+    )
 
 
 def unknown_address(setting: str, settings: Settings) -> UnavailableError:

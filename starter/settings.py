@@ -89,6 +89,11 @@ class Settings(BaseSettings):
     payload_key_id: str | None = Field(
         None, min_length=1, description="Id of the key that encrypts; default: no encryption"
     )
+    keep_out_key: SecretStr | None = Field(
+        None,
+        description="Secret by which `forget --keep-out` hashes what must not be learned again, 32 bytes in base64, the same "
+        "in each process that writes; default: a file of the data directory, made when needed",
+    )
     temporal_port: int | None = Field(
         None,
         ge=1,

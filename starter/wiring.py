@@ -14,6 +14,7 @@ from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
+from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.memory_wiring import find_database, open_database, unknown_address
 from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
@@ -24,11 +25,12 @@ from mnestic.stores.postgres.memory import PostgresMemory
 class Endpoints(BaseModel):
     """The addresses in force: settings first, then the runtime that is up on the data directory."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     database_url: SecretStr
     database_admin_url: SecretStr
     cache_bytes: int = CACHE_BYTES
+    keep_out_secret: KeepOutSecret | None = None
     temporal_address: str
     temporal_namespace: str = "default"
     temporal_ui: str | None = None
@@ -65,6 +67,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
         database_url=database,
         database_admin_url=admin,
         cache_bytes=settings.cache_bytes,
+        keep_out_secret=KeepOutSecret(settings),
         temporal_address=temporal,
         temporal_namespace="default" if embedded else load_profile().get("namespace", "default"),
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
@@ -94,4 +97,9 @@ async def connect_temporal(
 def open_memory(endpoints: Endpoints, *, embedder: Embedder | None = None) -> PostgresMemory:
     """The memory in Postgres; the caller closes it."""
     url, cache_bytes = endpoints.database_url, endpoints.cache_bytes
-    return open_database(url, cache_bytes=cache_bytes, embedder=embedder)
+    return open_database(
+        url,
+        cache_bytes=cache_bytes,
+        embedder=embedder,
+        keep_out_secret=endpoints.keep_out_secret,
+    )

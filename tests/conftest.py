@@ -33,6 +33,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
+from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.schema import migrate
@@ -231,7 +232,10 @@ async def memory(settings: Settings) -> AsyncIterator[PostgresMemory]:
     """Memory in Postgres, connected as the application."""
     assert settings.database_url is not None
     memory = PostgresMemory(
-        settings.database_url.get_secret_value(), pool_size=5, embedder=TokenVectorEmbedder()
+        settings.database_url.get_secret_value(),
+        pool_size=5,
+        embedder=TokenVectorEmbedder(),
+        keep_out_secrets=KeepOutSecret(settings),
     )
     yield memory
     await memory.close()

@@ -4,12 +4,14 @@ Lines of one kind that follow each other are added together. Where one cannot be
 """
 
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping, Sequence
+from datetime import datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from mnestic.activities.callers import Caller
+from mnestic.activities.knowledge.receiving import without_kept_out
 from mnestic.activities.knowledge.settlement import settle_facts
 from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
 from mnestic.memory.errors import InvalidInputError
@@ -29,6 +31,7 @@ from mnestic.memory.forgetting.export_lines import (
     SettingsLine,
     entry_from,
 )
+from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.claims import make_id
 from mnestic.memory.knowledge.predicates import check_predicate
@@ -41,6 +44,7 @@ from mnestic.memory.validation import refused
 
 _BATCH = 100  # lines; a message has up to 1 MiB
 Numbered = tuple[int, ExportLine]
+Line = TypeVar("Line", bound=ExportLine)
 
 
 class ExportReader:
@@ -194,6 +198,7 @@ async def _add_messages(
 ) -> Mapping[str, int]:
     for line in lines:
         _check_message(line)
+    lines = await _without_kept_out(transaction, lines)
     new = await transaction.exports.add_messages(lines)
     messages = [line for line in lines if isinstance(line, MessageLine) and line.place in new]
     # Before the entries: who learns locks them in this order too.
@@ -202,6 +207,36 @@ async def _add_messages(
     await transaction.entries.add([entry for entry in entries if entry is not None])
     number = len({line.place for line in messages})
     return {"messages": number, "forgotten": len(new) - number, "facts": len(changes)}
+
+
+async def _without_kept_out(
+    transaction: Transaction, lines: Sequence[MessageLine | ForgottenLine]
+) -> list[MessageLine | ForgottenLine]:
+    """Lines in which a message that speaks of what is kept out is one that was forgotten: nothing but its name."""
+    texts = [
+        texts_of(line.model_dump(mode="json")) if isinstance(line, MessageLine) else []
+        for line in lines
+    ]
+    are_out = await transaction.keep_outs.are_kept_out(texts)
+    now = await transaction.now()
+    return [
+        _forgotten(line, now) if isinstance(line, MessageLine) and is_out else line
+        for line, is_out in zip(lines, are_out, strict=True)
+    ]
+
+
+async def _not_kept_out(transaction: Transaction, lines: Sequence[Line]) -> list[Line]:
+    """Lines without those that speak of what is kept out."""
+    texts = [texts_of(line.model_dump(mode="json")) for line in lines]
+    are_out = await transaction.keep_outs.are_kept_out(texts)
+    return [line for line, is_out in zip(lines, are_out, strict=True) if not is_out]
+
+
+def _forgotten(line: MessageLine, now: datetime) -> ForgottenLine:
+    session_id, source_id = line.place
+    return ForgottenLine(
+        session_id=session_id, source_id=source_id, at=line.message.at, forgotten_at=now
+    )
 
 
 def _check_message(line: MessageLine | ForgottenLine) -> None:
@@ -228,7 +263,8 @@ def _check_message(line: MessageLine | ForgottenLine) -> None:
 async def _add_claims(
     transaction: Transaction, lines: Sequence[ClaimLine], **_: Any
 ) -> Mapping[str, int]:
-    changes = await transaction.facts.claim([line.claim for line in lines])
+    claims = await without_kept_out(transaction, [line.claim for line in lines])
+    changes = await transaction.facts.claim(claims)
     return {"facts": len(changes)}
 
 
@@ -251,7 +287,8 @@ async def _add_settings(
 async def _add_records(
     transaction: Transaction, lines: Sequence[RecordLine], **_: Any
 ) -> Mapping[str, int]:
-    added = [await transaction.exports.add_record(line) for line in lines]
+    left = await _not_kept_out(transaction, lines)
+    added = [await transaction.exports.add_record(line) for line in left]
     return {"records": sum(added)}
 
 
@@ -260,7 +297,7 @@ async def _add_episodes(
 ) -> Mapping[str, int]:
     """Ids of episodes are the tenant's, so each gets one of its owner and what it says."""
     added = 0
-    for line in lines:
+    for line in await _not_kept_out(transaction, lines):
         check_json([line.summary, line.payload], what="episode")
         digest = sha256_hex(canonical_json(line.model_dump(mode="json")))
         added += await transaction.exports.add_episode(make_id(owner, "episode", digest), line)

@@ -17,6 +17,7 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.model_batches import ModelRound
+from mnestic.activities.knowledge.receiving import without_kept_out
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import InvalidInputError
@@ -296,8 +297,14 @@ async def _learn(
     if not batch:
         return
     run = activity.info().workflow_run_id
-    claims = {pending.place: pending.claims(workflow_run=run) for pending in batch}
-    all_claims = [claim for each in claims.values() for claim in each]
+    claimed = {pending.place: pending.claims(workflow_run=run) for pending in batch}
+    all_claims = await without_kept_out(
+        transaction, [claim for each in claimed.values() for claim in each]
+    )
+    ids = {claim.id for claim in all_claims}
+    claims = {
+        place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
+    }
     await transaction.facts.claim(all_claims)
     predicates = await transaction.facts.get_predicates({claim.predicate for claim in all_claims})
     learned = {place for place, each in claims.items() if each}

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.knowledge.claims import make_id, name_key
+from mnestic.memory.knowledge.claims import Claim, make_id, name_key
 from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_importance
 from mnestic.memory.knowledge.entries import Entry, EntryDraft
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
@@ -24,6 +24,8 @@ async def receive(
     owner: str,
 ) -> int:
     """Keeps messages with their entries; returns how many were new.
+
+    What was forgotten and is kept out is cut out of them; one of which nothing is left is passed over.
 
     One that was received before changes nothing, whatever has become of its entry.
 
@@ -41,6 +43,7 @@ async def receive(
     ]
     for came in incoming:
         check_message(came.resource)
+    incoming = await cut_kept_out(transaction, incoming)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
     lessons, now = await transaction.ingest_states.receive(ordered)
@@ -52,6 +55,40 @@ async def receive(
             [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in stored]
         )
     return len(lessons)
+
+
+async def cut_kept_out(
+    transaction: Transaction, incoming: Sequence[IncomingMessage]
+) -> list[IncomingMessage]:
+    """Messages without the clauses and channels that are kept out, and without those of which nothing is left."""
+    resources = [came.resource for came in incoming]
+    texts = [
+        (said.content, said.speaker, *came.subjects)
+        for said, came in zip(resources, incoming, strict=True)
+    ]
+    contents = await transaction.keep_outs.left_of(texts)
+    channels = await transaction.keep_outs.left_of([(said.channel,) for said in resources])
+    left: list[IncomingMessage] = []
+    cut = 0
+    for came, content, channel in zip(incoming, contents, channels, strict=True):
+        changed = {"content": content, "channel": channel}
+        if changed == came.resource.model_dump(include={*changed}):
+            left.append(came)
+            continue
+        cut += 1
+        if content:
+            resource = came.resource.model_copy(update=changed)
+            left.append(came.model_copy(update={"resource": resource}))
+    if cut:
+        transaction.note("message.keep_out", f"{cut} messages")
+    return left
+
+
+async def without_kept_out(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
+    """Claims without those that speak of what was forgotten and is kept out."""
+    texts = [(claim.subject, claim.predicate, claim.object or "") for claim in claims]
+    are_out = await transaction.keep_outs.are_kept_out(texts)
+    return [claim for claim, is_out in zip(claims, are_out, strict=True) if not is_out]
 
 
 async def add_entry(
@@ -71,8 +108,11 @@ async def add_entry(
 
     Raises:
         NotFoundError: there is no such parent.
+        KeptOutError: it speaks of what was forgotten and is kept out.
         InvalidInputError: the draft's message was removed.
     """
+    said = (draft.content, draft.speaker or "", *draft.subjects, *draft.tags, *draft.aliases)
+    await transaction.keep_outs.check(*said, what="entry")
     above = [draft.parent] if draft.parent else []
     # Locked before the words of the new one.
     if above and not await transaction.entries.select(above, lock=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.forgetting.redaction import RowRedaction
-    from mnestic.memory.forgetting.requests import Forgetting
+    from mnestic.memory.forgetting.requests import Forgetting, KeepOut
     from mnestic.memory.forgetting.topics import Topic
     from mnestic.memory.knowledge.claims import Span
     from mnestic.memory.knowledge.facts import Fact
@@ -156,4 +156,49 @@ class ForgettingStore(Protocol):
 
     async def uses_of_plans(self, plans: Collection[str]) -> dict[str, tuple[tuple[str, str], ...]]:
         """The jobs, with their agents, that have waited in plans, by plan."""
+        ...
+
+
+class KeepOutStore(Protocol):
+    """What was forgotten and must not be learned again, and what of a transaction's texts that is.
+
+    A text is given with what belongs to it, such as its speaker, after it.
+
+    All methods raise `ConfigurationError` where there are keep-outs, and not the key that they were made with.
+    """
+
+    async def add(self, forgetting_id: str, topic: str) -> None:
+        """Makes a forgetting that has begun keep its topic out.
+
+        Raises:
+            InvalidInputError: the topic has no words that mean something.
+        """
+        ...
+
+    async def list_keep_outs(self) -> tuple[KeepOut, ...]:
+        """The tombstones of the agent that keep something out, the oldest first."""
+        ...
+
+    async def lift(self, forgetting_id: str) -> None:
+        """Lets what a tombstone keeps out be learned again; the tombstone stays.
+
+        Raises:
+            NotFoundError: it keeps nothing out, or there is none.
+        """
+        ...
+
+    async def left_of(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Texts without the clauses that are kept out; empty where nothing is left."""
+        ...
+
+    async def are_kept_out(self, texts: Sequence[Sequence[str]]) -> tuple[bool, ...]:
+        """Whether texts speak of anything that is kept out."""
+        ...
+
+    async def check(self, *texts: str, what: str) -> None:
+        """Refuses texts that together speak of what is kept out.
+
+        Raises:
+            KeptOutError: they do; names the tombstone.
+        """
         ...

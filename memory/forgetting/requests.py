@@ -45,6 +45,19 @@ class Forgetting(DeferredModel):
     finished_at: AwareDatetime | None
 
 
+class KeepOut(DeferredModel):
+    """A tombstone that keeps what was forgotten out: when it was forgotten, by whom, and how many names the topic has."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    actor: str
+    requested_at: AwareDatetime
+    finished_at: AwareDatetime | None
+    name_count: int
+    key_id: str
+
+
 class ForgottenItem(DeferredModel):
     """What goes, as it stands: a fact, an entry, or a sentence out of something that stays.
 

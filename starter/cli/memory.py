@@ -58,6 +58,10 @@ class _MemoryGroup(LazyGroup):
             "mnestic.starter.cli.forgetting.forget:forget",
             "Forget a topic permanently: texts that have its words or are about it, and the facts from them.",
         ),
+        "keep-outs": (
+            "mnestic.starter.cli.forgetting.keep_outs:app",
+            "List and lift what was forgotten and must not be learned again.",
+        ),
         "world": (
             f"{_KNOWLEDGE}.world:world",
             "Show what is known about a subject: facts, their changes, patterns and predictions.",

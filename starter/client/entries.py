@@ -73,12 +73,15 @@ class EntryClient(ClientPart):
         Raises:
             NotFoundError: there is no such entry, or no such parent.
             InvalidInputError: a field has an invalid value.
+            KeptOutError: it speaks of what was forgotten and is kept out.
         """
         try:
             change = EntryChange.model_validate(changes)
         except ValidationError as error:
             raise refused(f"entry {entry_id}", error) from None
+        said = (change.content, *change.subjects, *change.tags, *change.aliases)
         async with self._scope.transaction(write=True) as transaction:
+            await transaction.keep_outs.check(*said, what=f"entry {entry_id}")
             before_change = await transaction.entries.select([entry_id])
             entry_ids_above = {change.parent, *(entry.parent for entry in before_change.values())}
             names = [name for name in {entry_id, *entry_ids_above} if name]

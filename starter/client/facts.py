@@ -151,6 +151,7 @@ class FactClient(ClientPart):
 
         Raises:
             InvalidInputError: a value is invalid, or the fact ends before it begins.
+            KeptOutError: it speaks of what was forgotten and is kept out.
         """
         check_name(subject, what="subject")
         check_predicate(predicate)
@@ -163,6 +164,7 @@ class FactClient(ClientPart):
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._scope.transaction(write=True) as transaction:
+            await transaction.keep_outs.check(subject, predicate, value, what="fact")
             now, said_at = await decision_time_now(transaction, subject, predicate)
             claim = Claim(
                 id=uuid.uuid4().hex,

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.forgetting.requests import Purged, TopicForgotten
+from mnestic.memory.forgetting.requests import KeepOut, Purged, TopicForgotten
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.client_scope import ClientPart, ClientScope
@@ -22,7 +22,7 @@ class ForgettingClient(ClientPart):
         self._lazy_temporal = lazy_temporal
 
     async def start(
-        self, topic: FreeText, *, confirm: str | None = None
+        self, topic: FreeText, *, confirm: str | None = None, keep_out: bool = False
     ) -> StartedWorkflow[Purged]:
         """Starts forgetting, as `forget` does, without waiting for the end.
 
@@ -32,7 +32,22 @@ class ForgettingClient(ClientPart):
             TemporalUnavailableError: Temporal does not answer.
         """
         forgetting = await topic_forgetting(self._scope, self._lazy_temporal, topic)
-        return await forgetting.start(topic, await forgetting.confirmed(topic, confirm))
+        preview = await forgetting.confirmed(topic, confirm)
+        return await forgetting.start(topic, preview, keep_out=keep_out)
+
+    async def keep_outs(self) -> tuple[KeepOut, ...]:
+        """What was forgotten and is kept from being learned again, the oldest first; nobody has its words any more."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.keep_outs.list_keep_outs()
+
+    async def lift_keep_out(self, keep_out_id: str) -> None:
+        """Lets what was forgotten be learned again when somebody says it; what is gone stays gone.
+
+        Raises:
+            NotFoundError: nothing is kept out under that id.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            await transaction.keep_outs.lift(keep_out_id)
 
     async def report(
         self, topic: FreeText, done: Purged, *, preview: TopicForgotten | None = None

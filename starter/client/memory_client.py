@@ -317,7 +317,9 @@ class MemoryClient(ChecksTexts):
             topic
         )
 
-    async def forget(self, topic: FreeText, *, confirm: str | None = None) -> TopicForgotten:
+    async def forget(
+        self, topic: FreeText, *, confirm: str | None = None, keep_out: bool = False
+    ) -> TopicForgotten:
         """Forgets a topic permanently: texts that have its words, and entries that the preview showed as similar.
 
         Matching entries are removed, with their vectors, messages and facts. From summaries,
@@ -326,18 +328,21 @@ class MemoryClient(ChecksTexts):
 
         Args:
             topic: A few words. A text matches if it has all of them, in any form.
+            keep_out: Whether the topic is kept from being learned again when somebody repeats it: messages lose what speaks of
+                it as they come in, and an entry or a fact is refused. `memory.forgetting.keep_outs` lists what is kept out.
             confirm: The token of `preview_forget`. Texts with the topic's words are removed even if they arrived
                 since then; of other texts, only the entries that were shown.
 
         Raises:
             InvalidInputError: there is no token, or it confirms something else; the topic
                 has no content words, or is too long.
+            ConfigurationError: `keep_out` has no key, or another one than keep-outs that there are.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
         forgetting = await topic_forgetting(self._scope, self._lazy_temporal, topic)
         preview = await forgetting.confirmed(topic, confirm)
-        done = await (await forgetting.start(topic, preview)).result()
+        done = await (await forgetting.start(topic, preview, keep_out=keep_out)).result()
         return await forgetting.report(topic, done, preview=preview)
 
     def export(self) -> AsyncGenerator[ExportLine, None]:

@@ -17,6 +17,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import (
@@ -82,7 +83,10 @@ class MemoryConnection(ChecksTexts):
         url, _ = find_database(settings)
         async with AsyncExitStack() as opened:
             memory = open_database(
-                url, cache_bytes=settings.cache_bytes, embedder=writing_embedder(settings)
+                url,
+                cache_bytes=settings.cache_bytes,
+                embedder=writing_embedder(settings),
+                keep_out_secret=KeepOutSecret(settings),
             )
             opened.push_async_callback(memory.close)
             await memory.check()

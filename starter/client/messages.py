@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from mnestic.memory.knowledge.ingestion import IngestCounts
+from mnestic.activities.knowledge.receiving import cut_kept_out
+from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.client_scope import ClientPart
 
@@ -11,9 +12,14 @@ class MessageClient(ClientPart):
     """The raw messages of one agent. `memory.ingest` stores messages and has facts extracted from them."""
 
     async def append(self, messages: Sequence[Resource]) -> int:
-        """Stores raw messages without extraction; returns how many were new."""
+        """Stores raw messages without extraction; returns how many were new.
+
+        They lose what speaks of a forgotten topic that is kept out.
+        """
+        incoming = [IncomingMessage(resource=message) for message in messages]
         async with self._scope.transaction(write=True) as transaction:
-            return await transaction.resources.append(messages)
+            left = await cut_kept_out(transaction, incoming)
+            return await transaction.resources.append([one.resource for one in left])
 
     async def count(self) -> IngestCounts:
         """How many messages are in each state of ingestion."""

@@ -63,8 +63,10 @@ class TopicForgetting:
         check_token(token, preview.token or "")
         return preview
 
-    async def start(self, topic: str, preview: TopicForgotten) -> WorkflowHandle[Any, Purged]:
-        """Starts the workflow that forgets what the preview shows."""
+    async def start(
+        self, topic: str, preview: TopicForgotten, *, keep_out: bool
+    ) -> WorkflowHandle[Any, Purged]:
+        """Starts the workflow that forgets what the preview shows; with `keep_out` nothing of it is learned from now on."""
         request = ForgetRequest(
             tenant_id=self._caller.tenant_id,
             agent_id=self._caller.agent_id,
@@ -75,6 +77,8 @@ class TopicForgetting:
             await transaction.forgetting.begin(
                 request.forgetting_id, topic, entries=preview.by_meaning
             )
+            if keep_out:
+                await transaction.keep_outs.add(request.forgetting_id, topic)
         workflow_id = forget_workflow_id(request.tenant_id, request.forgetting_id)
         try:
             with rpc_errors(self._connection.address, job_id=workflow_id):
@@ -90,6 +94,8 @@ class TopicForgetting:
                 await transaction.forgetting.finish(
                     request.forgetting_id
                 )  # the topic's words must not stay
+                if keep_out:
+                    await transaction.keep_outs.lift(request.forgetting_id)
             raise
 
     async def report(

@@ -12,7 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.export_ports import ExportStore
-from mnestic.memory.forgetting.ports import ForgettingStore
+from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, IngestStateStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
@@ -47,6 +47,7 @@ from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
+    from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
     from mnestic.stores.postgres.table_stores import TableStores
 
 _JOBS_NAMED = NamedQuery.of("""
@@ -64,10 +65,15 @@ class PostgresTransaction:
     """Implements `mnestic.memory.ports.Transaction`."""
 
     def __init__(
-        self, unit: UnitOfWork, caches: RetrievalCaches, *, embedder: Embedder | None = None
+        self,
+        unit: UnitOfWork,
+        caches: RetrievalCaches,
+        *,
+        embedder: Embedder | None = None,
+        secrets: "KeepOutSecrets | None" = None,
     ) -> None:
         self.unit = unit
-        self._embedder = embedder
+        self._embedder, self._secrets = embedder, secrets
         self.search = PostgresSearchStore(unit)
         self.accesses = PostgresAccessStore(unit)
         self.caches = caches
@@ -78,7 +84,7 @@ class PostgresTransaction:
             TableStores,
         )
 
-        return TableStores(self.unit, self._embedder)
+        return TableStores(self.unit, self._embedder, self._secrets)
 
     @property
     def working(self) -> WorkingMemoryStore:
@@ -156,6 +162,11 @@ class PostgresTransaction:
         return self._stores.forgetting
 
     @property
+    def keep_outs(self) -> KeepOutStore:
+        """See the port."""
+        return self._stores.keep_outs
+
+    @property
     def exports(self) -> ExportStore:
         """See the port."""
         return self._stores.exports
@@ -216,6 +227,7 @@ class PostgresMemory:
         embedder: Embedder | None = None,
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
+        keep_out_secrets: "KeepOutSecrets | None" = None,
     ) -> None:
         """Prepares the pool; the first transaction connects.
 
@@ -225,6 +237,7 @@ class PostgresMemory:
                 `IngestMessages` asks for them later.
             pool_size: Connections that stay open; as many again may be opened under load.
             cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
+            keep_out_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -244,7 +257,7 @@ class PostgresMemory:
         drop_closed(self.engine)
         prepare_unless_pooled(self.engine)
         send_reals(self.engine)
-        self._embedder = embedder
+        self._embedder, self._secrets = embedder, keep_out_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
 
@@ -263,7 +276,9 @@ class PostgresMemory:
                     write=write,
                     consistent=consistent,
                 )
-                yield PostgresTransaction(unit, self._caches, embedder=self._embedder)
+                yield PostgresTransaction(
+                    unit, self._caches, embedder=self._embedder, secrets=self._secrets
+                )
                 await unit.finish()
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:

@@ -54,7 +54,7 @@ _TABLES = {
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }
 _UPDATED_COLUMNS = {
-    "forgetting": "topic entries purged finished_at",
+    "forgetting": "topic entries purged finished_at kept_out",
     "memory_event": "subject predicate",
     "memory_retrievals": "preview memories notes skipped channel",
     "operation": "result",

@@ -4,8 +4,10 @@ They stand together because to build the tables takes a tenth of a second. `Post
 for the first transaction that needs one of them, so who only searches never does.
 """
 
+from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
 from mnestic.memory.ports import Embedder
 from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
+from mnestic.stores.postgres.forgetting.keep_outs import PostgresKeepOutStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
 from mnestic.stores.postgres.jobs.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.jobs.plans import PostgresPlanStore
@@ -31,7 +33,9 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 class TableStores:
     """The stores of one transaction."""
 
-    def __init__(self, unit: UnitOfWork, embedder: Embedder | None) -> None:
+    def __init__(
+        self, unit: UnitOfWork, embedder: Embedder | None, secrets: KeepOutSecrets | None
+    ) -> None:
         index = EntryIndex(unit, embedder)
         derived = DerivedEntries(unit, index)
         self.ledger = PostgresLedger(unit)
@@ -50,5 +54,6 @@ class TableStores:
         self.settings = PostgresSettingStore(unit)
         self.retrieval_log = PostgresRetrievalLogStore(unit)
         self.forgetting = PostgresForgettingStore(unit, derived)
+        self.keep_outs = PostgresKeepOutStore(unit, self.forgetting, secrets=secrets)
         self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)

@@ -164,6 +164,8 @@ MEMORY_CASES: Mapping[str, Case] = {
     "forget": lambda m, k: m.forget(TOPIC, confirm=k.token),
     "forget what is one's own": lambda m, k: forgotten(m),  # noqa: ARG005
     "forgetting.start": lambda m, k: m.forgetting.start(TOPIC, confirm=k.token),
+    "forgetting.keep_outs": lambda m, k: m.forgetting.keep_outs(),  # noqa: ARG005
+    "forgetting.lift_keep_out": lambda m, k: m.forgetting.lift_keep_out(k.purged.forgetting_id),
     "forgetting.report": lambda m, k: m.forgetting.report(SECRET, k.purged),
     "auto_retrieve": lambda m, k: m.auto_retrieve(QUESTION, "chat"),  # noqa: ARG005
     "context_for_query": lambda m, k: m.context_for_query(QUESTION),  # noqa: ARG005

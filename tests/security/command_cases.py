@@ -111,6 +111,8 @@ COMMAND_CASES: Mapping[str, Case] = {
     "memory forget": lambda k, _: (TOPIC, *ADA, "--confirm", k.token),
     "memory forget --yes": lambda *_: (TOPIC, *ADA),
     "memory forget --dry-run": lambda *_: (TOPIC, *ADA),
+    "memory keep-outs list": lambda *_: ADA,
+    "memory keep-outs lift": lambda k, _: (str(k.purged.forgetting_id), *ADA),
     "memory world": lambda *_: ("Mara", *ADA),
     "memory stats": lambda *_: ADA,
     "memory facts list": lambda k, _: (*ADA, "--subject", "Mara", *_cursor(k, "facts")),

@@ -124,6 +124,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     ForgettingClient: {
         "start": {"topic": "Paris"},
         "report": {"topic": "Paris", "done": Purged()},
+        "lift_keep_out": {"keep_out_id": "f1"},
     },
     WorkingMemoryClient: {
         "get": {"session_id": "s"},

@@ -43,6 +43,12 @@ def forget(
         str | None,
         typer.Option(metavar="TOKEN", help="Forget what --dry-run showed with this token."),
     ] = None,
+    keep_out: Annotated[
+        bool,
+        typer.Option(
+            "--keep-out", help="And never learn it again; `keep-outs` lists and lifts this."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Forget a topic permanently: texts that have its words or are about it, and the facts from them."""
@@ -57,9 +63,11 @@ def forget(
         async with await connect_client() as client, warn_if_unknown(client, agent):
             memory = client.memory(agent)
             preview = await memory.preview_forget(topic)
-            if dry_run or not _is_confirmed(preview, token=confirm, yes=yes):
+            if dry_run or not _is_confirmed(preview, token=confirm, yes=yes, keep_out=keep_out):
                 return preview
-            handle = await memory.forgetting.start(topic, confirm=confirm or preview.token)
+            handle = await memory.forgetting.start(
+                topic, confirm=confirm or preview.token, keep_out=keep_out
+            )
             try:
                 done = await wait_for_end(client, handle, report=_print_delay)
             except asyncio.CancelledError:
@@ -76,13 +84,13 @@ def forget(
         _print_outcome(outcome)
 
 
-def _is_confirmed(preview: TopicForgotten, *, token: str | None, yes: bool) -> bool:
+def _is_confirmed(preview: TopicForgotten, *, token: str | None, yes: bool, keep_out: bool) -> bool:
     if token is not None:
         return True  # which is checked when it begins
     _print_outcome(preview, to_error=True)
     if yes:
         return True
-    if preview.is_nothing:
+    if preview.is_nothing and not keep_out:
         return False
     err.print("Forget this permanently? [y/N] ", end="")  # standard output is for the answer alone
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, Column, text
+from sqlalchemy import CheckConstraint, Column, Index, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_
 
 
 class ForgettingRow(Table, table=True):
-    """A forgetting: who, the topic, and how many rows. The topic is removed when it is done."""
+    """A forgetting: who, the topic, and how many rows. Done, it has no topic, but may keep it out by hashes."""
 
     __tablename__ = "forgetting"
     __table_args__ = (
@@ -19,6 +19,12 @@ class ForgettingRow(Table, table=True):
             "(finished_at IS NULL) = (topic IS NOT NULL)"
             " AND (finished_at IS NULL OR entries IS NULL)",
             name="forgetting_finished",
+        ),
+        Index(
+            "forgetting_kept_out",
+            "tenant_id",
+            "agent_id",
+            postgresql_where=text("kept_out IS NOT NULL"),
         ),
     )
 
@@ -32,3 +38,4 @@ class ForgettingRow(Table, table=True):
     )
     requested_at: datetime = instant()
     finished_at: datetime | None = maybe_instant()
+    kept_out: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))

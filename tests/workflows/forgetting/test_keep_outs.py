@@ -1,0 +1,185 @@
+"""Keep-outs: what was forgotten is not learned again, by whichever way somebody repeats it, until that is lifted."""
+
+import base64
+from collections.abc import Callable
+from functools import partial
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
+from mnestic.memory.forgetting.requests import KeepOut
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.word_scan import scan_tables
+from tests.workflows.forgetting.forget_samples import learn, said
+
+Scan = Callable[..., dict[str, int]]
+TOPIC = "everything about Otilia / +33 6 12 34 56 78"
+
+
+@pytest.fixture
+def scan(admin_url: str, client: MnesticClient) -> Scan:
+    """Counts the rows of every table of an agent in which a word stands, in whatever column."""
+    return partial(scan_tables, admin_url, tenant=client.settings.tenant_id)
+
+
+@pytest.fixture
+def ada(client: MnesticClient) -> MemoryClient:
+    """The memory of one agent."""
+    return client.memory("ada")
+
+
+async def contents(memory: MemoryClient) -> set[str]:
+    entries, _ = await memory.entries.list(EntryQuery())
+    return {entry.content for entry in entries}
+
+
+async def keep_out(memory: MemoryClient, topic: str = TOPIC) -> KeepOut:
+    shown = await memory.preview_forget(topic)
+    await memory.forget(topic, confirm=shown.token, keep_out=True)
+    return (await memory.forgetting.keep_outs())[-1]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_messages_lose_what_is_kept_out_as_they_come_in(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await learn(client, said("1", "Otilia lives in Oslo."))
+    await keep_out(ada)
+
+    await learn(
+        client,
+        said("2", "Otilia lives in Oslo."),
+        said("3", "OTILIA lives in Oslo, but I like tea. Call 0033612345678."),
+        said("4", "I live in Ghent."),
+        said("5", "Good morning from me.", speaker="Otilia"),
+    )
+
+    assert await contents(ada) == {"I like tea.", "I live in Ghent."}
+    facts, _ = await ada.facts.list(statuses=("active", "archived"))
+    assert {(fact.predicate, fact.object) for fact in facts} == {
+        ("likes", "tea"),
+        ("lives_in", "Ghent"),
+    }
+    assert scan("otilia") == scan("0033612345678") == scan("oslo") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_channel_is_not_named_and_its_messages_stay(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await keep_out(ada, "Otilia")
+
+    await learn(client, said("1", "I live in Ghent.").model_copy(update={"channel": "for-otilia"}))
+    await ada.messages.append([said("2", "Otilia sings. Tea is hot.")])
+
+    assert await contents(ada) == {"I live in Ghent."}
+    assert scan("otilia") == {}
+    assert scan("tea") == {"resource": 1}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_entries_and_facts_are_refused_with_the_way_to_lift_it(ada: MemoryClient) -> None:
+    kept = await keep_out(ada)
+    entry = await ada.add("Tea is hot.")
+
+    for refused in (
+        ada.add("Call +33 (0)6 12 34 56 78 at noon."),
+        ada.add("She sings.", subjects=["Otilia"]),
+        ada.add("She sings.", tags=["otilia"]),
+        ada.facts.add("Otilia", "lives_in", "Oslo"),
+        ada.facts.add("Kim", "phone", "0612345678"),
+        ada.entries.change(entry.id, content="Otilia's tea is hot."),
+    ):
+        with pytest.raises(KeptOutError, match=f"keep-outs lift {kept.id}"):
+            await refused
+
+    assert (await ada.add("Call +33 6 12 34 56 79 at noon.")).content
+    assert await contents(ada) == {"Tea is hot.", "Call +33 6 12 34 56 79 at noon."}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_import_brings_nothing_of_it_back(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await learn(client, said("1", "Otilia lives in Oslo."), said("2", "I live in Ghent."))
+    await ada.facts.add("Otilia", "likes", "tea")
+    await ada.records.set("people", "otilia", {"age": 30})
+    lines = [line async for line in ada.export()]
+    await keep_out(ada)
+    assert scan("otilia") == {}
+
+    bea = client.memory("bea")
+    await keep_out(bea)
+    for memory in (ada, bea):
+        await memory.import_lines(lines)
+
+    assert await contents(ada) == await contents(bea) == {"I live in Ghent."}
+    assert scan("otilia") == scan("otilia", agent="bea") == {}
+    facts, _ = await bea.facts.list(statuses=("active", "archived"))
+    assert {fact.object for fact in facts} == {"Ghent"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_it_is_listed_and_lifted_by_its_id_with_an_audit_row(
+    client: MnesticClient, ada: MemoryClient, admin_url: str
+) -> None:
+    first, second = await keep_out(ada, "Otilia"), await keep_out(ada, "Project Falcon")
+
+    listed = await ada.forgetting.keep_outs()
+    await ada.forgetting.lift_keep_out(first.id)
+    await ada.add("Otilia sings.")
+    left = await ada.forgetting.keep_outs()
+
+    assert listed == (first, second)
+    assert first.requested_at <= second.requested_at
+    assert left == (second,)
+    with pytest.raises(NotFoundError, match="keep-out"):
+        await ada.forgetting.lift_keep_out(first.id)
+    assert await client.memory("bea").forgetting.keep_outs() == ()
+    with psycopg.connect(admin_url) as connection:
+        rows = connection.execute(
+            "SELECT action, target FROM mnestic.audit_log WHERE tenant_id = %s AND action LIKE 'keep_out.%%'",
+            [client.settings.tenant_id],
+        ).fetchall()
+    assert {("keep_out.add", first.id), ("keep_out.lift", first.id)} <= {*rows}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_tombstone_holds_neither_words_nor_unkeyed_hashes(
+    client: MnesticClient, ada: MemoryClient, scan: Scan, admin_url: str
+) -> None:
+    await keep_out(ada, "Otilia")
+
+    with psycopg.connect(admin_url) as connection:
+        (row,) = connection.execute(
+            "SELECT topic, entries, kept_out::text FROM mnestic.forgetting WHERE tenant_id = %s",
+            [client.settings.tenant_id],
+        ).fetchall()
+    assert row[:2] == (None, None)
+    assert "otilia" not in row[2].lower()
+    assert scan("otilia") == {}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_who_has_another_key_or_none_writes_nothing(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    kept = await keep_out(ada, "Otilia")
+    given = SecretStr(base64.b64encode(b"s" * 32).decode())
+    other = client.settings.model_copy(update={"keep_out_key": given})
+    none = client.settings.model_copy(update={"data_dir": client.settings.data_dir / "other"})
+
+    for settings, why in ((other, "another key"), (none, "is needed")):
+        async with await MemoryConnection.connect(settings) as connection:
+            with pytest.raises(ConfigurationError, match=f"MNESTIC_KEEP_OUT_KEY.*{why}.*{kept.id}"):
+                await connection.memory("ada").add("Tea is hot.")
+            await connection.memory("bea").add("Tea is hot.")
+    await (await start_ingest(client, agent_id="ada")).result()
+
+    assert await contents(ada) == set()
