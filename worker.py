@@ -214,6 +214,7 @@ async def _open_activities(
     try:
         await memory.check()
         async with open_models(settings) as models:
+            await models["auto"].load()
             yield memory, activities_of(memory, **models)
     finally:
         counts = memory.cache_counts()

@@ -116,6 +116,15 @@ class AutoRetriever:
         self._limits = limits or SourceLimits()
         self._settings_cache = settings_cache or LRUCache(_SETTINGS_BYTES)
         self._left: set[asyncio.Task[Any]] = set()
+        self._is_loaded = False
+
+    async def load(self) -> None:
+        """Loads the local models. A worker does so when it starts; else the first message waits, without a limit."""
+        if not self._is_loaded:
+            await asyncio.gather(
+                self._models.load(), asyncio.to_thread(self._count_tokens, "memory")
+            )
+            self._is_loaded = True
 
     async def find(
         self,
@@ -145,6 +154,7 @@ class AutoRetriever:
             InvalidInputError: the message is none that can be stored.
         """
         check_text(message, what="message")
+        await self.load()
         latest = asyncio.create_task(  # side by side with the settings
             self._within(self._limits.memories, _latest(caller, select.channel, session_id))
         )

@@ -26,6 +26,7 @@ Answer = TypeVar("Answer", Embeddings, RerankScores)
 _NONE: Rerankers = MappingProxyType({})
 _RERANKING = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
+_ANY_TEXT = "memory"
 log = logging.getLogger("mnestic.query_models")
 
 
@@ -54,9 +55,16 @@ class QueryModels:
         """
         self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
         self._closing = closing
+        self._is_loaded = False
         self._limits, self._prices = limits or ModelCallLimits(), prices
         self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._recordings: set[asyncio.Task[None]] = set()
+
+    async def load(self) -> None:
+        """Loads a local embedder, which takes a moment in a new process; that of a server needs nothing."""
+        if self._embedder.model is None and not self._is_loaded:
+            await self._embedder.embed([_ANY_TEXT])
+            self._is_loaded = True
 
     def embedder(
         self, caller: Caller, *, within: timedelta | None = None, is_budgeted: bool = True

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLim
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import InvalidInputError, NotesUnavailableError
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.caches import LRUCache
@@ -55,6 +56,19 @@ class OddVault:
     async def read(self, select: NoteSelection) -> NoteResults:
         assert select.tag
         return NoteResults(skipped=(SkippedNote(path="a\0.md", why="answers \0"),))
+
+
+class SlowToLoad(TokenVectorEmbedder):
+    """An embedder whose model takes a second to load, when it is first used."""
+
+    def __init__(self) -> None:
+        self.is_loaded = False
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        if not self.is_loaded:
+            await asyncio.sleep(1)
+            self.is_loaded = True
+        return await super().embed(texts)
 
 
 @pytest.fixture
@@ -229,6 +243,22 @@ async def test_what_a_vault_says_that_is_no_text_is_on_the_books_escaped(
 
 
 @pytest.mark.usefixtures("known")
+async def test_the_first_message_of_a_process_waits_for_the_model_without_a_limit(
+    memory: Memory, settings: Settings
+) -> None:
+    auto = AutoRetriever(
+        models=QueryModels(SlowToLoad()),
+        count_tokens=count_tokens,
+        limits=SourceLimits(memories=timedelta(seconds=0.9)),
+    )
+    fresh = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
+
+    first = await fresh.auto_retrieve(QUESTION, "cli")
+
+    assert first.skipped == ()
+    assert first.memories
+
+
 async def test_a_slow_memory_is_skipped_by_name_and_the_notes_are_told(
     make: Callable[..., MemoryClient], vault: FolderVault, admin_url: str
 ) -> None:
