@@ -12,6 +12,7 @@ from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.knowledge.job_knowledge import (
+    PromptFact,
     list_prompt_facts,
     receive_message,
     start_extraction,
@@ -137,7 +138,7 @@ class ThinkActivities:
                 await _learned(params)
                 return done
             filled = _fill_prompt(params, state, values)
-            found = await self._find(params, state, filled)
+            found = await self._find(params, state, filled, known=known)
             fitted = self._fitted(params, state, filled, known=known, found=found, context=context)
             max_tokens = _capped(params, used=used, input_tokens=fitted.tokens)
             log_entry = _log_entry(params, filled, fitted.retrieved)
@@ -180,9 +181,14 @@ class ThinkActivities:
         )
 
     async def _find(
-        self, params: ThinkInput, state: WorkingMemory, filled: _FilledPrompt
+        self,
+        params: ThinkInput,
+        state: WorkingMemory,
+        filled: _FilledPrompt,
+        *,
+        known: Sequence[PromptFact],
     ) -> AutoRetrievalHits:
-        """What is found for the prompt or its question, without what the history already contains."""
+        """What is found for the prompt or its question, without what the history and the facts already contain."""
         if params.retrieve is None:
             return AutoRetrievalHits()
         assert self._auto is not None, "a worker has a retriever"
@@ -192,7 +198,10 @@ class ThinkActivities:
             filled.question or filled.prompt.content,
             select=params.retrieve,
             session_id=params.scope.session_id,
-            prompt_texts=[message.content for message in history],
+            prompt_texts=[
+                *(message.content for message in history),
+                *(fact.sentence for fact in known),
+            ],
         )
 
     def _fitted(
@@ -201,7 +210,7 @@ class ThinkActivities:
         state: WorkingMemory,
         filled: _FilledPrompt,
         *,
-        known: Sequence[str],
+        known: Sequence[PromptFact],
         found: AutoRetrievalHits,
         context: JobContext,
     ) -> _Fitted:
@@ -219,7 +228,9 @@ class ThinkActivities:
                 f"together over max_input_tokens, {params.max_input_tokens}"
             )
             raise InvalidInputError(what="input of the model", why=why)
-        inserted, of_facts = self._facts_message(known, room=params.max_input_tokens - total)
+        inserted, of_facts = self._facts_message(
+            [fact.line for fact in known], room=params.max_input_tokens - total
+        )
         total += sum(self._tokens(message) for message in inserted)
         retrieved = self._retrieved(params, found, room=params.max_input_tokens - total)
         if retrieved.text:
@@ -255,19 +266,19 @@ class ThinkActivities:
         return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
 
     def _facts_message(
-        self, known: Sequence[str], *, room: int
+        self, lines: Sequence[str], *, room: int
     ) -> tuple[tuple[ChatMessage, ...], int]:
         """The message that quotes facts, and how many of them fit."""
         tokens = self._tokens(_quotation(()))
         count = 0
-        for line in known:
+        for line in lines:
             tokens += self._count_tokens(line) + 1  # the end of the line
             if tokens > room:
                 break
             count += 1
-        while count and self._tokens(_quotation(known[:count])) > room:
+        while count and self._tokens(_quotation(lines[:count])) > room:
             count -= 1  # lines together may take more than each by itself
-        return ((_quotation(known[:count]),) if count else ()), count
+        return ((_quotation(lines[:count]),) if count else ()), count
 
     def _tokens(self, message: ChatMessage) -> int:
         return self._count_tokens(message.content) + _TOKENS_A_MESSAGE

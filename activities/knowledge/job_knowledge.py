@@ -6,6 +6,7 @@ and a job never fails because a message cannot be ingested.
 
 from datetime import datetime
 from itertools import product
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 from temporalio import activity
@@ -16,6 +17,7 @@ from mnestic.activities.knowledge.receiving import receive
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.derived_entries import sentence_of
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.knowledge.facts import Fact
@@ -42,6 +44,13 @@ class FactsResult(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     facts: tuple[Fact, ...] = ()
+
+
+class PromptFact(NamedTuple):
+    """A fact for a prompt: its quoted line, and the sentence by which a search finds it."""
+
+    line: str
+    sentence: str
 
 
 class IngestExchangeInput(OperationInput):
@@ -90,11 +99,15 @@ class KnowledgeActivities:
 
 async def list_prompt_facts(
     transaction: Transaction, select: KnowledgeSelection | None
-) -> tuple[str, ...]:
-    """The facts for a prompt, a quoted line each, the most important first."""
+) -> tuple[PromptFact, ...]:
+    """The facts for a prompt, the most important first."""
     if select is None:
         return ()
-    return tuple(quote_fact(fact) for fact in await _find(transaction, select))
+    now = await transaction.now()
+    return tuple(
+        PromptFact(quote_fact(fact), sentence_of(fact, now=now))
+        for fact in await _find(transaction, select)
+    )
 
 
 async def receive_message(

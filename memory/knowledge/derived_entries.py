@@ -4,23 +4,26 @@ They stand apart from the enrichment of messages because nobody writes them: the
 its id, and go when it goes.
 """
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from functools import cache
-from importlib.resources import files
-from typing import cast
+from pathlib import Path
 
-import yaml
+from pydantic import RootModel
 
 from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.word_lists import read_word_lists
 
 LONGEST_EPISODE = 10_000  # characters of a summary that are searched
 _SUMMARY_CHARS = 200
+_FILE = Path(__file__).with_name("predicate_sentences.yaml")
 _ENDS = (".", "!", "?", "…", "。")
+
+
+class _Sentences(RootModel[dict[str, str]]):
+    """The forms of sentences, by predicate."""
 
 
 def entry_of_fact(fact: Fact, *, now: datetime) -> Entry:
@@ -70,17 +73,10 @@ def sentence_of(fact: Fact, *, now: datetime) -> str:
     Days are named where they matter: of a fact that begins on a later day, and of one whose end is known.
     """
     words = f"{{subject}} {fact.predicate.replace('_', ' ')} {{object}}"
-    form = _sentences().get(fact.predicate, words)
+    form = read_word_lists(_FILE, _Sentences)["en"].root.get(fact.predicate, words)
     said = form.format(subject=fact.subject, object=fact.object)
     if fact.valid_from.astimezone(UTC).date() > now.astimezone(UTC).date():
         said += f" from {fact.valid_from.astimezone(UTC):%Y-%m-%d}"
     if fact.valid_to is not None:
         said += f" until {fact.valid_to.astimezone(UTC):%Y-%m-%d}"
     return said if said.endswith(_ENDS) else f"{said}."
-
-
-@cache
-def _sentences() -> Mapping[str, str]:
-    """The form of each predicate's sentence."""
-    text = (files(__package__) / "predicate_sentences.yaml").read_text(encoding="utf-8")
-    return cast("Mapping[str, str]", yaml.safe_load(text))

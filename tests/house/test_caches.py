@@ -16,7 +16,6 @@ ALLOWED = {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
     },
-    "memory/knowledge/derived_entries.py": {"_sentences": "our own words"},
     "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
     "memory/retrieval/query_predicates.py": {
         "_defaults": "our own words",

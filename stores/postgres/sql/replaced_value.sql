@@ -8,7 +8,8 @@
       CROSS JOIN LATERAL (
          SELECT f.object FROM mnestic.fact AS f
           WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = s.name
-            AND f.predicate = p.name AND f.status <> 'active' AND f.cardinality = 'single' OFFSET 0) AS old
+            AND f.predicate = p.name AND f.status <> 'active' AND f.cardinality = 'single'
+            AND (f.status = 'deleted' OR f.valid_to IS NULL OR f.valid_to <= now()) OFFSET 0) AS old
       WHERE to_tsvector('simple', e.content) @@ phraseto_tsquery('simple', old.object)
         AND (to_tsvector('simple', e.content) @@ phraseto_tsquery('simple', s.name)
              OR EXISTS (SELECT FROM mnestic.entry_term AS t
@@ -21,5 +22,5 @@
         AND NOT EXISTS (
             SELECT FROM mnestic.fact AS f
              WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = s.name
-               AND f.predicate = p.name AND f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
+               AND f.predicate = p.name AND f.status <> 'deleted' AND (f.valid_to IS NULL OR f.valid_to > now())
                AND to_tsvector('simple', e.content) @@ phraseto_tsquery('simple', f.object))))

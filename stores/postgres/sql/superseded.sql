@@ -6,7 +6,7 @@ CASE WHEN e.kind = 'fact' THEN
      NOT EXISTS (SELECT FROM mnestic.fact AS f
                   WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id
                     AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL
-                             THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
+                             THEN f.status <> 'deleted' AND (f.valid_to IS NULL OR f.valid_to > now())
                              ELSE -- include valid_then
                              END)
      ELSE

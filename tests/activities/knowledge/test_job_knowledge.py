@@ -43,7 +43,7 @@ async def test_a_job_is_told_what_is_so_now(
 
     objects = ["Tidal Atlas", "Ghent", "Porto"]
     assert [fact.object for fact in listed.facts] == objects
-    assert all(name in line for name, line in zip(objects, told, strict=True))
+    assert all(name in fact.line for name, fact in zip(objects, told, strict=True))
     assert porto.fact.status == "active"
 
 

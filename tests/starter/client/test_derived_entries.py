@@ -259,3 +259,36 @@ async def test_an_export_has_no_derived_entries_and_makes_the_same_ones(
     assert not any("Kim likes tea." in line.model_dump_json() for line in lines)
     assert await derived(eve) == await derived(ada) == ["Kim likes tea.", "The boat was ordered."]
     assert [line async for line in eve.export()][1:] == lines[1:]
+
+
+async def test_what_is_so_until_something_known_begins_is_found_until_then(
+    ada: MemoryClient,
+) -> None:
+    later = datetime(2999, 1, 1, tzinfo=UTC)
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+    await ada.facts.add("Kim", "lives_in", "Rome", valid_from=later)
+
+    assert await derived(ada) == [
+        "Kim lives in Oslo until 2999-01-01.",
+        "Kim lives in Rome from 2999-01-01.",
+    ]
+    assert ("fact", "Kim lives in Oslo until 2999-01-01.") in told(
+        await ada.retrieve("Where does Kim live?")
+    )
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_is_forgotten_is_in_no_derived_entry(
+    ada: MemoryClient, memory: PostgresMemory, settings: Settings
+) -> None:
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+    await ada.facts.add("Kim", "likes", "tea")
+    await append(memory, settings, ("e1", "A boat to Oslo was ordered. Kim had tea."))
+
+    preview = await ada.preview_forget("Oslo")
+    await ada.forget("Oslo", confirm=preview.token)
+
+    tea, episode = await derived(ada)
+    assert "Oslo" not in episode
+    assert "Kim had tea." in episode
+    assert tea == "Kim likes tea."

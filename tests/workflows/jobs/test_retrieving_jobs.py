@@ -69,6 +69,16 @@ nodes:
     next: ask
   - {id: ask, kind: think, prompt: Answer the last message., retrieve: {question: "Where does Mara live?"}, next: end}
 """
+KNOWS = """
+name: knows
+nodes:
+  - id: ask
+    kind: think
+    prompt: Where does Mara live?
+    know: {subjects: [Mara]}
+    retrieve: {notes: false}
+    next: end
+"""
 Run = Callable[..., Awaitable[JobResult]]
 
 
@@ -324,3 +334,27 @@ async def test_a_workflow_of_ones_own_asks_memory(
         )
 
     assert told == [1, 1]
+
+
+@pytest.mark.usefixtures("working")
+async def test_a_fact_that_the_prompt_has_is_not_retrieved_too(
+    run: Run, model: EchoModel, client: MnesticClient
+) -> None:
+    await client.memory("ada").facts.add("Mara", "lives_in", "Turin")
+
+    await run(KNOWS)
+
+    assert sum(message.content.count("Turin") for message in model.asked[0]) == 1
+
+
+@pytest.mark.usefixtures("working", "ada")
+async def test_the_episode_of_a_job_is_found_once_it_has_ended(
+    run: Run, client: MnesticClient
+) -> None:
+    await run(THINKS.replace("${budget}", "8000"), job_id="visit", who="Mara")
+
+    (found,) = (await client.memory("ada").retrieve("Has the job visit completed?")).results
+
+    assert found.entry.kind == "episode"
+    assert found.entry.content.startswith("Job visit (thinks) completed.")
+    assert found.entry.session_id == "s1"
