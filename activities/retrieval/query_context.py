@@ -18,6 +18,7 @@ from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
+from mnestic.memory.retrieval.exact_terms import ExactTerms, spellings
 from mnestic.memory.retrieval.persons import named_groups
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.possessive_references import (
@@ -149,6 +150,7 @@ class ParsedQuery:
     known: ResolvedTerms
     policy: RetrievalPolicy
     words: WordEmbedder | None
+    exact_terms: ExactTerms
 
     def search(self, model: str, vector: bytes | None) -> Search:
         """The search that the sources get, with the vector of the query."""
@@ -243,7 +245,15 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             (*telling, *action_words(named.words)),
         )
     slips, quiet = _slips_and_quiet(named.words, context, known)
-    vocabulary = vocabulary_of(named.words, known, slips=slips, quiet=quiet, suggested=suggested)
+    identifiers = {word.text for word in question.words if word.is_identifier}
+    vocabulary = vocabulary_of(
+        named.words,
+        known,
+        slips=slips,
+        quiet=quiet,
+        suggested=suggested,
+        identifiers=identifiers,
+    )
     weights = vocabulary.weights
     number = max(1, len(weights) - len(by))
     silent = [name for name in named.names if not weights or not known.names[name].is_speaker]
@@ -269,6 +279,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
                 and not any(_is_known(word, known) for word in by)
             )
             or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
+            has_identifier=not identifiers.isdisjoint(named.words),
             includes_past=query.statuses != ("active",)
             or asks_about_past([word.text for word in question.words]),
             mode=query.mode,
@@ -287,6 +298,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         known=known,
         policy=context.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else context.words,
+        exact_terms=question.exact_terms,
     )
 
 
@@ -304,12 +316,13 @@ def _terms(context: QueryContext) -> Terms:
     """The terms that a query may name: names, words, tags, times and relatives."""
     question = context.question
     words = frozenset(word.text for word in question.words)
+    written = (spellings(word.text) for word in question.words if word.is_identifier)
     relatives = [*find_possessive_references(question.words)]
     keys = possible_names(question.words) | possible_names(context.named_before)
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
-        words=words,
+        words=words.union(*written),
         tags=keys | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
@@ -328,6 +341,7 @@ def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
         if word.may_name
         and (word.text[:1].isupper() or not known.names)
         and name_key(word.text) not in known.names
+        and not word.is_identifier
         and not _is_known(word.text, known)
         and (context.may_be_misspelt(word.text) or (word.is_capital and is_english_query))
     ]
@@ -346,7 +360,11 @@ def _slips_and_quiet(
     """The words that may be misspelt, and those without meaning in English."""
     telling = content_words(words)
     is_foreign = not is_english(words) and LANGUAGE not in known.languages
-    slips = [word for word in telling if is_foreign or context.may_be_misspelt(word)]
+    slips = [
+        word
+        for word in telling
+        if not any(map(str.isdigit, word)) and (is_foreign or context.may_be_misspelt(word))
+    ]
     return slips, set(words).difference(telling)
 
 

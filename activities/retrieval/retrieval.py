@@ -30,6 +30,7 @@ from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
 from mnestic.memory.retrieval.clauses import named_before, split_clauses
+from mnestic.memory.retrieval.exact_terms import set_identity
 from mnestic.memory.retrieval.merging import merge_answers
 from mnestic.memory.retrieval.persons import find_unrelated_turns, separate_by_person
 from mnestic.memory.retrieval.ports import SearchStore
@@ -192,6 +193,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
         by_meaning = query.mode == "semantic"
         late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
     separate_by_person(candidates, number=len(parsed.persons))
+    set_identity(candidates, parsed.exact_terms)
     ranked = rank(
         candidates,
         query=parsed.ranking_query,

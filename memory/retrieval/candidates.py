@@ -32,7 +32,8 @@ CONCERNS: tuple[Concern, ...] = get_args(Concern)
 # conversation, which has neighbours. `revises`: it says that something has changed. `names_time`: it names a time.
 # `is_by_named_speaker`: a turn of somebody whom the query names. `words` is BM25 for the query; `lexemes` has a bit for each
 # word of the query that the entry has; `cosine` is the similarity of meaning; `fact_match` is the share of the query that
-# the entry's facts answer; `late_interaction` is the similarity of its words to the query's words that it lacks.
+# the entry's facts answer; `late_interaction` is the similarity of its words to the query's words that it lacks; `identity`
+# is 1 if it has an exact term of the query, such as a ticket's number, and -1 if it has only another of that kind.
 ROW = np.dtype(
     [
         ("number", "<i8"),
@@ -52,6 +53,7 @@ ROW = np.dtype(
         ("cosine", "<f8"),
         ("fact_match", "<f8"),
         ("late_interaction", "<f8"),
+        ("identity", "i1"),
     ]
 )
 MOST_BITS = 60  # of `persons` and `lexemes`
@@ -148,7 +150,8 @@ class RankingQuery:
     """The query, as far as ranking needs it.
 
     `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
-    was read as a known one and may be somebody else's. `includes_past`: superseded entries count too.
+    was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
+    entry with the same answers. `includes_past`: superseded entries count too.
     """
 
     asked_at: datetime
@@ -158,5 +161,6 @@ class RankingQuery:
     is_question: bool = False
     asks_for_time: bool = False
     is_uncertain: bool = False
+    has_identifier: bool = False
     includes_past: bool = False
     mode: Mode = "hybrid"

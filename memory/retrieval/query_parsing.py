@@ -14,7 +14,9 @@ from typing import NamedTuple
 from mnestic.memory.knowledge.claims import YEARS, name_key
 from mnestic.memory.language.date_mentions import find_dates
 from mnestic.memory.language.dates import DateMention, Period
+from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.terms import STOP_WORDS
+from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
 _ENDS = frozenset(".!?:;\n")  # of sentences
@@ -98,7 +100,7 @@ class QueryWord(NamedTuple):
     """A word of a question, and whether it may be a name by itself.
 
     `is_capital`: it has a capital within a sentence, and no article. `is_acronym`: it has several capitals. `is_topic`: the question is about it, as about *Nate* in
-    "does Nate play". `is_owner`: it owns something, as in "Nate's turtles".
+    "does Nate play". `is_owner`: it owns something, as in "Nate's turtles". `is_identifier`: it is a number, code or address.
     """
 
     text: str
@@ -107,6 +109,7 @@ class QueryWord(NamedTuple):
     is_acronym: bool = False
     is_topic: bool = False
     is_owner: bool = False
+    is_identifier: bool = False
 
 
 class QueryWords(NamedTuple):
@@ -115,7 +118,8 @@ class QueryWords(NamedTuple):
     `words` excludes the words of the period. `period` is the time that it means; if it names no year, `earlier` has the
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
     for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
-    "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital.
+    "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
+    numbered names.
     """
 
     words: tuple[QueryWord, ...]
@@ -125,6 +129,7 @@ class QueryWords(NamedTuple):
     asks_for_time: bool
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
+    exact_terms: ExactTerms = ExactTerms()
 
 
 class NameMatch(NamedTuple):
@@ -142,7 +147,9 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     text = _SHORT_TITLE.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = _periods(text, asked_at)
     indirect = _INDIRECT.match(text)
-    words = tuple(_words(text, spans, subject_at=indirect.end() if indirect else 0))
+    exact_terms = find_exact_terms(_without(text, spans))
+    subject_at = indirect.end() if indirect else 0
+    words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))
     is_question = bool(_IS_QUESTION.search(text))
     is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
     return QueryWords(
@@ -153,6 +160,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         asks_for_time=bool(_ASKS_WHEN.match(text)),
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
+        exact_terms=exact_terms,
     )
 
 
@@ -162,12 +170,16 @@ def _proper_names(
     """The names with a capital, without titles; none if every word has one. `of_topics`: those the question is about."""
     if words[2:] and not any(word.text.islower() for word in words):
         return
-    for is_name, group in groupby(words, key=lambda word: word.is_capital or word.is_acronym):
+    for is_name, group in groupby(words, key=_is_written_as_name):
         words_of_name = list(group)
         if is_name and (not of_topics or any(word.is_topic for word in words_of_name)):
             named = (word.text for word in words_of_name)
             if name := tuple(word for word in named if word.casefold() not in _TITLES):
                 yield name
+
+
+def _is_written_as_name(word: QueryWord) -> bool:
+    return word.is_capital or word.is_acronym or word.is_identifier
 
 
 def possible_names(words: tuple[QueryWord, ...]) -> frozenset[str]:
@@ -249,34 +261,62 @@ def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
     return period
 
 
+def _without(text: str, spans: tuple[tuple[int, int], ...]) -> str:
+    """A text with blanks for some spans."""
+    for start, end in spans:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
 def _words(
-    text: str, spans: tuple[tuple[int, int], ...], *, subject_at: int
+    text: str,
+    spans: tuple[tuple[int, int], ...],
+    *,
+    identifiers: tuple[Identifier, ...],
+    subject_at: int,
 ) -> Iterator[QueryWord]:
-    before, end = "", 0
+    before, end, named = "", 0, list(identifiers)
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
             return
+        if match.start() < end:  # a part of an identifier
+            continue
         is_within, end = _ENDS.isdisjoint(text[end : match.start()]), match.end()
         if any(start < match.end() and match.start() < end for start, end in spans):
             before = match[0]
             continue
-        word = _POSSESSIVE.sub("", match[0])
-        is_telling = word.casefold() not in STOP_WORDS
-        is_large = word[:1].isupper() and before != ""
-        is_acronym = word.isupper() and word[1:] != ""
-        is_bare = before.casefold() not in _ARTICLES
-        is_capital = is_large and is_within and is_bare and not word.isupper()
-        follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
-        follows = follows or match.start() == subject_at
-        yield QueryWord(
-            word,
-            may_name=is_large or is_telling,
-            is_capital=is_capital,
-            is_acronym=is_acronym,
-            is_topic=is_capital and is_telling and (follows or word != match[0]),
-            is_owner=word != match[0],
+        while named and named[0].end <= match.start():
+            named.pop(0)
+        if named and named[0].start < match.end():
+            identifier = named.pop(0)
+            end = max(end, identifier.end)
+            before = identifier.text
+            yield QueryWord(identifier.text, may_name=True, is_identifier=True)
+            continue
+        yield _word(
+            match[0],
+            before=before,
+            is_within=is_within,
+            is_subject=match.start() == subject_at,
         )
         before = match[0]
+
+
+def _word(written: str, *, before: str, is_within: bool, is_subject: bool) -> QueryWord:
+    word = _POSSESSIVE.sub("", written)
+    is_telling = word.casefold() not in STOP_WORDS
+    is_large = word[:1].isupper() and before != ""
+    is_bare = before.casefold() not in _ARTICLES
+    is_capital = is_large and is_within and is_bare and not word.isupper()
+    follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
+    return QueryWord(
+        word,
+        may_name=is_large or is_telling,
+        is_capital=is_capital,
+        is_acronym=word.isupper() and word[1:] != "",
+        is_topic=is_capital and is_telling and (follows or is_subject or word != written),
+        is_owner=word != written,
+    )
 
 
 def _grams(words: tuple[QueryWord, ...]) -> Iterator[tuple[int, int, str]]:

@@ -86,7 +86,7 @@ def rank(
     total = total + boost
     best, most_evidence = total.max(), evidence.max()
     score = scores.confidence() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= scores.neighbour_discount(edges, evidence)
+    score *= scores.neighbour_discount(edges, evidence) * scores.identity_discount
     if query.period is not None:
         score *= scores.period_discount(evidence)
     share = (

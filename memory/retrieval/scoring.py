@@ -23,6 +23,7 @@ from mnestic.memory.retrieval.candidates import (
     Succession,
     Values,
 )
+from mnestic.memory.retrieval.exact_terms import OTHER, SAME
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.supersession import apply_supersession
 
@@ -37,7 +38,11 @@ _TAGGED = 0.7  # of the weight of a word, for an entry that has a tag of the que
 # Shares of the words: from the first a question begins to repeat the query, from the second it is the same.
 _REPEATED, _REPEATS = 0.6, 0.85
 _REPEATED_DISCOUNT = 0.6  # of its own total that is taken off an entry that repeats the query
-_UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person
+_IDENTIFIED = 0.85  # the least lexical score of an entry with an identifier of the query
+_OTHER_IDENTITY = (
+    0.3  # of the signals, and of the score, for an entry with another identifier in its place
+)
+_UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person or identifier
 _LATER = 0.01  # by how much the later of two succeeding values ranks above the earlier one
 _NEIGHBOUR_DISCOUNT = 0.85  # left of the score of an entry with propagated scores alone
 # Where an entry of the period has this share of the best evidence, entries of other times keep this share of their scores.
@@ -83,6 +88,8 @@ class SignalScores:
         elif not query.weights and (query.names or query.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not query.names)
             words = 1.0 * (is_named & (query.period is None or self._time_proximity == 1))
+        if query.has_identifier:
+            words = np.maximum(words, _IDENTIFIED * (rows["identity"] == SAME))
         reach = policy.full_cosine - policy.min_cosine
         meaning = np.clip((rows["cosine"] - policy.min_cosine) / reach, 0, 1)
         if query.mode == "semantic":
@@ -106,7 +113,21 @@ class SignalScores:
         shares["open"] = others if self._query.names else 1.0
         shares["apart"] = others
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
-        return np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
+        share = share * self.identity_discount
+        return np.where(
+            self.concern["other"] & ~self.rows["is_turn"], others**2 * self.identity_discount, share
+        )
+
+    @cached_property
+    def identity_discount(self) -> Values:
+        """The factor of each entry: less than 1 if it has another identifier in the place of one in the query."""
+        return np.where(self.rows["identity"] == OTHER, _OTHER_IDENTITY, 1.0)
+
+    @cached_property
+    def _is_uncertain(self) -> bool:
+        """Whether the query may be about an unknown person, or names an identifier that no entry has."""
+        is_identified = bool((self.rows["identity"] == SAME).any())
+        return self._query.is_uncertain or (self._query.has_identifier and not is_identified)
 
     def own_signals(self) -> dict[str, Values]:
         """The signals of the entries themselves. Of these, words and meaning are propagated to others; facts are not."""
@@ -137,7 +158,7 @@ class SignalScores:
         strongest = float((self._share * (1 - silence)).max())
         above = self._policy.slope * (strongest - self._policy.midpoint)
         confidence = 1 / (1 + math.exp(min(_MOST_EXPONENT, -above)))
-        return _UNCERTAIN * confidence if self._query.is_uncertain else confidence
+        return _UNCERTAIN * confidence if self._is_uncertain else confidence
 
     def _telling_parts(self) -> list[tuple[Values, float]]:
         """Which entries are about the names, and which are of the period, each with its inverse document frequency.

@@ -11,6 +11,7 @@ from rapidfuzz.distance import OSA
 
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
 from mnestic.memory.language.terms import STOP_WORDS
+from mnestic.memory.retrieval.exact_terms import spellings
 from mnestic.memory.retrieval.search import QueryLexeme, ResolvedTerms, Suggestions, Vocabulary
 
 _MOST_WORDS = 60  # of a query, those with the highest weights; each has a bit
@@ -38,6 +39,7 @@ def vocabulary_of(
     slips: Collection[str] = (),
     quiet: Collection[str] = (),
     suggested: Suggestions | None = None,
+    identifiers: Collection[str] = (),
 ) -> Vocabulary:
     """The words of a query as lexemes, in each language of the agent's entries.
 
@@ -49,13 +51,14 @@ def vocabulary_of(
         slips: Words that may be misspelt; if they are unknown, the suggestions replace them.
         quiet: Words without meaning in English.
         suggested: Corrections of lexemes that no entry has.
+        identifiers: Words that are matched whole: their parts do not count by themselves.
     """
     if not known.entries:
         return Vocabulary()
     meant = suggested.lexemes if suggested else {}
     telling = [
         (word, entries_of)
-        for word, entries_of in _telling(words, known, quiet=quiet)
+        for word, entries_of in _telling(words, known, quiet=quiet, identifiers=identifiers)
         if not (
             word in slips
             and _is_function_slip(word, entries_of, meant, is_first=word == words[0], known=known)
@@ -93,11 +96,19 @@ def vocabulary_of(
 
 
 def _telling(
-    words: Sequence[str], known: ResolvedTerms, *, quiet: Collection[str]
+    words: Sequence[str],
+    known: ResolvedTerms,
+    *,
+    quiet: Collection[str],
+    identifiers: Collection[str] = (),
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
     found = []
     for word in words:
+        if word in identifiers:
+            mine = _written(word, known)
+            found.append((word, mine, LanguageVote(known.languages, is_known=any(mine.values()))))
+            continue
         for part in known.words.get(word, ()):
             read = {
                 name: one for name, one in part.items() if name != LANGUAGE or word not in quiet
@@ -110,6 +121,19 @@ def _telling(
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:
             yield word, mine
+
+
+def _written(identifier: str, known: ResolvedTerms) -> dict[str, int]:
+    """The lexemes of an identifier in each of its spellings: of each the longest with a digit, or else the longest."""
+    mine: dict[str, int] = {}
+    for spelling in spellings(identifier):
+        parts = [one for part in known.words.get(spelling, ()) for one in part.values()]
+        with_digit = [one for one in parts if any(map(str.isdigit, one.lexeme))]
+        longest = max((len(one.lexeme) for one in with_digit or parts), default=0)
+        mine |= {
+            one.lexeme: one.entries for one in with_digit or parts if len(one.lexeme) == longest
+        }
+    return mine
 
 
 def _is_function_slip(

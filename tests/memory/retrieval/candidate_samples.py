@@ -30,6 +30,7 @@ class Sample:
     cosine: float = 0.0
     fact_match: float = 0.0
     late_interaction: float = 0.0
+    identity: int = 0
     times: tuple[tuple[datetime, datetime], ...] = ()
     said: tuple[str, ...] = ()
     content: str = ""

@@ -365,3 +365,15 @@ def test_what_says_just_the_min_evidence_share_is_told_however_that_is_rounded()
         best = entry(1, words=(0.5 + tenth / 200) * FULL, cosine=tenth / 100, is_turn=True)
         edges: Edges = {1: [(2, "second_neighbour")]}
         assert order(ranked(best, entry(2, is_turn=True), edges=edges, policy=policy)) == [1, 2]
+
+
+def test_another_identifier_is_no_answer_and_the_same_one_is() -> None:
+    same = entry(1, words=0.2 * FULL, identity=1)
+    other = entry(2, words=FULL, cosine=0.7, identity=-1)
+    asked = query(has_identifier=True)
+
+    (first, *_) = found = ranked(same, other, query=asked)
+
+    assert order(found) == [1]
+    assert first.score > 0.9
+    assert ranked(other, query=asked) == []

@@ -1,0 +1,36 @@
+"""Identifiers and numbered names are the same or others, however alike they look."""
+
+import pytest
+
+from mnestic.memory.retrieval.exact_terms import OTHER, SAME, find_exact_terms, spellings
+
+
+@pytest.mark.parametrize(
+    ("asked", "content", "identity"),
+    [
+        ("What is PAY-310 about?", "PAY-310 is the refund that failed twice.", SAME),
+        ("What is PAY-310 about?", "pay 310 is the refund that failed twice.", SAME),
+        ("What is pay 310 about?", "PAY-301 is the refund that failed twice.", OTHER),
+        ("What is PAY-310 about?", "PAY-301 is the refund that failed twice.", OTHER),
+        ("What is PAY-310 about?", "PAY-301 was split into PAY-310 and PAY-311.", SAME),
+        ("What is PAY-310 about?", "The refund failed twice.", 0),
+        ("Who sits in room 415?", "Room 451 is free.", OTHER),
+        ("Who sits in room 415?", "Room 415 is taken.", SAME),
+        ("Does Redis 7 run there?", "Redis 6 runs there.", OTHER),
+        ("Does Redis 7 run there?", "There redis 7 runs.", SAME),
+        ("Who uses Node 20.1?", "We use Node 20.11.", OTHER),
+        ("Whose alarm code is 6614?", "My alarm code is 6641.", OTHER),
+        ("Whose alarm code is 6614?", "My alarm code is 6614.", SAME),
+        ("Did 20 people come?", "About 12 people came.", 0),
+        ("Who earns more than 3000 euros?", "I earn 3,200 euros.", 0),
+        ("What changed in 2019?", "In 2020 we moved.", OTHER),
+    ],
+)
+def test_an_exact_term_is_in_an_entry_or_another_is(
+    asked: str, content: str, identity: int
+) -> None:
+    assert find_exact_terms(asked).identity(find_exact_terms(content)) == identity
+
+
+def test_an_identifier_is_looked_for_in_all_its_spellings() -> None:
+    assert spellings("PAY-310") == {"PAY-310", "PAY 310", "PAY310"}
