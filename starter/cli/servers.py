@@ -117,7 +117,7 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
         raise typer.Exit(EXIT_INTERRUPTED)
     await starting
     try:
-        _announce(runtime, as_json=as_json)
+        _announce(runtime, settings.data_dir.expanduser().resolve(), as_json=as_json)
         if settings.temporal_address is None:
             err.print(_OPEN_TO_ACCOUNTS, soft_wrap=True)
         ended = asyncio.create_task(runtime.wait())
@@ -132,7 +132,7 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     err.print("Stopped.")
 
 
-def _announce(runtime: "EmbeddedRuntime", *, as_json: bool) -> None:
+def _announce(runtime: "EmbeddedRuntime", data_dir: Path, *, as_json: bool) -> None:
     state = runtime.state
     if as_json:
         print_json(
@@ -142,10 +142,12 @@ def _announce(runtime: "EmbeddedRuntime", *, as_json: bool) -> None:
                 "temporal": state.temporal_address,
                 "temporal_ui": state.temporal_ui,
                 "database": state.database_url,
+                "data_dir": str(data_dir),
             }
         )
         return
     out.print(f"Temporal UI  {state.temporal_ui or '(your own)'}")
     out.print(f"Temporal     {state.temporal_address}")
     out.print(f"Postgres     {state.database_url}", soft_wrap=True)
-    out.print("ready")
+    out.print(f"Data         {data_dir}", markup=False, soft_wrap=True)
+    out.print("ready; press Ctrl-C to stop")

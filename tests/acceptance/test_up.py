@@ -200,6 +200,20 @@ def test_ctrl_c_does_not_wait_for_a_worker_to_come_back(
     assert up.left() == []
 
 
+def test_it_says_where_its_data_is_and_how_to_stop_it(
+    processes: Any, mnestic: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "data"
+
+    running = processes.start(mnestic, "up", "--no-worker", "--data", data)
+    running.until(lambda: "ready" in running.out, what="ready")
+    running.stop(signal.SIGINT)
+
+    assert f"\nData         {data.resolve()}\n" in running.out
+    assert running.out.endswith("\nready; press Ctrl-C to stop\n")
+    assert running.code == 0
+
+
 def test_a_stop_while_it_starts_leaves_nothing(
     processes: Any, mnestic: str, tmp_path: Path
 ) -> None:
