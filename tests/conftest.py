@@ -113,8 +113,7 @@ class _Servers:
 def pytest_configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
-    is_pooled = bool(os.environ.get(_POOLER))
-    if is_pooled and find_pgbouncer() is None:
+    if (is_pooled := bool(os.environ.get(_POOLER))) and find_pgbouncer() is None:
         raise pytest.UsageError(f"{_POOLER} is set, and pgbouncer is not installed")
     for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
         del os.environ[name]
@@ -132,10 +131,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _memory_folder() -> Path | None:
-    """A folder in memory, where the system has one with room: both servers sync each commit to their disk.
-
-    No test needs the data of these servers after a crash of the machine.
-    """
+    """A folder in memory, if the system has one with room; servers sync each commit, and no test survives a crash."""
     folder = Path("/dev/shm")
     has_room = os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _ROOM_BYTES
     return folder if has_room else None

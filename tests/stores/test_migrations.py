@@ -1,9 +1,8 @@
 """The migrations: which there are, how they run, and what becomes of the rows that are there."""
 
-import json
 import re
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from importlib.resources import as_file, files
 from typing import Any
 
@@ -11,19 +10,17 @@ import psycopg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from psycopg import sql
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.knowledge.claims import Claim, ClaimSource, Span
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
+from tests.stores.migration_samples import NOON, insert, moved_in
 from tests.stores.search_samples import read_words
 
 STATE_OF_0_1_0 = """
@@ -31,7 +28,6 @@ INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, st
 VALUES ('t1', 'ada', 's1', 3, %s, now())
 """
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LESSONS = {
     "received": None,
     "extracted": None,
@@ -111,35 +107,6 @@ async def test_working_memory_of_0_1_0_becomes_what_a_snapshot_takes_over(empty_
             "SELECT relforcerowsecurity FROM pg_class WHERE relname = 'working_memory'"
         ).fetchone()
     assert walled == (True,)
-
-
-def moved_in(place: str, *, days: int) -> Claim:
-    return Claim(
-        id=place,
-        subject="Mara",
-        predicate="lives_in",
-        object=place,
-        said_at=NOON + timedelta(days=days),
-        source=ClaimSource(
-            extractor="rules-1", session_id="s", source_id="learned", span=Span(start=0, end=16)
-        ),
-    )
-
-
-def insert(connection: psycopg.Connection[Any], table: str, values: dict[str, Any]) -> None:
-    """A row of agent ada, with the columns that are named."""
-    row = {"tenant_id": "t1", "agent_id": "ada"} | {
-        name: json.dumps(value) if isinstance(value, (dict, list)) else value
-        for name, value in values.items()
-    }
-    connection.execute(
-        sql.SQL("INSERT INTO mnestic.{} ({}) VALUES ({})").format(
-            sql.Identifier(table),
-            sql.SQL(", ").join(map(sql.Identifier, row)),
-            sql.SQL(", ").join(sql.Placeholder() * len(row)),
-        ),
-        list(row.values()),
-    )
 
 
 def insert_messages_of_0003(connection: psycopg.Connection[Any]) -> None:
@@ -299,141 +266,3 @@ async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
         assert sorted(counted.fetchall()) == sorted(left) == [("ghent", 4), ("live", 4)]
         corpus = owner.execute("SELECT entries, lexemes, languages FROM mnestic.corpus").fetchall()
     assert corpus == [(4, 8, ["english"])]
-
-
-def insert_entry_of_0010(connection: psycopg.Connection[Any], number: int) -> None:
-    """One third of them asks something, and the first names a time."""
-    today = {"words": "today", "start": NOON.isoformat(), "end": NOON.isoformat()}
-    entry = {
-        "id": f"e{number}",
-        "entry_type": "interaction",
-        "status": "active",
-        "content": "I live in Ghent." if number % 3 else "Where do you live?",
-        "summary": "",
-        **{name: [] for name in ("subjects", "keywords", "tags", "aliases", "related")},
-        "times": [today] if number == 1 else [],
-        "importance": 0.5,
-        "critical": False,
-        "access_count": 0,
-        "language": "english",
-        **dict.fromkeys(("at", "created_at", "updated_at"), NOON),
-    }
-    insert(connection, "entry", entry)
-
-
-def test_entries_of_0010_get_their_marks(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0010")
-    with psycopg.connect(empty_url) as owner:
-        for number in range(450):  # beyond a batch of the migration
-            insert_entry_of_0010(owner, number)
-
-    migrate(empty_url)
-
-    with psycopg.connect(empty_url) as owner:
-        marked = owner.execute("SELECT features, count(*) FROM mnestic.entry GROUP BY 1").fetchall()
-        walled = owner.execute(
-            "SELECT relforcerowsecurity FROM pg_class WHERE oid = 'mnestic.entry'::regclass"
-        ).fetchone()
-    assert dict(marked) == {0: 299, EntryFeatures.ASKS: 150, EntryFeatures.NAMES_TIME: 1}
-    assert walled == (True,)
-
-
-def insert_what_can_answer_of_0015(connection: psycopg.Connection[Any]) -> None:
-    """A fact of a message, two by hand of whom one ends, one that was replaced, and an episode."""
-    insert_entry_of_0015(connection)
-    by_hand = {"source": ClaimSource(extractor="person")}
-    then = {"valid_to": datetime(2999, 1, 1, tzinfo=UTC)}
-    nuts = {"predicate": "allergic_to", **by_hand}
-    claims = {
-        "lives_in": [
-            moved_in("Ghent", days=0).model_copy(update={"subject": "Tom"}),
-            moved_in("Genk", days=-2).model_copy(update=by_hand),
-            moved_in("Oslo", days=0).model_copy(update=by_hand | then),
-        ],
-        "allergic_to": [moved_in("nuts", days=0).model_copy(update=nuts)],
-    }
-    for name, each in claims.items():
-        for claim in each:
-            row = claim.model_dump(mode="json", exclude={"session_id", "source_id"})
-            keys = {"subject_key": claim.subject.casefold(), "recorded_at": NOON}
-            insert(connection, "claim", row | keys)
-        for subject in ("Tom", "Mara"):
-            about = [claim for claim in each if claim.subject == subject]
-            for fact in resolve(about, owner="t1/ada", predicate=default_predicate(name)):
-                keys = {"subject_key": subject.casefold(), "object_key": fact.object.casefold()}
-                times = {"created_at": NOON, "updated_at": NOON}
-                insert(connection, "fact", fact.model_dump(mode="json") | keys | times)
-    episode = {"id": "job-1", "session_id": "s", "summary": "The boat was ordered.", "payload": {}}
-    insert(connection, "episode", episode | {"created_at": NOON})
-    insert(connection, "agent_revision", {"revision": 1, "updated_at": NOON})
-
-
-def insert_entry_of_0015(connection: psycopg.Connection[Any]) -> None:
-    """The entry of the message behind what Tom claims."""
-    names = ("subjects", "keywords", "tags", "aliases", "related", "times")
-    entry = {
-        "id": "said",
-        "entry_type": "interaction",
-        "status": "active",
-        "content": "I live in Ghent.",
-        "summary": "",
-        "session_id": "s",
-        "source_id": "learned",
-        **{name: [] for name in names},
-        "importance": 0.5,
-        "critical": False,
-        "access_count": 0,
-        "language": "english",
-        "features": 0,
-        **dict.fromkeys(("at", "created_at", "updated_at"), NOON),
-    }
-    insert(connection, "entry", entry)
-    insert(connection, "corpus", {"entries": 1, "lexemes": 2, "languages": "{english}"})
-
-
-async def test_facts_and_episodes_of_0015_are_entries_of_the_index(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0015")
-    with psycopg.connect(empty_url) as owner:
-        insert_what_can_answer_of_0015(owner)
-
-    migrate(empty_url)
-
-    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
-    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**scope, write=True) as transaction:
-        entries, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact", "episode")))
-        about, _ = await transaction.entries.list_entries(
-            EntryQuery(kinds=("fact",), subject="mara")
-        )
-        numbers = await transaction.entries.count()
-        bare = await transaction.entries.list_unembedded("some-model", limit=9)
-        words = await read_words(transaction, "oslo", "boat")
-        active, _ = await transaction.facts.list_facts(subject="Mara")
-        await transaction.facts.claim(
-            [moved_in("Rome", days=9)]  # which replaces Oslo
-        )
-    async with memory.transaction(**scope, write=False) as transaction:
-        after, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact",)))
-    await memory.close()
-
-    sentences = {"Mara lives in Oslo until 2999-01-01.", "Mara is allergic to nuts."}
-    assert {entry.content for entry in entries} == {*sentences, "The boat was ordered."}
-    assert {entry.content for entry in about} == sentences
-    assert {entry.id for entry in about} == {fact.id for fact in active}
-    assert (numbers.total, numbers.by_kind) == (1, {"message": 1, "fact": 2, "episode": 1})
-    assert len(bare) == 4
-    assert all(one.is_known for one in words.query_lexemes)
-    assert {entry.content for entry in after} == {
-        "Mara is allergic to nuts.",
-        "Mara lives in Rome.",
-    }
-    with psycopg.connect(empty_url) as owner:
-        open_tables = owner.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace "
-            "AND relrowsecurity AND NOT relforcerowsecurity"
-        ).fetchall()
-    assert open_tables == []
