@@ -146,8 +146,9 @@ class InboxClient(ChecksTexts):
         Args:
             content: The correction in words.
             statement: The corrected fact itself, which supersedes the wrong one.
-            corrects: Id of the message in the session that was wrong: of a predicate with many objects,
-                those that it named, and the correction does not, never were so.
+            corrects: Id of the message in the session that was wrong, which no search finds any more unless facts
+                that were learned from both say that a part of it is right. Of a predicate with many objects, those
+                that it named, and the correction does not, never were so.
             speaker: Who says so.
             source_id: Its id; made up without one.
             session_id: The conversation that it is part of.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.entries import EntryQuery, EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
@@ -113,7 +113,9 @@ def _message(item: Item) -> IncomingMessage:
         content=item["text"],
         at=item["at"],
     )
-    return IncomingMessage(resource=said, kind=kind, entry_type="interaction")
+    corrects = item.get("corrects")
+    entry_type: EntryType = "correction" if corrects else "interaction"
+    return IncomingMessage(resource=said, kind=kind, entry_type=entry_type, corrects=corrects)
 
 
 async def _add(memory: MemoryClient, item: Item) -> None:

@@ -1,7 +1,7 @@
 """The regression suite of retrieval: questions on `worlds/`, and what must and must not come back by default settings.
 
 A world is what its agents remember, in order: messages (`text`, with who said it, or which tool returned it,
-when and where), entries that are added (`add`), settings (`set`), and changes by hand (`archive`, `remove`, `change`,
+when and where, and which message it `corrects`), entries that are added (`add`), settings (`set`), and changes by hand (`archive`, `remove`, `change`,
 `fact`, `delete_fact`). A case asks it something, `with` fields of `RetrievalQuery`, or with a `budget` what a prompt is told; of the ids of entries
 that come back `must` and `must_not` name some, `only` all; `first` and `first_of` tell which is the first,
 `count` how many there are, and `empty` that there are none. Beside the cases a world may name questions that are

@@ -220,7 +220,6 @@ def _filters(search: Search) -> dict[str, Any]:
         "statuses": list(query.statuses),
         "includes_superseded": query.statuses == ("archived",),
         "includes_expired": "archived" in query.statuses and query.as_of is None,
-        "as_of": query.as_of,
         "entry_kinds": list(query.kinds) or None,
         "types": list(query.entry_types) or None,
         "session_id": query.session_id,
@@ -234,9 +233,10 @@ def _filters(search: Search) -> dict[str, Any]:
 
 
 def _superseding(search: Search) -> dict[str, Any]:
-    """When claims have to be valid, and whether entries without a valid claim are left out."""
+    """When claims have to be valid, and whether entries without a valid claim, or corrected ones, are left out."""
     return {
         **validity_parameters(search.valid_interval),
+        "as_of": search.query.as_of,
         "related_predicates": sorted(search.related_predicates),
         "fact_subjects": sorted(search.fact_subjects),
         "excludes_superseded": search.query.statuses == ("active",),

@@ -7,6 +7,7 @@ allowed AS MATERIALIZED (
     SELECT e.number FROM mnestic.entry AS e
      WHERE CAST(%(is_filtered)s AS boolean) AND e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
        AND (e.status = ANY(CAST(%(statuses)s AS text[]))
+            OR CAST(%(includes_superseded)s AS boolean) AND -- include corrected
             -- An entry of which no claim is valid, now or at `as_of`, counts as archived too. All such entries are found once.
             OR CAST(%(includes_superseded)s AS boolean) AND (e.session_id, e.source_id) IN (
                 WITH valid AS MATERIALIZED (

@@ -1,5 +1,5 @@
 -- A fragment of other queries: whether the entry e says what is so no longer, now or in the interval of the query. Of a
--- message: no claim of it is valid; null without claims. If some claims have predicates that the query is about, only these
+-- message: a correction names it, or no claim of it is valid; null without either. If some claims have predicates that the query is about, only these
 -- count. Where none has, and of an episode: its text has a value that another has replaced. An entry of a fact is valid
 -- while the fact is.
 CASE WHEN e.kind = 'fact' THEN
@@ -10,6 +10,8 @@ CASE WHEN e.kind = 'fact' THEN
                              ELSE -- include valid_then
                              END)
      ELSE
+ -- include corrected
+ OR
  (SELECT COALESCE(bool_and(NOT claimed.holds) FILTER (WHERE claimed.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
                   bool_and(NOT claimed.holds) OR -- include replaced_value
                   )

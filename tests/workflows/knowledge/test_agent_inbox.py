@@ -76,6 +76,25 @@ async def test_a_correction_takes_back_what_its_message_said_of_many(
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_correction_of_an_added_entry_takes_it_out_of_search(
+    client: MnesticClient, settled: Settled
+) -> None:
+    memory = client.memory("ada")
+    wrong = await memory.add("My plan is starter-legacy-2024.", speaker="Mara")
+
+    await client.inbox("ada").correction(
+        "My plan is scale-annual-2026.",
+        speaker="Mara",
+        session_id=wrong.session_id,
+        corrects=wrong.source_id,
+    )
+    await settled(2)
+
+    retrieval = await memory.retrieve("Which plan does Mara have?")
+    assert [one.entry.content for one in retrieval.results] == ["My plan is scale-annual-2026."]
+
+
+@pytest.mark.usefixtures("worker")
 async def test_what_tools_returned_in_an_exchange_comes_with_its_message(
     client: MnesticClient, settled: Settled
 ) -> None:
