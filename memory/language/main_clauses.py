@@ -41,12 +41,29 @@ def split_clauses(sentence: str) -> tuple[Clause, ...]:
         return (Clause(joint, start, end),)
     for match in _joints().finditer(sentence, 0, end):
         before, after = sentence[start : match.start()], sentence[match.end() : end]
-        if _is_inside(sentence[: match.start()]) or not _is_clause(before):
+        if _is_inside(sentence[: match.start()]):
             continue
-        if match["mark"] or _has_subject(after, joint=normalised(match["word"])):
+        if any(_joins(match, before, after, words=words) for words in _lists()):
             clauses.append(Clause(joint, start, match.start()))
             joint, start = match.start(), match.end()
     return (*clauses, Clause(joint, start, end))
+
+
+def _joins(match: re.Match[str], before: str, after: str, *, words: "_Words") -> bool:
+    """Whether a mark or a word joins two clauses in a language."""
+    if not _is_clause(before, words):
+        return False
+    if match["mark"]:
+        return True
+    if match["word"]:
+        return normalised(match["word"]) in words.joints and _has_subject(after, words)
+    first, following = _first(before), _first(after)
+    is_pronoun = following in words.subjects or following in words.possessives
+    return is_pronoun and first not in words.subordinators and _has_subject(after, words)
+
+
+def _first(text: str) -> str:
+    return next(_words(text), ("", True))[0]
 
 
 def _is_inside(before: str) -> bool:
@@ -55,38 +72,36 @@ def _is_inside(before: str) -> bool:
     return opened > 0 or before.count('"') % 2 == 1
 
 
-def _is_clause(text: str) -> bool:
-    """Whether words say something by themselves: there is a subject or a verb."""
-    words = list(_words(text))
-    if len(words) < _FEWEST:
+def _is_clause(text: str, words: "_Words") -> bool:
+    """Whether a text says something by itself in a language: there is a subject or a verb."""
+    said = list(_words(text))
+    if len(said) < _FEWEST:
         return False
-    before = ["", *(word for word, _ in words)]
+    before = ["", *(word for word, _ in said)]
     return any(
-        word in one.subjects
-        or word in one.verbs
-        or (previous not in one.determiners and _is_third_person(word, is_small, one))
-        for one in _lists()
-        for previous, (word, is_small) in zip(before, words, strict=False)
+        word in words.subjects
+        or word in words.verbs
+        or (
+            previous not in words.determiners | words.possessives
+            and _is_third_person(word, is_small, words)
+        )
+        for previous, (word, is_small) in zip(before, said, strict=False)
     )
 
 
-def _has_subject(text: str, *, joint: str) -> bool:
-    """Whether words begin with a subject whose verb follows, in a language that has the word before them."""
-    words = list(_words(text))
-    if len(words) < _FEWEST:
+def _has_subject(text: str, words: "_Words") -> bool:
+    """Whether a text begins with a subject whose verb follows, in a language."""
+    said = list(_words(text))
+    if len(said) < _FEWEST:
         return False
-    first, is_small = words[0]
-    for one in _lists():
-        if joint not in one.joints:
-            continue
-        if first in one.subjects:
-            return True
-        if (first in one.determiners or not is_small) and any(
-            word in one.verbs or _is_third_person(word, is_small, one)
-            for word, is_small in words[1 + (first in one.determiners) : _NEAR]
-        ):
-            return True
-    return False
+    first, is_small = said[0]
+    if first in words.subjects:
+        return True
+    is_determiner = first in words.determiners or first in words.possessives
+    return (is_determiner or not is_small) and any(
+        word in words.verbs or _is_third_person(word, is_small, words)
+        for word, is_small in said[1 + is_determiner : _NEAR]
+    )
 
 
 def _is_third_person(word: str, is_small: bool, words: "_Words") -> bool:
@@ -107,8 +122,10 @@ class _Words(BaseModel):
     joints: tuple[str, ...]
     subjects: frozenset[str]
     determiners: frozenset[str]
+    possessives: frozenset[str]
     verbs: frozenset[str]
     not_verbs: frozenset[str]
+    subordinators: frozenset[str]
 
 
 @cache
@@ -123,4 +140,6 @@ def _lists() -> tuple[_Words, ...]:
 def _joints() -> re.Pattern[str]:
     """Marks and words that may join clauses, without the space after them."""
     words = "|".join(joint for one in _lists() for joint in one.joints)
-    return re.compile(rf"(?P<mark>\s*;)(?=\s)|\s*,?\s+(?P<word>{words})(?=\s)", re.IGNORECASE)
+    return re.compile(
+        rf"(?P<mark>\s*;)(?=\s)|\s*,?\s+(?P<word>{words})(?=\s)|\s*,(?=\s)", re.IGNORECASE
+    )

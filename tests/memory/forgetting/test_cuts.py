@@ -32,6 +32,11 @@ def cut(text: str) -> SentenceCut:
         ("Otto leads Project Falcon and he likes it, but I bake.", "I bake."),
         ("Project Falcon starts and it ends in May. I bake.", "I bake."),
         ("The key is lost; Project Falcon starts.", "The key is lost."),
+        (
+            "Project Falcon starts, I live in Ghent, and my dog rests.",
+            "I live in Ghent, and my dog rests.",
+        ),
+        ("When Project Falcon starts, I rest. I bake.", "I bake."),
         ("Ida and Otto lead Project Falcon and work late.", ""),
         ("Project Falcon starts. ...", ""),
         ("Project Falcon starts.", ""),
