@@ -33,6 +33,7 @@ from mnestic.memory.retrieval.query_parsing import (
     asks_about_past,
     content_words,
     is_english,
+    possible_name_parts,
     possible_names,
     without_names,
 )
@@ -323,6 +324,7 @@ def _terms(context: QueryContext) -> Terms:
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
         words=words.union(*written),
+        name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
         tags=keys | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),

@@ -73,6 +73,9 @@ _SHARED = frozenset(
 _AUXILIARIES = frozenset(
     "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
 )
+# Before the subject of a question; the names of these kinds of dates may be people's.
+_DOES = re.compile(r"\b(?:do|does|did|has|had)\s+$", re.IGNORECASE)
+_NAMES_TOO = frozenset({"weekday", "month", "season"})
 _ARTICLES = frozenset({"the", "a", "an"})
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
@@ -187,13 +190,26 @@ def possible_names(words: tuple[QueryWord, ...]) -> frozenset[str]:
     return frozenset(key for *_, key in _grams(words))
 
 
+def possible_name_parts(words: tuple[QueryWord, ...]) -> frozenset[str]:
+    """The keys of sequences that may be a part of somebody's full name: those that end with a capital."""
+    return frozenset(
+        key
+        for _, end, key in _grams(words)
+        if words[end - 1].text[:1].isupper() and not words[end - 1].is_identifier
+    )
+
+
 def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameMatch:
     """Separates known names from the other words, the longest names first; a word belongs to one name at most."""
     taken: dict[int, str] = {}
     for start, end, key in sorted(_grams(words), key=lambda gram: gram[0] - gram[1]):
         if key in known and not any(place in taken for place in range(start, end)):
             taken |= dict.fromkeys(range(start, end), key)
-    left = tuple(word.text for place, word in enumerate(words) if place not in taken)
+    left = tuple(
+        word.text
+        for place, word in enumerate(words)
+        if place not in taken and not (place + 1 in taken and word.text.casefold() in _TITLES)
+    )
     names = tuple(dict.fromkeys(taken.values()))
     return NameMatch(words=left, names=names, is_between=_is_between(words, sorted(taken)))
 
@@ -231,12 +247,22 @@ def _periods(
     found = []
     for mention in find_dates(text):
         period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
-        if period is not None and mention.is_large and period.start.year in YEARS:
+        if (
+            period is not None
+            and mention.is_large
+            and period.start.year in YEARS
+            and not _is_subject(mention, text)
+        ):
             found.append((_bounded(period, mention.relation, asked_at), mention))
     if not found:
         return (), ()
     chosen, named = min(found, key=lambda one: one[0].end - one[0].start)
     return (chosen, *_earlier(chosen, named)), tuple((one.start, one.end) for _, one in found)
+
+
+def _is_subject(mention: DateMention, text: str) -> bool:
+    """Whether the name of a day, month or season stands where somebody's name does, as in "does April play"."""
+    return mention.kind in _NAMES_TOO and _DOES.search(text[: mention.start]) is not None
 
 
 def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:

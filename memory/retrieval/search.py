@@ -64,7 +64,7 @@ class LexemeMatch(NamedTuple):
 class Terms:
     """What a query may name, before it is resolved against the agent's memory.
 
-    `keys` may be names and `tags` may be tags, both normalised; `words` are its words. `periods` are the times that it may
+    `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
     mean: the first of which there is an entry counts. `owners` are people whose relatives it may mean, and
     `kinship_predicates` the predicates of these relatives.
     """
@@ -73,6 +73,7 @@ class Terms:
     words: frozenset[str]
     model: str
     tags: frozenset[str] = frozenset()
+    name_parts: frozenset[str] = frozenset()
     periods: tuple[Period, ...] = ()
     owners: frozenset[str] = frozenset()
     kinship_predicates: frozenset[str] = frozenset()

@@ -29,6 +29,7 @@ async def ada(wire: Wire, settings: Settings) -> AsyncIterator[MemoryClient]:
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
     await client.add("Mara keeps the spare key under the fern.", speaker="Mara", subjects=["Mara"])
     await client.add("The ferry to Texel leaves at nine.")
+    await client.add("The ladder is mine.", speaker="Ines Holt", entry_type="interaction")
     yield client
     await memory.close()
 
@@ -38,6 +39,7 @@ async def ada(wire: Wire, settings: Settings) -> AsyncIterator[MemoryClient]:
     [
         ("Where is the spare key?", {}, 3),  # the terms, the candidates, the winners
         ("Where does Mara keep the key?", {}, 3),
+        ("Where does Holt keep the ladder?", {}, 3),  # a part of a speaker's name
         ("the spare key", {"mode": "text"}, 3),
         ("the spare key", {"entry_types": ("knowledge",)}, 3),
         ("What did Mara say last week about the key?", {}, 3),

@@ -71,6 +71,7 @@ class PostgresSearchStore:
             **self._unit.owner,
             "keys": sorted({*terms.keys, *terms.tags}),
             "words": sorted(terms.words),
+            "name_parts": sorted(terms.name_parts),
             "owners": sorted(terms.owners),
             "kinship_predicates": sorted(terms.kinship_predicates),
             "since": [period.start for period in terms.periods],
@@ -155,6 +156,9 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
     for alias, named in aliases.items():
         if len(named) == 1:  # an alias of several people names none of them
             keys[alias] |= named
+    for part, name in _full_names(row.name_parts or ()).items():
+        keys[part] |= {part, name}
+        speaks.add(part)
     words: defaultdict[str, defaultdict[int, dict[str, LexemeMatch]]]
     words = defaultdict(lambda: defaultdict(dict))
     for word, part, language, lexeme, entries in row.words or ():
@@ -178,6 +182,15 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         ends_at=row.ends_at,
         database=row.database,
     )
+
+
+def _full_names(parts: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """The full name that each part of one stands for; a part of several speakers' names stands for none of them."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for part, name, speakers in parts:
+        if name in map(name_key, speakers or ()):
+            found[part].add(name)
+    return {part: name for part, (name, *others) in found.items() if not others}
 
 
 def _sources(search: Search) -> dict[str, Any]:

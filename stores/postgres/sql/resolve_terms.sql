@@ -57,6 +57,35 @@ name AS (
                             AND status = 'active' AND jsonb_array_length(subjects) = 1 OFFSET 0) AS e
      WHERE t.is_alias
 ),
+-- Speakers of whose full names a part is given, where it is no known name itself. Names are read one by one from the index.
+name_part AS MATERIALIZED (
+    SELECT part FROM unnest(CAST(%(name_parts)s AS text[])) AS p (part)
+     WHERE NOT EXISTS (SELECT FROM name WHERE term = part)
+),
+full_name AS MATERIALIZED (
+    WITH RECURSIVE stride AS (
+        SELECT CAST('' AS text) AS term WHERE EXISTS (SELECT FROM name_part)
+         UNION ALL
+        SELECT (SELECT term FROM mnestic.entry_term
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term > stride.term
+                 ORDER BY term LIMIT 1)
+          FROM stride WHERE stride.term IS NOT NULL
+    )
+    SELECT term FROM stride WHERE strpos(term, ' ') > 0 LIMIT 2000
+),
+by_part AS (
+    SELECT p.part, n.term, s.speakers
+      FROM name_part AS p
+      JOIN full_name AS n ON strpos(' ' || n.term || ' ', ' ' || p.part || ' ') > 0
+     CROSS JOIN LATERAL (
+        SELECT array_agg(DISTINCT e.speaker) AS speakers
+          FROM (SELECT entry_number FROM mnestic.entry_term
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term = n.term
+                 ORDER BY entry_number DESC LIMIT 20) AS about
+          JOIN mnestic.entry AS e ON e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
+           AND e.number = about.entry_number
+         WHERE e.entry_type = 'interaction' AND e.speaker IS NOT NULL) AS s
+),
 -- The parts of each word as lexemes, in English and each language of the agent's entries, with their numbers of entries.
 word AS (
     SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) AS entries
@@ -101,6 +130,7 @@ SELECT now() AS now,
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
        c.entries, c.lexemes, c.languages, COALESCE(m.entries, 0) AS vectors,
        (SELECT json_agg(json_build_array(term, key, is_by_alias, speakers)) FROM name) AS names,
+       (SELECT json_agg(json_build_array(part, term, speakers)) FROM by_part) AS name_parts,
        (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
        (SELECT json_agg(json_build_array(word, part, language, lexeme, entries) ORDER BY word, part) FROM word) AS words,
        (SELECT json_agg(json_build_array(subject_key, predicate, object_key)) FROM related) AS related,
