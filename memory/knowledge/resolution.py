@@ -27,6 +27,8 @@ from mnestic.memory.knowledge.fact_timelines import (
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
 
+_LINKING = frozenset({"a", "an", "at", "for", "in", "my", "of", "on", "our", "the", "to", "with"})
+
 
 def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tuple[Fact, ...]:
     """The facts that follow from all claims about one subject and predicate.
@@ -58,6 +60,14 @@ def _began(claim: Claim) -> datetime:
     if claim.valid_to is None or claim.valid_from is not None:
         return claim.begins
     return min(claim.said_at, claim.valid_to)
+
+
+def _is_alike(one: str, other: str) -> bool:
+    """Whether two names of a thing may mean the same: one has all the words of the other, plural or not."""
+    first, second = (
+        {word.removesuffix("s") for word in name.split()} - _LINKING for name in (one, other)
+    )
+    return bool(first and second) and (first <= second or second <= first)
 
 
 class _Topic:
@@ -180,9 +190,9 @@ class _Topic:
                 draft.end(claim, at=named or claim.said_at)
 
     def _meant(self, key: str) -> str:
-        """What "the move" means, where there is one such: "move to Antwerp"."""
+        """What "the move" or "the Volvo" means, where there is one such: "move to Antwerp", "red Volvo"."""
         active = {line.active.key for line in self._lines.values() if line.active}
-        meant = [one for one in active if one.startswith(f"{key} to ")]
+        meant = [one for one in active if _is_alike(key, one)]
         return meant[0] if key not in active and len(meant) == 1 else key
 
     def _retract(self, claim: Claim) -> None:
