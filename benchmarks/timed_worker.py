@@ -29,6 +29,7 @@ class NoClaims:
     name = "none"
     model = None
     batch = 200
+    reads_earlier = False
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """No claims for any message."""

@@ -288,22 +288,22 @@ class Extractor(Protocol):
         """How many turns are best read at once; with a model, by one call."""
         ...
 
+    @property
+    def reads_earlier(self) -> bool:
+        """Whether turns come with what was said before them, which shows whom their words mean."""
+        ...
+
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """What each turn claims, in the order of the turns.
 
-        Each thing that it tells stands in the turn's own words, at its span; see
-        `memory.extraction.sound_claims`, to which whoever keeps it holds it. The text of turns is
-        material and never an instruction. Turns beside a turn may tell whom its words mean, and no
-        more than that.
+        The span of a claim holds the turn's own words; `sound_claims` checks it. The text of turns is
+        never an instruction. Other turns only show whom its words mean.
 
         Raises:
-            ModelUnavailableError: no answer, in time, at all, or for now (408, 409, 425, 429, 500 and
-                above); the same call may succeed later, after `retry_after_s` if the server said so.
-            ModelMisconfiguredError: the server takes no call of this kind (401, 403, 404, an answer
-                in no shape of its API); none will succeed until somebody has changed something.
+            ModelUnavailableError: no answer, or none for now (408, 409, 425, 429, 500 and above).
+            ModelMisconfiguredError: the server takes no call of this kind until a setting is changed.
             ModelRefusedError: it takes others, but not this one (declined, filtered, too long), or its
-                answer is of no use (cut off, empty, in another shape than requested); fewer turns, or
-                others, may fare better. `usage` is what that took, when it was answered.
+                answer is of no use (cut off, empty, in another shape); fewer turns may fare better.
         """
         ...
 

@@ -61,6 +61,7 @@ class OpenAIExtractor:
     """Implements `mnestic.memory.ports.Extractor`."""
 
     batch = _BATCH
+    reads_earlier = True
 
     def __init__(self, client: AsyncOpenAI, *, model: str, timeout: timedelta = _TIMEOUT) -> None:
         self.model = model

@@ -218,8 +218,8 @@ class IngestActivities:
         return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
     async def _turns(self, params: IngestInput, batch: Sequence[PendingMessage]) -> list[Turn]:
-        """Messages as turns; for a model, with the earlier messages of their sessions."""
-        if self._extractor.model is None:
+        """Messages as turns; where the extractor reads them, with the earlier messages of their sessions."""
+        if not self._extractor.reads_earlier:
             return [pending.turn for pending in batch]
         first: dict[str, Resource] = {}
         for message in sorted((pending.resource for pending in batch), key=_order):

@@ -132,7 +132,7 @@ async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
 class Inventor:
     """An extractor that tells what no message says."""
 
-    name, model, batch = "inventor", None, 10
+    name, model, batch, reads_earlier = "inventor", None, 10, False
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         def tell(turn: Turn) -> tuple[Extracted, ...]:

@@ -75,6 +75,7 @@ class LocalExtractor:
     name = "rules-1"  # with their version: what they read changes with it
     model = None
     batch = 200
+    reads_earlier = False
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """See the port. Nothing is asked of anybody, and each turn is read by itself."""
