@@ -7,6 +7,7 @@ take a tenth of a second to import, which only who learns pays.
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mnestic.activities.clients.english.extractor import EnglishExtractor, is_installed
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.errors import ConfigurationError
@@ -21,6 +22,8 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.settings import Settings
 
+ENGLISH = "english"  # the extra of the wheel, too
+
 if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
     from openai import AsyncOpenAI
 
@@ -29,11 +32,16 @@ def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
     """The extractor that the settings choose: a model where there is one, or else the local rules.
 
     Raises:
-        ConfigurationError: a model is named, and no server.
+        ConfigurationError: a model is named, and no server; or the parser, and it is not installed.
     """
     model = settings.extraction_model or (settings.chat_model if client else LOCAL)
     if model == LOCAL:
         return LocalExtractor()
+    if model == ENGLISH:
+        if not is_installed():
+            why = f"is `{ENGLISH}`, whose parser is not installed; install mnestic[{ENGLISH}]"
+            raise ConfigurationError(setting="MNESTIC_EXTRACTION_MODEL", why=why)
+        return EnglishExtractor()
     if client is None:
         raise no_server("MNESTIC_EXTRACTION_MODEL")
     from mnestic.activities.clients.openai_extractor import (  # noqa: PLC0415 - half a second

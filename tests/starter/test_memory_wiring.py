@@ -1,5 +1,6 @@
 """Which models the settings choose."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ async def opened(settings: Settings) -> Models:
         (KEY | {"extraction_model": "reader"}, "openai-1/reader", "wordllama-256"),
         (KEY | {"extraction_model": "local"}, "rules-1", "wordllama-256"),
         ({"extraction_model": "local", "embedding_model": "local"}, "rules-1", "wordllama-256"),
+        ({"extraction_model": "english"}, "english-1", "wordllama-256"),
+        (KEY | {"extraction_model": "english"}, "english-1", "wordllama-256"),
         (KEY | {"embedding_model": "v"}, "openai-1/gpt-5-mini", "v-512"),
         (
             KEY | {"embedding_model": "v", "embedding_dimensions": 64},
@@ -114,3 +117,12 @@ def test_notes_come_from_the_vault_that_is_named(tmp_path: Path) -> None:
 def test_two_vaults_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="set one of both"):
         notes_of(chosen(tmp_path, obsidian_vault=tmp_path, **API))
+
+
+async def test_a_parser_that_is_not_installed_is_named_with_its_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "spacy", None)  # as Python remembers what is not there
+
+    with pytest.raises(ConfigurationError, match=r"install mnestic\[english\]"):
+        await opened(chosen(tmp_path, extraction_model="english"))

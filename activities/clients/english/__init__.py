@@ -1,0 +1,1 @@
+"""The local extractor: facts of English messages, from their dependency parses."""

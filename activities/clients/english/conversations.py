@@ -1,0 +1,121 @@
+"""Conversations: messages in their order, so that a pronoun or a correction finds what it means before it.
+
+It stands apart from the reading of one message, which knows nothing of others but the people before it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from mnestic.activities.clients.english.corrections import corrected_claims, correction_in
+from mnestic.activities.clients.english.lexicon import Lexicon, load_lexicon
+from mnestic.activities.clients.english.messages import Read, read_message
+from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
+from mnestic.activities.clients.english.people import Person
+from mnestic.activities.clients.english.spelling import Spelled, spell_out
+from mnestic.activities.clients.rules.tool_results import claims_of_result
+from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.extraction import Extracted, Turn
+
+_REMEMBERED = 3  # messages whose people a pronoun may mean
+_CORRECTABLE = 3  # messages of the speaker that a correction may mean
+
+
+@dataclass
+class _Session:
+    people: list[tuple[Person, ...]] = field(default_factory=list)
+    claims: dict[str, list[tuple[Extracted, ...]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+
+def claims_of(turns: Sequence[Turn]) -> tuple[tuple[Extracted, ...], ...]:
+    """What each turn claims, in the order of the turns."""
+    everything = _with_earlier(turns)
+    with parser_memory():
+        found = dict(_read_all(everything))
+    return tuple(found[_place(turn)] for turn in turns)
+
+
+def _read_all(turns: Sequence[Turn]) -> Iterator[tuple[tuple[str, str], tuple[Extracted, ...]]]:
+    """What turns claim, in the order in which they were said, by the place of each."""
+    lexicon = load_lexicon()
+    spoken = [turn for turn in turns if turn.kind == "message"]
+    spelled = {_place(turn): spell_out(turn.content) for turn in spoken}
+    parsed = dict(zip(spelled, parse([each.text for each in spelled.values()]), strict=True))
+    sessions: dict[str, _Session] = defaultdict(_Session)
+    for turn in turns:
+        place = _place(turn)
+        if turn.kind == "tool_result":
+            yield place, tuple(_once(claims_of_result(turn.content)))
+            continue
+        reading = turn.model_copy(update={"content": spelled[place].text})
+        claims = _read(reading, parsed[place], sessions[turn.session_id], lexicon=lexicon)
+        yield place, tuple(_placed(claim, spelled[place]) for claim in claims)
+
+
+def _place(turn: Turn) -> tuple[str, str]:
+    return turn.session_id, turn.source_id
+
+
+def _placed(claim: Extracted, text: Spelled) -> Extracted:
+    """A claim with its span in the message as it was written."""
+    span = Span(start=text.place(claim.span.start), end=text.place(claim.span.end))
+    return claim.model_copy(update={"span": span})
+
+
+def _with_earlier(turns: Sequence[Turn]) -> list[Turn]:
+    """Turns with those before them, each once, in the order in which they were said."""
+    before = {_place(one): one for turn in turns for one in turn.before}
+    everything = before | {_place(turn): turn for turn in turns}
+    return sorted(everything.values(), key=lambda turn: (turn.at, turn.source_id))
+
+
+def _read(
+    turn: Turn, parsed: Parsed, session: _Session, *, lexicon: Lexicon
+) -> tuple[Extracted, ...]:
+    earlier = [person for people in session.people[-_REMEMBERED:] for person in people]
+    read: Read = read_message(parsed, turn, earlier=earlier, lexicon=lexicon)
+    claims = list(read.claims)
+    own = session.claims[turn.speaker]
+    correction = (
+        correction_in(turn.content, is_marked=read.is_correction) if read.is_stated else None
+    )
+    if correction is not None:
+        fixed = list(corrected_claims(correction, own[-_CORRECTABLE:]))
+        known = {(name_key(each.subject), each.predicate) for each in claims}
+        claims += [
+            each
+            for each in fixed
+            if each.kind == "retracted" or (name_key(each.subject), each.predicate) not in known
+        ]
+    kept = tuple(_once(claims))
+    session.people.append(read.people)
+    own.append(kept)
+    return kept
+
+
+def _once(claims: Iterable[Extracted]) -> list[Extracted]:
+    """Each claim once, and none that is affirmed and taken back by the same words."""
+    told = list(claims)
+    never = {_what(each) for each in told if each.kind == "retracted"}
+    affirmed = {
+        (name_key(each.subject), each.predicate)
+        for each in told
+        if each.kind in {"affirmed", "corrected"}
+    }
+    is_so = {_what(each) for each in told if each.kind in {"affirmed", "corrected"}}
+    kept: dict[tuple[str, ...], Extracted] = {}
+    for each in told:
+        if each.kind == "affirmed" and _what(each) in never:
+            continue
+        is_moot = each.kind == "ended" and (
+            (each.object is None and _what(each)[:2] in affirmed) or _what(each) in is_so
+        )
+        if not is_moot:
+            kept.setdefault((each.kind, *_what(each)), each)
+    return list(kept.values())
+
+
+def _what(claim: Extracted) -> tuple[str, str, str]:
+    return name_key(claim.subject), claim.predicate, name_key(claim.object or "")

@@ -1,0 +1,126 @@
+"""Fragments: what has no verb of its own to go by, such as "New number: 555-0199" and "Call me Mo".
+
+They stand apart because a parse says little about them; their marks and first words say more.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from spacy.tokens import Token
+
+from mnestic.activities.clients.english.claiming import Reading, make_claim
+from mnestic.activities.clients.english.trees import children, is_verb, lemma, subjects
+from mnestic.memory.knowledge.claims import ClaimKind
+from mnestic.memory.knowledge.extraction import Extracted
+
+_CONTACTS = {"phone": "phone", "email": "email"}
+_OTHERS = frozenset(
+    {
+        "his",
+        "her",
+        "their",
+        "your",
+        "old",
+        "not",
+        "n't",
+        "former",
+        "he",
+        "she",
+        "they",
+        "support",
+        "office",
+        "no",
+        "never",
+    }
+)
+_LONGEST_FRAGMENT = 6  # words
+_LONGEST_LEAD = 12  # tokens between what leads to an address and the address
+
+
+def fragments_of(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """The claims of a sentence by its marks and first words."""
+    yield from _contacts(sentence, reading)
+    yield from _called(sentence, reading)
+    yield from _introduced(sentence, reading)
+    yield from _verbless(sentence, reading)
+
+
+def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "Reach me on 0170 1234567", "Please use kim@new.example"."""
+    grammar = reading.lexicon.grammar
+    for place, token in enumerate(sentence):
+        predicate = _CONTACTS.get(reading.values.kind_of(token))
+        if predicate is None:
+            continue
+        lead = list(sentence[max(0, place - _LONGEST_LEAD) : place])
+        cues = [
+            each
+            for each in lead
+            if each.lower_ in {"my", "me", "new"} or each.lower_ in grammar.contact
+        ]
+        if not cues or any(each.lower_ in _OTHERS for each in lead):
+            continue
+        value = reading.parsed.text[token.idx : token.idx + len(token)]
+        kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"
+        yield make_claim([cues[0], token], reading.cast.speaker, predicate, value, kind=kind)
+
+
+def _called(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "Call me Mo", "everybody calls me Mo"."""
+    for token in sentence:
+        if (
+            lemma(token) not in reading.lexicon.grammar.call_me
+            or token.tag_ not in {"VB", "VBP", "VBZ"}
+            or token.dep_ == "xcomp"
+        ):
+            continue
+        me = [each for each in token.subtree if each.lower_ == "me" and each.i == token.i + 1]
+        after = token.doc[token.i + 2] if me and token.i + 2 < len(token.doc) else None
+        who = subjects(token)
+        is_of_all = not who or any(
+            lemma(each) in {"everyone", "everybody", "people", "friend", "they", "family", "you"}
+            for each in who
+        )
+        if after is None or not is_of_all or children(token, "neg", "mark"):
+            continue
+        no_name = reading.lexicon.classes["no_name"]
+        if after.text[:1].isupper() and after.lower_ not in no_name:
+            yield make_claim(
+                [token, after], reading.cast.speaker, "preferred_name", reading.values.word(after)
+            )
+
+
+def _introduced(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "Hi, I'm Mo.": nothing else is said in the sentence."""
+    words = [
+        token
+        for token in sentence
+        if not token.is_punct
+        and not token.is_space
+        and token.lower_ not in reading.lexicon.grammar.greetings
+    ]
+    is_self = (
+        len(words) in {3, 4} and words[0].lower_ == "i" and words[1].lower_ in {"'m", "am", "m"}
+    )
+    if not is_self or not all(reading.classes.is_person_name(token) for token in words[2:]):
+        return
+    if words[-1].ent_type_ in {"", "PERSON"} or words[-1].pos_ == "PROPN":
+        value = " ".join(reading.values.word(token) for token in words[2:])
+        yield make_claim(words, reading.cast.speaker, "preferred_name", value)
+
+
+def _verbless(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "Vegan now", "Now a nurse": a complement of the speaker, with a cue of change."""
+    words = [token for token in sentence if not token.is_punct and not token.is_space]
+    lows = {token.lower_ for token in words}
+    if (
+        not words
+        or len(words) > _LONGEST_FRAGMENT
+        or any(is_verb(token) or subjects(token) for token in words)
+    ):
+        return
+    if not lows & reading.lexicon.grammar.recent or lows & {"not", "no", "never"}:
+        return
+    for token in words:
+        for word_class, predicate in reading.lexicon.complements:
+            if word_class != "nationality" and reading.classes.fits(token, word_class):
+                yield make_claim(words, reading.cast.speaker, predicate, reading.values.text(token))

@@ -1,0 +1,183 @@
+"""Occasions: journeys, moves, weddings and appointments, which are planned, wished or dated.
+
+It stands apart because here a date, or a plan, is what the fact is about.
+"""
+
+from collections.abc import Iterator
+
+from spacy.tokens import Token
+
+from mnestic.activities.clients.english.claiming import Reading, claim_of_clause, times_of
+from mnestic.activities.clients.english.clauses import Clause
+from mnestic.activities.clients.english.status import State
+from mnestic.activities.clients.english.trees import clause_text, clause_words, lemma
+from mnestic.memory.knowledge.claims import ClaimKind
+from mnestic.memory.knowledge.extraction import Extracted
+
+_JOURNEYS = frozenset({"go", "fly", "travel", "head", "drive", "sail", "take"})
+_MOVES = frozenset({"move", "relocate", "emigrate"})
+_DAYS = frozenset({"day", "month"})
+_MARRYING = frozenset({"marry", "get:marry", "get:married", "be:marry"})
+_SHIFTS = frozenset({"move", "push", "reschedule", "postpone", "shift", "delay"})
+
+
+def occasions_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """The claims of a clause about what is planned, wished or has its day."""
+    if clause.status.state in {State.NONE, State.NEVER, State.ENDED}:
+        return
+    yield from _journey(clause, reading)
+    yield from _departure(clause, reading)
+    yield from _wedding(clause, reading)
+    yield from _day_of(clause, reading)
+    yield from _born(clause, reading)
+    yield from _signed_up(clause, reading)
+
+
+def _journey(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """A journey or a move to come: a plan, or a wish."""
+    is_move = bool(_MOVES & set(clause.keys))
+    if not is_move and not _JOURNEYS & set(clause.keys):
+        return
+    places = [
+        token
+        for name in ("to", "in", "into")
+        for token in clause.slots.get(name, ())
+        if reading.classes.fits(token, "place")
+    ]
+    predicate = _planned(clause, reading)
+    if predicate is None or not places:
+        return
+    noun = "move" if is_move else "trip"
+    begins = times_of(clause, reading, tense="future").on
+    for person in clause.subjects:
+        value = f"{noun} to {reading.values.text(places[0])}"
+        yield claim_of_clause(
+            clause, person.subject, predicate, value, begins=begins.start if begins else None
+        )
+
+
+def _planned(clause: Clause, reading: Reading) -> str | None:
+    """Whether what a clause tells of is planned or wished, if it is still to come."""
+    status = clause.status
+    if status.state is State.WISHED:
+        return "wants"
+    if status.state is State.PLANNED:
+        return "plans"
+    times = times_of(clause, reading, tense="future")
+    is_ahead = times.on is not None and times.on.start > reading.at
+    if status.state is State.NOW and (status.is_progressive or is_ahead):
+        return "plans"
+    return None
+
+
+def _departure(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "We fly on the 4th": when the speaker's next journey is, whose goal other words name."""
+    day = times_of(clause, reading, tense="future").on
+    others = [
+        token
+        for name, row in clause.slots.items()
+        if name not in {"advmod", "npadvmod", "mod"}
+        for token in row
+        if not reading.values.is_date(token)
+    ]
+    is_first = any(token.lower_ in {"i", "we"} for token in clause.subject_tokens)
+    if (
+        lemma(clause.verb) not in {"fly", "go", "travel", "leave"}
+        or day is None
+        or others
+        or not is_first
+    ):
+        return
+    is_ahead = day.end > reading.at and clause.status.state in {State.NOW, State.PLANNED}
+    if is_ahead and day.unit in {"day", "week"}:
+        kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"
+        yield claim_of_clause(clause, reading.cast.speaker, "travel_date", str(day), kind=kind)
+
+
+def _wedding(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "we marry on the 27th of September", "in September, on the 20th"."""
+    is_ahead = clause.status.state in {State.NOW, State.PLANNED, State.WISHED}
+    if _MARRYING.isdisjoint(clause.keys) or not clause.subjects or not is_ahead:
+        return
+    mentions = [each for each in reading.parsed.dates if _is_in(each.start, clause)]
+    days = [day for each in mentions if (day := each.resolve(reading.at, "future"))]
+    months = [day for day in days if day.unit == "month"]
+    exact = [day for day in days if day.unit == "day"]
+    who = clause.subjects[0].subject
+    if exact and months and exact[0].start.month != months[0].start.month:
+        month = months[0].start
+        start = exact[0].start.replace(year=month.year, month=month.month)
+        yield claim_of_clause(clause, who, "wedding_date", f"{start:%Y-%m-%d}")
+    elif exact or months:
+        yield claim_of_clause(clause, who, "wedding_date", str((exact or months)[0]))
+
+
+def _is_in(place: int, clause: Clause) -> bool:
+    verbs = [clause.verb, clause.verb.head] if clause.verb.dep_ == "xcomp" else [clause.verb]
+    words = [word for verb in verbs for word in clause_words(verb)]
+    return any(word.idx <= place < word.idx + len(word) for word in words)
+
+
+def _day_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "the operation is next Tuesday", "my exam is on 3 May", "the report is due on Friday"."""
+    if clause.status.state not in {State.NOW, State.PERFECT, State.PLANNED} or lemma(
+        clause.verb
+    ) not in {"be", "take", *_SHIFTS}:
+        return
+    day = times_of(clause, reading, tense="future").on
+    if day is None or day.unit not in _DAYS:
+        return
+    for noun in clause.subject_tokens:
+        if noun.pos_ in {"NOUN", "PROPN"}:
+            yield from _dated(noun, str(day), clause, reading=reading)
+
+
+def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterator[Extracted]:
+    owner = reading.cast.owner_of(noun)
+    name = reading.values.text(noun)
+    kind: ClaimKind = (
+        "corrected"
+        if reading.is_correction or " not " in f" {clause_text(clause.verb)} "
+        else "affirmed"
+    )
+    subject = f"{owner}'s {name}" if owner else name
+    if any(token.lower_ == "due" for token in clause.slots.get("acomp", ())):
+        yield claim_of_clause(clause, subject, "due_date", day, kind=kind)
+    elif lemma(noun) == "wedding" and owner:
+        yield claim_of_clause(clause, owner, "wedding_date", day, kind=kind)
+    elif reading.classes.is_of(noun, "meeting"):
+        yield claim_of_clause(clause, subject, "happens_on", day, kind=kind)
+
+
+def _born(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "my niece was born on Thursday", "I turn 30 on the fourth of March"."""
+    is_turning = "turn" in clause.keys and any(
+        reading.classes.fits(token, "number")
+        for name in ("dobj", "attr", "acomp", "npadvmod", "oprd")
+        for token in clause.slots.get(name, ())
+    )
+    is_born = "be:bear" in clause.keys or "be:born" in clause.keys
+    if clause.status.state in {State.NEGATED, State.WISHED} or not (is_born or is_turning):
+        return
+    day = times_of(clause, reading, tense="past" if is_born else "future").on
+    if day is None or day.unit != "day" or len(clause.subjects) != 1:
+        return
+    value = str(day) if is_born else f"{day.start.day} {day.start:%B}"
+    if is_turning and clause.status.state not in {State.NOW, State.PLANNED}:
+        return
+    yield claim_of_clause(clause, clause.subjects[0].subject, "birthday", value)
+
+
+def _signed_up(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "I signed up for the Ghent half marathon"."""
+    if not {"sign_up", "register", "enter"} & set(clause.keys) or clause.status.state not in {
+        State.PAST,
+        State.PERFECT,
+    }:
+        return
+    for token in [*clause.slots.get("for", ()), *clause.slots.get("up for", ())]:
+        is_event = reading.classes.is_of(token, "event") or reading.classes.is_of(token, "meeting")
+        if not is_event or clause.slots.get("dobj"):
+            continue
+        for person in clause.subjects:
+            yield claim_of_clause(clause, person.subject, "plans", reading.values.text(token))

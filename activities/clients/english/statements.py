@@ -1,0 +1,256 @@
+"""Statements: what a clause states by the frames of its verb.
+
+It stands apart because here, and only here, a frame and a status together become facts.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from spacy.tokens import Token
+
+from mnestic.activities.clients.english.claiming import Reading, Times, claim_of_clause, times_of
+from mnestic.activities.clients.english.clauses import Clause
+from mnestic.activities.clients.english.lexicon import Frames, Slot
+from mnestic.activities.clients.english.objects import value_of
+from mnestic.activities.clients.english.people import Person
+from mnestic.activities.clients.english.status import State
+from mnestic.activities.clients.english.trees import children, clause_text, lemma
+from mnestic.memory.knowledge.claims import ClaimKind
+from mnestic.memory.knowledge.extraction import Extracted
+
+_DONE = frozenset({State.PAST, State.PERFECT})
+_ASIDE = frozenset({"when", "while", "after", "before", "until"})
+_BARE = frozenset({"advmod", "mod", "self", "npadvmod"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame that a clause fills: of whom, in which slot, and how the verb states it."""
+
+    clause: Clause
+    person: Person
+    slot: Slot
+    kind: str
+    times: Times
+    reading: Reading
+    is_denying: bool = False
+
+    @property
+    def frames(self) -> Frames:
+        """What the lexicon says of the predicate."""
+        return self.reading.lexicon.predicates[self.slot.predicate]
+
+    @property
+    def state(self) -> State:
+        """What the clause says of its verb."""
+        return self.clause.status.state
+
+    def claim(
+        self, value: str | None, predicate: str = "", kind: ClaimKind = "affirmed"
+    ) -> Extracted:
+        """A claim without times."""
+        predicate = predicate or self.slot.predicate
+        return claim_of_clause(self.clause, self.person.subject, predicate, value, kind=kind)
+
+
+def statements_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """The claims that a clause makes by its verb."""
+    if clause.status.state is State.NONE:
+        return
+    for person in clause.subjects:
+        yield from _by_frames(clause, person, reading, lead="")
+    whom = [token for name in ("dobj", "dative") for token in clause.slots.get(name, ())]
+    whom += [each for child in children(clause.verb, "ccomp") for each in children(child, "nsubj")]
+    if any(token.lower_ in {"me", "us"} for token in whom):  # "Acme hired me", "olives disgust me"
+        me = Person(reading.cast.speaker)
+        slots = {**clause.slots, "subj": list(clause.subject_tokens)}
+        inverse = replace(clause, subjects=(me,), subject_tokens=(), slots=slots)
+        yield from _by_frames(inverse, me, reading, lead="me_")
+
+
+def _by_frames(
+    clause: Clause, person: Person, reading: Reading, *, lead: str
+) -> Iterator[Extracted]:
+    times = times_of(clause, reading)
+    for kind in ("state", "event", "end"):
+        for key in _keys(clause):
+            for slot in reading.lexicon.slots(f"{lead}{kind}", key):
+                is_denying = key.startswith("not:")
+                frame = _Frame(clause, person, slot, kind, times, reading, is_denying)
+                yield from _of_frame(frame, key)
+
+
+def _keys(clause: Clause) -> Iterator[str]:
+    """The keys of a clause, also as it is denied, as it lasts, and as it is so again."""
+    yield from clause.keys
+    is_long = any(lemma(token) in {"year", "month", "decade"} for token in clause.verb.subtree)
+    if clause.status.lasts and is_long:
+        yield from (f"lasting:{key}" for key in clause.keys)
+    if any(child.lower_ == "again" for child in children(clause.verb, "advmod")):
+        yield from (f"again:{key}" for key in clause.keys)
+    if clause.status.state is State.NEGATED:
+        yield from (f"not:{key}" for key in clause.keys)
+
+
+def _of_frame(frame: _Frame, key: str) -> Iterator[Extracted]:
+    if frame.kind != "end" and frame.frames.people_only and frame.person.kin == "pet":
+        return
+    tokens = _tokens_of(frame)
+    if frame.slot.name == "none":
+        yield from _without_object(frame, key)
+    elif frame.slot.word_class.endswith("!"):
+        if tokens and frame.state in {State.NOW, *_DONE}:
+            yield frame.claim(None, kind="ended")
+    elif not tokens and frame.state is State.ENDED and frame.kind == "state" and _is_bare(frame):
+        yield frame.claim(None, kind="ended")
+    else:
+        yield from _with_objects(frame, tokens)
+
+
+def _with_objects(frame: _Frame, tokens: list[Token]) -> Iterator[Extracted]:
+    if frame.kind == "event" and frame.frames.keepsake and _is_given(frame.clause):
+        return
+    make = {"state": _is_so, "event": _happened, "end": _ended}[frame.kind]
+    for token in tokens:
+        value = value_of(token, frame.slot, frame.reading, is_whole=frame.frames.whole)
+        if value and value.casefold() != frame.person.subject.casefold():
+            yield from make(frame, value)
+
+
+def _without_object(frame: _Frame, key: str) -> Iterator[Extracted]:
+    """An end without an object: of whatever there was."""
+    if frame.kind != "end":
+        return
+    has_other = bool(frame.clause.slots.get("dobj")) and ":" not in key
+    slots = frame.reading.lexicon.slots("end", key) + frame.reading.lexicon.slots("me_end", key)
+    others = [one for one in slots if one.predicate == frame.slot.predicate and one.name != "none"]
+    is_filled = any(_tokens_of(replace(frame, slot=one)) for one in others)
+    if not is_filled and (
+        not has_other or ("dobj" not in {one.name for one in slots} and _is_of_me(frame))
+    ):
+        yield from _ended(frame, None)
+
+
+def _is_of_me(frame: _Frame) -> bool:
+    return any(token.lower_ in {"me", "us"} for token in frame.clause.slots.get("dobj", ()))
+
+
+def _is_given(clause: Clause) -> bool:
+    """Whether it is for somebody else: "I bought my sister a car"."""
+    own = {"me", "us", "myself"}
+    is_for_others = any(token.lower_ not in own for token in clause.slots.get("for", ()))
+    return is_for_others or bool(children(clause.verb, "dative"))
+
+
+def _tokens_of(frame: _Frame) -> list[Token]:
+    slots, slot = frame.clause.slots, frame.slot
+    tokens = slots.get(slot.name, ())
+    if slot.name == "topic" and not slots.get("to"):
+        tokens = _topic(frame.clause)
+    return [token for token in tokens if _fits(token, frame)]
+
+
+def _fits(token: Token, frame: _Frame) -> bool:
+    word_class = frame.slot.word_class.rstrip("!")
+    if word_class == "person" and token.lower_ in {"me", "us"}:
+        speaker = frame.reading.cast.speaker
+        return all(person.subject != speaker for person in frame.clause.subjects)
+    return frame.reading.classes.fits(token, word_class)
+
+
+def _topic(clause: Clause) -> list[Token]:
+    """What was spoken of right before, as in "Peanuts could kill me, I'm allergic"."""
+    before = [token for token in clause.verb.doc if token.i < clause.verb.i]
+    return [token for token in before if token.dep_ == "nsubj" and token.tag_ == "NNS"][-1:]
+
+
+def _is_bare(frame: _Frame) -> bool:
+    """Whether a clause says nothing but its verb, as in "I don't work there any more"."""
+    return not any(row for name, row in frame.clause.slots.items() if name not in _BARE)
+
+
+def _is_so(frame: _Frame, value: str) -> Iterator[Extracted]:
+    """A state, by its status."""
+    state, frames = frame.state, frame.frames
+    if frame.is_denying or _is_now(frame):
+        times = {"valid_from": frame.times.starts, "valid_to": frame.times.ends}
+        yield frame.claim(value).model_copy(update=times)
+        if frames.opposite:
+            yield frame.claim(value, frames.opposite, "ended")
+    elif state in {State.NEGATED, State.NEVER}:
+        yield from _is_not_so(frame, value)
+    elif state is State.ENDED:
+        yield from _ended(frame, value)
+    is_over = state is State.ENDED or (
+        state is State.PAST and not frame.clause.status.is_progressive
+    )
+    if frames.past and is_over:
+        yield frame.claim(value, frames.past)
+
+
+def _is_not_so(frame: _Frame, value: str) -> Iterator[Extracted]:
+    """What is denied: it has ended, or it never was so."""
+    frames = frame.frames
+    if frame.state is State.NEGATED:
+        yield frame.claim(value, kind="ended")
+        if frames.denied:
+            yield frame.claim(value, frames.denied)
+    elif not frames.feeling:
+        yield frame.claim(value, kind="retracted")
+
+
+def _is_now(frame: _Frame) -> bool:
+    """Whether it is so: now, or since some time; of a habit, being at it just now is none."""
+    status, frames = frame.clause.status, frame.frames
+    if status.state is State.PERFECT:
+        return status.lasts and not frames.now_only
+    is_busy = status.is_progressive and not any(key.startswith("be:") for key in frame.clause.keys)
+    return status.state is State.NOW and not (is_busy and (frames.feeling or frames.no_progressive))
+
+
+def _happened(frame: _Frame, value: str) -> Iterator[Extracted]:
+    """An event, by its status: what has happened is so since then."""
+    state, frames, clause = frame.state, frame.frames, frame.clause
+    if frames.participle:
+        value = f"{clause.verb.lower_} {value}"
+    kind: ClaimKind = "corrected" if frame.reading.is_correction else "affirmed"
+    if state in _DONE and not _is_aside(clause):
+        is_past = frame.slot.predicate in frame.reading.lexicon.pasts
+        begins = None if is_past else frame.times.begins
+        yield frame.claim(value, kind=kind).model_copy(update={"valid_from": begins})
+    elif state is State.NOW and not clause.status.is_progressive and not frames.dated:
+        ahead = times_of(clause, frame.reading, tense="future")
+        begins = ahead.begins or frame.times.begins
+        if clause.verb.tag_ in {"VBP", "VBZ"} or children(clause.verb, "auxpass"):
+            yield frame.claim(value).model_copy(update={"valid_from": begins})
+    elif state in {State.NEVER, State.NEGATED}:
+        yield frame.claim(value, kind="retracted")
+
+
+def _is_aside(clause: Clause) -> bool:
+    """Whether a clause only says when something else was: "when I moved to Lima"."""
+    words = {child.lower_ for child in clause.verb.children}
+    return clause.verb.dep_ == "advcl" and not words.isdisjoint(_ASIDE)
+
+
+def _ended(frame: _Frame, value: str | None) -> Iterator[Extracted]:
+    """What is so no longer; what somebody is about to leave ends on the day that is named."""
+    state, status = frame.state, frame.clause.status
+    is_done = state in _DONE or (frame.kind == "state" and state is State.ENDED)
+    is_passive = state is State.NOW and bool(children(frame.clause.verb, "auxpass"))
+    is_ahead = state is State.PLANNED or (state is State.NOW and status.is_progressive)
+    is_state = state is State.NOW and lemma(frame.clause.verb) == "be"
+    if not _is_aside(frame.clause) and (is_done or is_passive or (value and is_ahead) or is_state):
+        claim = frame.claim(value, kind="ended")
+        yield claim.model_copy(update={"valid_to": frame.times.begins})
+
+
+def is_habitual(verb: Token, reading: Reading) -> bool:
+    """Whether a clause says that something is done regularly: "twice a week", "on Thursdays"."""
+    text = f" {clause_text(verb)} "
+    is_again = not reading.lexicon.grammar.again.isdisjoint(text.split())
+    is_weekly = any(
+        token.lower_.endswith("days") and token.tag_ in {"NNS", "NNPS"} for token in verb.subtree
+    )
+    is_counted = any(each in text for each in (" times a ", " once a ", " twice a "))
+    return is_again or is_weekly or is_counted

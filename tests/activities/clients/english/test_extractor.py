@@ -1,0 +1,180 @@
+"""The parser of English: kinds of messages that it must read, or leave alone, one sentence each."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.english.classes import ValueClasses
+from mnestic.activities.clients.english.conversations import claims_of
+from mnestic.activities.clients.english.lexicon import load_lexicon
+from mnestic.activities.clients.english.parsing import load_pipeline, parse, parser_memory
+from mnestic.activities.clients.english.values import Values
+from mnestic.memory.knowledge.extraction import Extracted, Turn
+
+AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+def said(*texts: str, speaker: str = "Ada", **more: Any) -> list[tuple[Extracted, ...]]:
+    """What messages of one conversation claim, in their order."""
+    turns = [
+        Turn(session_id="s", source_id=f"m{n}", speaker=speaker, content=text, at=AT, **more)
+        for n, text in enumerate(texts)
+    ]
+    return list(claims_of(turns))
+
+
+def told(*texts: str, speaker: str = "Ada") -> set[tuple[str, str, str, str | None]]:
+    """What the last message claims."""
+    claims = said(*texts, speaker=speaker)[-1]
+    return {(each.kind, each.subject, each.predicate, each.object) for each in claims}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm 1.68 m tall.",
+        "I'm 3.5 hours behind.",
+        "I'm 12,000 words in.",
+        "My cat is 4.2 kg.",
+        "I'm 40 minutes late.",
+        "I turned 90 degrees.",
+    ],
+)
+def test_what_is_measured_is_no_age(text: str) -> None:
+    assert not [claim for claim in told(text) if claim[2] == "age"]
+
+
+@pytest.mark.parametrize(
+    ("text", "predicate", "value"),
+    [
+        ("I work at O'Neill.", "employer", "O'Neill"),
+        ("I live in St. Gallen.", "lives_in", "St. Gallen"),
+        ("I work for the U.S. Navy.", "employer", "U.S. Navy"),
+        ("I like Marks & Spencer's.", "likes", "Marks & Spencer's"),
+        ("I live in Ürümqi.", "lives_in", "Ürümqi"),
+        ("My favourite band is E.L.O.", "favourite_band", "E.L.O."),
+        ("I enjoy slow-cooked food.", "likes", "slow-cooked food"),
+    ],
+)
+def test_no_object_ends_inside_a_word(text: str, predicate: str, value: str) -> None:
+    assert ("affirmed", "Ada", predicate, value) in told(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If I lived in Rome I'd be late.",
+        "I wish I lived in Rome.",
+        "My aunt thinks I live in Rome.",
+        "Do I live in Rome?",
+        "do i live in rome or in oslo",
+        "I might move to Rome.",
+        "I was going to move to Rome.",
+        "It's not true that I live in Rome.",
+        "I never said I live in Rome.",
+        "They want me to live in Rome.",
+        "`I live in Rome.`",
+        "> I live in Rome.",
+        "She wrote: I live in Rome.",
+        "None of us lives in Rome.",
+    ],
+)
+def test_what_is_not_stated_is_no_fact(text: str) -> None:
+    assert not [claim for claim in told(text) if claim[2] == "lives_in"]
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "expected"),
+    [
+        ("I live in Rome.", "I don't live in Rome any more.", ("ended", "lives_in", "Rome")),
+        ("I drink coffee.", "I've stopped drinking coffee.", ("ended", "drinks", "coffee")),
+        ("I play the harp.", "I gave up the harp.", ("ended", "plays", "harp")),
+        ("I like figs.", "I hate figs.", ("ended", "likes", "figs")),
+        ("I work at Shell.", "I left Shell for BP.", ("affirmed", "employer", "BP")),
+        ("We fly to Oslo in May.", "The trip is off.", ("ended", "plans", "trip")),
+    ],
+)
+def test_an_end_or_a_change_is_understood(
+    before: str, text: str, expected: tuple[str, str, str]
+) -> None:
+    kind, predicate, value = expected
+
+    assert (kind, "Ada", predicate, value) in told(before, text)
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "wrong", "right"),
+    [
+        ("My sister is called Lina.", "Sorry, I meant Nina.", "Lina", "Nina"),
+        ("My friends are Ben and Tim.", "I meant Jim, not Tim.", "Tim", "Jim"),
+        ("I live in Ghent.", "Not Ghent, Genk.", "Ghent", "Genk"),
+        ("I speak Dutch and Finnish.", "Oops, I meant Danish, not Finnish.", "Finnish", "Danish"),
+    ],
+)
+def test_a_correction_reaches_the_message_before_it(
+    before: str, text: str, wrong: str, right: str
+) -> None:
+    claims = told(before, text)
+
+    assert [claim for claim in claims if claim[0] == "retracted" and claim[3] == wrong]
+    assert [claim for claim in claims if claim[0] == "corrected" and claim[3] == right]
+
+
+def test_what_was_said_before_a_turn_tells_whom_a_pronoun_means() -> None:
+    first = Turn(
+        session_id="s", source_id="m0", speaker="Ada", content="My sister Eva called.", at=AT
+    )
+    turn = Turn(
+        session_id="s",
+        source_id="m1",
+        speaker="Ada",
+        content="She lives in Lima.",
+        at=AT,
+        before=(first,),
+    )
+
+    ((claim,),) = claims_of([turn])
+
+    assert (claim.subject, claim.predicate, claim.object) == ("Eva", "lives_in", "Lima")
+
+
+def test_where_two_can_be_meant_a_pronoun_means_nobody() -> None:
+    assert not told("My sister Eva called, and my aunt Ida did. She lives in Lima.") & {
+        ("affirmed", name, "lives_in", "Lima") for name in ("Eva", "Ida", "Ida (aunt of Ada)")
+    }
+
+
+def test_a_span_points_into_the_message_as_it_was_written() -> None:
+    text = "Guess what! im vegan and my birthday\u2019s on the 4th of May."
+
+    (claims,) = said(text)
+
+    spans = {each.predicate: text[each.span.start : each.span.end] for each in claims}
+    assert spans["diet"].startswith("im vegan")
+    assert "birthday\u2019s on the 4th of May" in spans["birthday"]
+
+
+def test_the_parser_forgets_the_words_that_it_has_seen() -> None:
+    said("I live in Qwertzuhausen.")
+
+    assert "Qwertzuhausen" not in load_pipeline().vocab.strings
+
+
+def test_a_tools_record_is_read_by_its_fields_and_no_sentence_in_it() -> None:
+    (claims,) = said('{"name": "Mo", "city": "Bonn", "note": "I live in Rome"}', kind="tool_result")
+
+    assert [(each.subject, each.object) for each in claims] == [("Mo", "Bonn")]
+
+
+def test_each_class_that_a_frame_asks_for_is_known() -> None:
+    lexicon = load_lexicon()
+    with parser_memory():
+        (parsed,) = parse(["word"])
+        classes = ValueClasses(Values(parsed, lexicon.grammar), lexicon)
+        asked = {slot.word_class.rstrip("!") for slot in lexicon.all_slots() if slot.name != "none"}
+        asked |= {frames.needs for frames in lexicon.predicates.values() if frames.needs}
+
+        assert [
+            one for one in sorted(asked) if not isinstance(classes.fits(parsed.doc[0], one), bool)
+        ] == []
