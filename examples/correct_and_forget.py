@@ -28,7 +28,7 @@ async def correct(memory: MemoryClient) -> None:
     print("Believed now:", *(f"{fact.predicate} {fact.object}" for fact in facts))
     history = await memory.facts.history("Mara", "lives_in")
     for fact in history.facts:
-        print(f"  {fact.object}: {fact.end or 'is so'}")
+        print(f"  {fact.object}: {fact.end or 'current'}")
 
 
 async def forget(memory: MemoryClient) -> None:
@@ -37,7 +37,7 @@ async def forget(memory: MemoryClient) -> None:
 
     shown = await memory.preview_forget("Project Falcon")
     for item in shown.items:
-        print(f"Goes: {item.kind} {item.text!r}")
+        print(f"To forget: {item.kind} {item.text!r}")
     await memory.forget("Project Falcon", confirm=shown.token)
 
     for question in ("When does Project Falcon start?", "What does Mara drink?"):

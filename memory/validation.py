@@ -1,9 +1,10 @@
 """What is wrong with a value that a model refuses, in words for the person who gave it."""
 
 import math
+from difflib import get_close_matches
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
@@ -28,9 +29,19 @@ def problem_of(error: ValidationError) -> str:
     return f"{place}: {message}" if place else message
 
 
-def refused(what: str, error: ValidationError) -> InvalidInputError:
-    """The error to raise for a value that a model refuses."""
-    return InvalidInputError(what=what, why=problem_of(error))
+def refused(
+    what: str, error: ValidationError, *, model: type[BaseModel] | None = None
+) -> InvalidInputError:
+    """The error to raise for a value that a model refuses; with the model, an unknown field's error names the nearest."""
+    return InvalidInputError(what=what, why=problem_of(error) + _nearest_field(error, model))
+
+
+def _nearest_field(error: ValidationError, model: type[BaseModel] | None) -> str:
+    first = error.errors(include_input=False, include_url=False)[0]
+    if model is None or first["type"] != "extra_forbidden" or len(first["loc"]) != 1:
+        return ""
+    nearest = get_close_matches(str(first["loc"][0]), model.model_fields, n=1)
+    return f"; did you mean {nearest[0]}?" if nearest else ""
 
 
 def _number(value: Any) -> Any:

@@ -78,7 +78,7 @@ class EntryClient(ClientPart):
         try:
             change = EntryChange.model_validate(changes)
         except ValidationError as error:
-            raise refused(f"entry {entry_id}", error) from None
+            raise refused(f"entry {entry_id}", error, model=EntryChange) from None
         said = (change.content, *change.subjects, *change.tags, *change.aliases)
         async with self._scope.transaction(write=True) as transaction:
             await transaction.keep_outs.check(*said, what=f"entry {entry_id}")

@@ -157,7 +157,7 @@ class MemoryClient(ChecksTexts):
                 }
             )
         except ValidationError as error:
-            raise refused("entry", error) from None
+            raise refused("entry", error, model=EntryDraft) from None
         async with self._scope.transaction(write=True) as transaction:
             entry = await add_entry(
                 transaction,

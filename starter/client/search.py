@@ -26,7 +26,7 @@ def retrieval_query(
     try:
         return RetrievalQuery.model_validate({**arguments, "text": text, **override})
     except ValidationError as error:
-        raise refused("question", error) from None
+        raise refused("question", error, model=RetrievalQuery) from None
 
 
 async def search(

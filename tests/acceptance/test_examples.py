@@ -115,8 +115,8 @@ def test_facts_are_corrected_and_a_topic_is_forgotten(run_example: RunExample) -
     assert lines == [
         "Believed now: lives_in Porto",
         "  Lisbon: superseded",
-        "  Porto: is so",
-        "Goes: sentence 'Project Falcon starts in August.'",
+        "  Porto: current",
+        "To forget: sentence 'Project Falcon starts in August.'",
         "When does Project Falcon start? nothing is known",
         "What does Mara drink? Mara prefers tea.",
     ]
