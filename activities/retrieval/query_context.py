@@ -37,6 +37,7 @@ from mnestic.memory.retrieval.query_parsing import (
     possible_names,
     without_names,
 )
+from mnestic.memory.retrieval.query_periods import written_days
 from mnestic.memory.retrieval.query_predicates import (
     action_words,
     query_entry_types,
@@ -286,7 +287,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
-        name_vocabulary=vocabulary_of(called, known),
+        name_vocabulary=vocabulary_of([*called, *written_days(question.period)], known),
         names=names | fact_subjects,
         fact_subjects=fact_subjects,
         persons=named_groups(named, known.names) if named.is_between else (),
@@ -323,7 +324,7 @@ def _terms(context: QueryContext) -> Terms:
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
-        words=words.union(*written),
+        words=words.union(written_days(question.period), *written),
         name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
         tags=keys | query_tags(words),
         periods=periods,

@@ -7,16 +7,16 @@ configuration normalises them.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from mnestic.memory.knowledge.claims import YEARS, name_key
-from mnestic.memory.language.date_mentions import find_dates
-from mnestic.memory.language.dates import DateMention, Period
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.language.dates import Period
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.terms import STOP_WORDS
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
+from mnestic.memory.retrieval.query_periods import find_periods
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
 _ENDS = frozenset(".!?:;\n")  # of sentences
@@ -48,7 +48,6 @@ _LIGHT = frozenset(
 )
 # Misspelt so often that a tokenizer knows them as words.
 COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
-_AHEAD = timedelta(days=366)  # the end of what comes after a future time
 _LIVING = re.compile(
     r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b"
     r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
@@ -73,9 +72,6 @@ _SHARED = frozenset(
 _AUXILIARIES = frozenset(
     "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
 )
-# Before the subject of a question; the names of these kinds of dates may be people's.
-_DOES = re.compile(r"\b(?:do|does|did|has|had)\s+$", re.IGNORECASE)
-_NAMES_TOO = frozenset({"weekday", "month", "season"})
 _ARTICLES = frozenset({"the", "a", "an"})
 _TITLES = frozenset(
     "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
@@ -91,9 +87,6 @@ _OF_PAST = frozenset(
     """.split()  # noqa: SIM905
 )
 _PARTS = re.compile(r"[.,;:!?\n]")  # what separates clauses
-_YEARS = 10  # how far a day without a year may lie back
-_LATEST = datetime(YEARS.stop, 1, 1, tzinfo=UTC)  # nobody means a later time
-_A_MONTH = timedelta(days=31)  # before its end is no earlier end of May
 _ENGLISH = 1 / 3  # from this share of English function words on a question is in English
 _LONGEST_NAME = 4  # words
 _MOST_WORDS = 200
@@ -148,7 +141,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
     text = _LIVING.sub("work", text)  # *does for a living* means work, not a place to live
     text = _SHORT_TITLE.sub(r"\1", text)  # the dot of a title ends no sentence
-    periods, spans = _periods(text, asked_at)
+    periods, spans = find_periods(text, asked_at=asked_at)
     indirect = _INDIRECT.match(text)
     exact_terms = find_exact_terms(_without(text, spans))
     subject_at = indirect.end() if indirect else 0
@@ -238,53 +231,6 @@ def asks_about_past(words: Collection[str]) -> bool:
 def is_english(words: Collection[str]) -> bool:
     """Whether a question is in English, by its function words."""
     return sum(word.casefold() in STOP_WORDS for word in words) > _ENGLISH * len(words)
-
-
-def _periods(
-    text: str, asked_at: datetime
-) -> tuple[tuple[Period, ...], tuple[tuple[int, int], ...]]:
-    """The narrowest period that a text names, with the same one in earlier years, and the spans of all its dates."""
-    found = []
-    for mention in find_dates(text):
-        period = mention.resolve(asked_at, "past") or mention.resolve(asked_at, "future")
-        if (
-            period is not None
-            and mention.is_large
-            and period.start.year in YEARS
-            and not _is_subject(mention, text)
-        ):
-            found.append((_bounded(period, mention.relation, asked_at), mention))
-    if not found:
-        return (), ()
-    chosen, named = min(found, key=lambda one: one[0].end - one[0].start)
-    return (chosen, *_earlier(chosen, named)), tuple((one.start, one.end) for _, one in found)
-
-
-def _is_subject(mention: DateMention, text: str) -> bool:
-    """Whether the name of a day, month or season stands where somebody's name does, as in "does April play"."""
-    return mention.kind in _NAMES_TOO and _DOES.search(text[: mention.start]) is not None
-
-
-def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:
-    """The same time in the years before, if no year is named."""
-    if not mention.is_yearly:
-        return
-    last = period
-    for _ in range(_YEARS):
-        before = mention.resolve(last.start - _A_MONTH, "past")
-        if before is None or before.start >= last.start:
-            return
-        yield before
-        last = before
-
-
-def _bounded(period: Period, relation: str, asked_at: datetime) -> Period:
-    """Extends a period after *since* or *after*: until now, or for a year if it begins in the future."""
-    if relation in {"since", "after"}:
-        begin = period.start if relation == "since" else period.end
-        end = max(min(asked_at, _LATEST) + timedelta(days=1), period.end)
-        return Period(begin, end if end > begin else begin + _AHEAD, period.unit)
-    return period
 
 
 def _without(text: str, spans: tuple[tuple[int, int], ...]) -> str:
