@@ -121,9 +121,9 @@ class Cast:
                 full.setdefault(name.split()[0], set()).add(name)
             self._note_kin(token, kin)
         for noun in tokens:
-            bond = self.bond_of(noun) if self._kin(noun) else None
-            for name in bond.names if bond else ():
-                kin.setdefault(name, set()).add(f"{bond.predicate} of {bond.owner}" if bond else "")
+            owner = self.owner_of(noun) if self._kin(noun) else None
+            for name, _ in self._names_by(noun) if owner else ():
+                kin.setdefault(name, set()).add(f"{lemma(noun)} of {owner}")
         self._shared |= {first for first, known in full.items() if len(known - {first}) > 1}
         self._shared |= {
             name for name, known in kin.items() if len(known) > 1 or name == self.speaker
@@ -187,6 +187,7 @@ class Cast:
         pairs = list(self._names_by(noun))
         names = tuple(dict.fromkeys(name for name, _ in pairs if name != owner))
         has_ended = any(child.lower_ in self._grammar.gone for child in noun.children)
+        has_ended = has_ended or (kin[0] == "married_to" and self._is_one_of_many(noun))
         tokens = (noun, *children(noun, "poss"), *(token for _, token in pairs))
         return Bond(owner, kin[0], noun.lower_, names, tokens, has_ended)
 

@@ -110,7 +110,7 @@ def _above(token: Token) -> Token | None:
     """The verb, or the noun, of the clause that a clause belongs to."""
     if token.dep_ not in CLAUSAL or token.head == token:
         return None
-    if token.dep_ == "conj" and subjects(token):
+    if token.dep_ == "conj" and subjects(token) and token.head.dep_ != "ccomp":
         return None
     if token.dep_ in {"parataxis", "ccomp"} and _is_beside(token):
         return None
@@ -190,7 +190,7 @@ def _is_purpose(verb: Token, grammar: Grammar) -> bool:
 
 def _own_status(verb: Token, grammar: Grammar) -> Status:
     """What the clause says by its own auxiliaries, negation and governor."""
-    governed = _governed(verb, grammar)
+    governed = _governed(_first_joined(verb), grammar)
     if governed is not None:
         return governed
     lows = {token.lower_ for token in auxiliaries(verb)}
@@ -234,6 +234,12 @@ def _denied(verb: Token, grammar: Grammar, lows: set[str]) -> Status | None:
         return Status(State.ENDED) if _LONG_NOT.search(text) else _NOTHING
     is_past = lows & _WAS or lows & _HAVE or verb.tag_ in {"VBD", "VBN"}
     return Status(State.NEVER if is_past and (has_never or lows & _WAS) else State.NEGATED)
+
+
+def _first_joined(verb: Token) -> Token:
+    """The first of verbs that have one governor, as in "I used to live there and play the tuba"."""
+    is_joined = verb.dep_ == "conj" and verb.tag_ == verb.head.tag_ == "VB"
+    return _first_joined(verb.head) if is_joined and not subjects(verb) else verb
 
 
 def _governed(verb: Token, grammar: Grammar) -> Status | None:
