@@ -42,6 +42,10 @@ class _MemoryGroup(LazyGroup):
             f"{_RETRIEVAL}.search:search",
             "Search an agent's memory; without a relevant entry there are no results.",
         ),
+        "why": (
+            f"{_RETRIEVAL}.why:why",
+            "Show why a search does not return an entry: the stage that leaves it out, and by how much.",
+        ),
         "events": (
             f"{_KNOWLEDGE}.events:list_events",
             "List events in order; continue with --after the last number.",

@@ -4,10 +4,11 @@ They stand apart from the models because an editor completes them, and a type ch
 takes `**arguments: Unpack[SearchArguments]`. The models check the values and hold the defaults.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypedDict
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
@@ -82,3 +83,15 @@ class SettingChanges(TypedDict, total=False):
     retrieval_preset: PresetName
     rerank: Rerank
     retrieval_policy: Mapping[str, float]
+
+
+def check_known(names: Iterable[str], known: Collection[str], *, what: str) -> None:
+    """Refuses names that are not known.
+
+    Raises:
+        InvalidInputError: names the unknown and the known ones.
+    """
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        why = f"there is no {', '.join(unknown)}; there are {', '.join(known)}"
+        raise InvalidInputError(what=what, why=why)

@@ -14,23 +14,15 @@ from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
 from mnestic.memory.forgetting.requests import TopicForgotten
-from mnestic.memory.knowledge.entries import (
-    Entry,
-    EntryDraft,
-    EntryType,
-)
+from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.memory.knowledge.resources import Resource, check_name
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
-from mnestic.memory.retrieval.queries import (
-    Retrieval,
-    RetrievalPolicy,
-    check_policy,
-)
-from mnestic.memory.retrieval.selections import AutoSelection
+from mnestic.memory.retrieval.missing_entries import SearchTrace
+from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, check_policy
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.client.agent_settings import SettingsClient
@@ -46,18 +38,21 @@ from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient
 from mnestic.starter.client.forgetting import ForgettingClient, topic_forgetting
-from mnestic.starter.client.keyword_arguments import AutoArguments, EntryArguments, SearchArguments
+from mnestic.starter.client.keyword_arguments import (
+    AutoArguments,
+    EntryArguments,
+    SearchArguments,
+    check_known,
+)
 from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.records import RecordClient
 from mnestic.starter.client.retrieval_log import RetrievalLogClient
-from mnestic.starter.client.search import retrieval_query, search
+from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
 from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter
-
-_SELECTED = ("limit", "min_score", "notes", "question")
 
 
 class MemoryClient(ChecksTexts):
@@ -211,6 +206,28 @@ class MemoryClient(ChecksTexts):
             self._scope.count_accesses(result.entry.id for result in retrieval.results)
         return retrieval
 
+    async def why(
+        self,
+        text: FreeText,
+        *,
+        expect: str,
+        policy: RetrievalPolicy | None = None,
+        **arguments: Unpack[SearchArguments],
+    ) -> SearchTrace:
+        """Says at which stage a search leaves out an entry that you expect, and by how much.
+
+        Args:
+            text: The question; it, `policy` and the arguments are those of `retrieve`, which may raise the same.
+            expect: The id of the entry.
+            policy: As in `retrieve`.
+            **arguments: As in `retrieve`.
+
+        Raises:
+            NotFoundError: there is no such entry.
+        """
+        entry = await self.entries.get(expect)
+        return await trace(self._scope, retrieval_query(text, arguments), entry, policy=policy)
+
     async def auto_retrieve(
         self,
         message: FreeText,
@@ -236,16 +253,11 @@ class MemoryClient(ChecksTexts):
         Raises:
             InvalidInputError: message, channel or a field is invalid.
         """
-        check_name(channel, what="channel")
         if max_tokens is not None:
             token_budget(max_tokens)
-        _check_known(selection, _SELECTED, what="selection")
         if asked_at is not None and asked_at.utcoffset() is None:
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
-        try:
-            chosen = AutoSelection.model_validate({**selection, "channel": channel})
-        except ValidationError as error:
-            raise refused("selection", error) from None
+        chosen = auto_selection(channel, selection)
         sources = await self._auto.find(
             self._scope.caller,
             chosen.question or message,
@@ -284,7 +296,7 @@ class MemoryClient(ChecksTexts):
         Raises:
             InvalidInputError: the question, the weights or a field are invalid.
         """
-        _check_known(tiers, TIERS, what="tiers")
+        check_known(tiers, TIERS, what="tiers")
         check_policy(policy)
         context = await context_builder(self._scope).for_query(
             self._scope.caller,
@@ -386,10 +398,3 @@ class MemoryClient(ChecksTexts):
         """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""
         if self._extraction is not None:
             self._extraction.start_in_background(self._scope.caller.agent_id)
-
-
-def _check_known(names: Iterable[str], known: Collection[str], *, what: str) -> None:
-    unknown = sorted(set(names) - set(known))
-    if unknown:
-        why = f"there is no {', '.join(unknown)}; there are {', '.join(known)}"
-        raise InvalidInputError(what=what, why=why)

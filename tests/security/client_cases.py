@@ -179,6 +179,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "retrieve": lambda m, k: m.retrieve(QUESTION),  # noqa: ARG005
     "retrieve of a kind": lambda m, k: m.retrieve(QUESTION, kinds=["fact", "episode"]),  # noqa: ARG005
     "retrieve in a session": lambda m, k: m.retrieve(QUESTION, session_id=k.entry.session_id),
+    "why": lambda m, k: m.why(QUESTION, expect=k.entry.id),
     "settings.get": lambda m, k: m.settings.get(),  # noqa: ARG005
     "settings.change": lambda m, k: m.settings.change(auto_retrieve_min_score=0.5),  # noqa: ARG005
     "settings.reset": lambda m, k: m.settings.reset("auto_retrieve_max_results"),  # noqa: ARG005

@@ -105,6 +105,7 @@ COMMAND_CASES: Mapping[str, Case] = {
         *(QUESTION, *ADA, "--session", SESSION),
         *("--channel", "client", "--subject", "Mara"),
     ),
+    "memory why": lambda k, _: (QUESTION, *ADA, "--expect", k.entry.id),
     "memory context": lambda *_: (QUESTION, *ADA),
     "memory events": lambda k, _: (*ADA, "--after", str(k.signal)),
     "memory retrievals": lambda k, _: (*ADA, *_cursor(k, "retrievals")),

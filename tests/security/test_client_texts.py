@@ -66,6 +66,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "ingest": {"messages": (MESSAGE,)},
         "retrieve": {"text": "Tea?"},
         "preview_forget": {"topic": "Paris"},
+        "why": {"text": "Tea?", "expect": "e"},
     },
     FactClient: {
         "add": {"subject": "Mara", "predicate": "likes", "value": "tea"},
@@ -168,6 +169,7 @@ MORE: Mapping[tuple[type, str], tuple[str, ...]] = {
     (SettingsClient, "change"): ("language", "timezone", "obsidian_context_notes"),
     (MemoryClient, "context_for_query"): QUERY_MORE,
     (MemoryClient, "retrieve"): QUERY_MORE,
+    (MemoryClient, "why"): QUERY_MORE,
 }
 MADE: Mapping[type, BaseModel] = {
     Entry: ENTRY,

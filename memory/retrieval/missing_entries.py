@@ -1,0 +1,104 @@
+"""Missing entries: why a search does not return an entry that somebody expects.
+
+The rule stands alone and searches nothing: it compares searches that differ in one respect each.
+"""
+
+from typing import Literal
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, RetrievalQuery
+
+Stage = Literal[
+    "returned", "status", "validity", "candidates", "repetition", "min_score", "share", "limit"
+]
+
+
+class SearchTrace(DeferredModel):
+    """What became of an entry in a search.
+
+    `stage` is where it was left out, or `returned`. `rank`, from 1, and `score` are those without any threshold or limit;
+    None if no source finds it. `needed` is the score that it would have needed, or the limit that returns it. `why` says
+    it in a sentence.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    entry_id: str
+    stage: Stage
+    why: str
+    rank: int | None = None
+    score: float | None = None
+    best_score: float | None = None
+    needed: float | None = None
+
+
+def trace_entry(
+    entry: Entry,
+    *,
+    query: RetrievalQuery,
+    policy: RetrievalPolicy,
+    searches: tuple[Retrieval, Retrieval, Retrieval, Retrieval],
+) -> SearchTrace:
+    """What became of an entry.
+
+    Args:
+        entry: The entry that is expected.
+        query: The query.
+        policy: The weights of the query.
+        searches: The results of the query itself, of the query without thresholds and limit, of that with
+            repetitions, and of that without filters and with archived and superseded entries.
+    """
+    returned, whole, repeating, unfiltered = searches
+    place = _place(whole, entry)
+    best = whole.results[0].score if whole.results else None
+    if place is None:
+        stage, why = _left_out(entry, repeating, unfiltered)
+        return SearchTrace(entry_id=entry.id, stage=stage, why=why, best_score=best)
+    score, rank = whole.results[place].score, place + 1
+
+    def trace(stage: Stage, why: str, needed: float | None = None) -> SearchTrace:
+        return SearchTrace(
+            entry_id=entry.id,
+            stage=stage,
+            why=why,
+            rank=rank,
+            score=score,
+            best_score=best,
+            needed=needed,
+        )
+
+    least = policy.min_score if query.min_score is None else query.min_score
+    if _place(returned, entry) is not None:
+        return trace("returned", f"it is result {rank}, with a score of {score:.2f}")
+    if score < least:
+        return trace("min_score", f"its score {score:.2f} is below the minimum, {least:.2f}", least)
+    share = policy.min_score_share * (best or 0.0)
+    if least and score < share:
+        why = (
+            f"its score {score:.2f} is below {policy.min_score_share:.2f} of the best, {share:.2f}"
+        )
+        return trace("share", why, share)
+    if rank > query.limit:
+        return trace("limit", f"it is result {rank}, and the limit is {query.limit}", float(rank))
+    return trace("share", "its evidence is too small a share of the best result's evidence")
+
+
+def _left_out(entry: Entry, repeating: Retrieval, unfiltered: Retrieval) -> tuple[Stage, str]:
+    if _place(repeating, entry) is not None:
+        return "repetition", "a result before it has the same text, by the same speaker"
+    if entry.status != "active":
+        return "status", f"its status is {entry.status}; ask with that status"
+    if _place(unfiltered, entry) is not None:
+        why = "it was superseded, has expired, or a filter rules it out"
+        return "validity", why
+    why = "no source has it among its candidates: other entries are nearer by words, names and meaning"
+    return "candidates", why
+
+
+def _place(retrieval: Retrieval, entry: Entry) -> int | None:
+    """Its index among the results."""
+    ids = [result.entry.id for result in retrieval.results]
+    return ids.index(entry.id) if entry.id in ids else None

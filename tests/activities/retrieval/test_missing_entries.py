@@ -1,0 +1,90 @@
+"""`memory.why` says at which stage a search leaves out an entry that somebody expects."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.retrieval.queries import RetrievalPolicy
+from mnestic.starter.client.memory_client import MemoryClient
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+QUESTION = "Where is the red ladder?"
+
+
+async def test_an_entry_that_is_returned_has_its_rank_and_score(ada: MemoryClient) -> None:
+    entry = await ada.add("The red ladder is behind the shed.", at=NOON)
+
+    trace = await ada.why(QUESTION, expect=entry.id)
+
+    assert (trace.stage, trace.rank, trace.score) == ("returned", 1, trace.best_score)
+
+
+async def test_a_limit_says_which_one_returns_the_entry(ada: MemoryClient) -> None:
+    for number in range(3):
+        await ada.add(f"The red ladder is behind shed {number}.", at=NOON)
+    last = await ada.add("A red ladder was seen in the yard of somebody else.", at=NOON)
+    found = await ada.retrieve(QUESTION)
+
+    trace = await ada.why(QUESTION, expect=last.id, limit=1)
+
+    assert trace.stage == "limit"
+    assert trace.needed == [one.entry.id for one in found.results].index(last.id) + 1
+
+
+async def test_a_score_below_the_minimum_says_how_much_is_lacking(ada: MemoryClient) -> None:
+    entry = await ada.add("The ladder is made of ash, and somebody sat on it for hours.", at=NOON)
+
+    trace = await ada.why(QUESTION, expect=entry.id, min_score=0.99)
+
+    assert trace.stage == "min_score"
+    assert trace.score is not None
+    assert trace.score < 0.99 == trace.needed
+
+
+async def test_a_score_far_below_the_best_is_a_matter_of_share(ada: MemoryClient) -> None:
+    await ada.add("The red ladder is behind the shed.", at=NOON)
+    entry = await ada.add("Ladders are sold on the market in the north of the old town.", at=NOON)
+    policy = RetrievalPolicy(min_score=0.01, min_score_share=0.9, min_evidence_share=0)
+
+    trace = await ada.why(QUESTION, expect=entry.id, policy=policy)
+
+    assert trace.stage == "share"
+    assert trace.best_score is not None
+    assert trace.needed == pytest.approx(0.9 * trace.best_score)
+
+
+async def test_what_is_archived_and_what_repeats_say_so(
+    ada: MemoryClient,
+) -> None:
+    first = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="first")
+    second = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="second")
+    archived = await ada.add("The red ladder is in the barn.", at=NOON)
+    await ada.entries.change(archived.id, status="archived")
+
+    stages = [
+        (await ada.why(QUESTION, expect=entry.id)).stage for entry in (archived, first, second)
+    ]
+
+    assert stages[0] == "status"
+    assert sorted(stages[1:]) == ["repetition", "returned"]
+
+
+async def test_what_has_expired_is_valid_no_more(ada: MemoryClient) -> None:
+    old = await ada.add("The red ladder is in the attic.", at=NOON, expires_at=NOON)
+
+    assert (await ada.why(QUESTION, expect=old.id)).stage == "validity"
+
+
+async def test_among_many_nearer_ones_an_entry_is_no_candidate(ada: MemoryClient) -> None:
+    for number in range(25):
+        await ada.add(f"The red ladder is behind shed {number}.", at=NOON)
+    far = await ada.add("Quarterly invoices go out on Mondays.", at=NOON)
+    policy = RetrievalPolicy(pool=10)
+
+    assert (await ada.why(QUESTION, expect=far.id, policy=policy)).stage == "candidates"
+
+
+async def test_an_entry_that_does_not_exist_is_refused(ada: MemoryClient) -> None:
+    with pytest.raises(NotFoundError, match="nobody"):
+        await ada.why(QUESTION, expect="nobody")
