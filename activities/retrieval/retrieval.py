@@ -29,9 +29,8 @@ from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
-from mnestic.memory.retrieval.clauses import named_before, split_clauses
+from mnestic.memory.retrieval.clauses import merge_answers, named_before, split_clauses
 from mnestic.memory.retrieval.exact_terms import set_identity
-from mnestic.memory.retrieval.merging import merge_answers
 from mnestic.memory.retrieval.persons import find_unrelated_turns, separate_by_person
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (

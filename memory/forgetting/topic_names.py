@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import ConfigDict, TypeAdapter
 
 from mnestic.memory.canonical import check_text, is_blank
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.language.identifiers import (
     Identifier,
@@ -21,6 +22,7 @@ from mnestic.memory.language.identifiers import (
 )
 from mnestic.memory.language.languages import LanguageVote, content_words
 from mnestic.memory.language.terms import STOP_WORDS, normalised, words_of
+from mnestic.memory.language.word_lists import parse_yaml
 
 LONGEST_TOPIC = 1_000  # characters
 _FILE = Path(__file__).with_name("topic_phrases.yaml")
@@ -169,7 +171,7 @@ def _opening_in(words: Sequence[tuple[str, int]], language: "_Phrases") -> int:
     return end
 
 
-class _Phrases(BaseModel):
+class _Phrases(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     verbs: frozenset[str]
@@ -184,10 +186,8 @@ class _Phrases(BaseModel):
 
 @cache
 def _phrases() -> dict[str, _Phrases]:
-    import yaml  # noqa: PLC0415 - workflows load this module, and read no files
-
     folded = normalised(_FILE.read_text(encoding="utf-8"))
-    return TypeAdapter(dict[str, _Phrases]).validate_python(yaml.safe_load(folded))
+    return TypeAdapter(dict[str, _Phrases]).validate_python(parse_yaml(folded))
 
 
 @cache

@@ -7,8 +7,6 @@ its id, and go when it goes.
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import RootModel
-
 from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
@@ -20,10 +18,6 @@ LONGEST_EPISODE = 10_000  # characters of a summary that are searched
 _SUMMARY_CHARS = 200
 _FILE = Path(__file__).with_name("predicate_sentences.yaml")
 _ENDS = (".", "!", "?", "…", "。")
-
-
-class _Sentences(RootModel[dict[str, str]]):
-    """The forms of sentences, by predicate."""
 
 
 def entry_of_fact(fact: Fact, *, now: datetime) -> Entry:
@@ -73,7 +67,7 @@ def sentence_of(fact: Fact, *, now: datetime) -> str:
     Days are named where they matter: of a fact that begins on a later day, and of one whose end is known.
     """
     words = f"{{subject}} {fact.predicate.replace('_', ' ')} {{object}}"
-    form = read_word_lists(_FILE, _Sentences)["en"].root.get(fact.predicate, words)
+    form = read_word_lists(_FILE, dict[str, str])["en"].get(fact.predicate, words)
     said = form.format(subject=fact.subject, object=fact.object)
     if fact.valid_from.astimezone(UTC).date() > now.astimezone(UTC).date():
         said += f" from {fact.valid_from.astimezone(UTC):%Y-%m-%d}"

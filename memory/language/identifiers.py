@@ -15,7 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.word_lists import parse_yaml
 
 IdentifierKind = Literal[
     "email",
@@ -123,7 +126,7 @@ class _Pattern(NamedTuple):
     form: Callable[[str, str], _Form | None]
 
 
-class _Kind(BaseModel):
+class _Kind(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kind: IdentifierKind | Literal["date", "quantity"]
@@ -132,7 +135,7 @@ class _Kind(BaseModel):
     least_digits: int = _FEWEST_DIGITS
 
 
-class _Data(BaseModel):
+class _Data(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     kinds: tuple[_Kind, ...]
@@ -158,9 +161,7 @@ class _Data(BaseModel):
 
 @cache
 def _data() -> _Data:
-    import yaml  # noqa: PLC0415 - workflows load this module, and read no files
-
-    return _Data.model_validate(yaml.safe_load(_FILE.read_text(encoding="utf-8")))
+    return _Data.model_validate(parse_yaml(_FILE.read_text(encoding="utf-8")))
 
 
 @cache

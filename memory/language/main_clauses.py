@@ -10,9 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.terms import normalised
+from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("main_clauses.yaml")
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")  # noqa: RUF001 (apostrophes of many kinds are meant)
@@ -116,7 +118,7 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
         yield normalised(match[0]).replace("’", "'"), match[0][0].islower()  # noqa: RUF001
 
 
-class _Words(BaseModel):
+class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     joints: tuple[str, ...]
@@ -130,10 +132,7 @@ class _Words(BaseModel):
 
 @cache
 def _lists() -> tuple[_Words, ...]:
-    import yaml  # noqa: PLC0415 - workflows load this module, and read no files
-
-    document = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
-    return tuple(TypeAdapter(dict[str, _Words]).validate_python(document).values())
+    return tuple(read_word_lists(_FILE, _Words).values())
 
 
 @cache

@@ -1,21 +1,24 @@
-"""Clauses: splits a message into what it asks and what it remarks.
+"""Clauses: splits a message into what it asks and what it remarks, and merges the answers to both.
 
 It stands alone because a score is a coverage of what was asked: words around a question must not dilute it, so each
-clause is a query of its own.
+clause is a query of its own, and what was asked counts before what was remarked.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.small_talk import is_small_talk
 from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
+from mnestic.memory.retrieval.queries import Retrieval, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval.query_parsing import QueryWord, QueryWords
 
 MOST_CLAUSES = 8  # of a message; each costs a search
@@ -25,6 +28,8 @@ _PART = re.compile(r"\s*[;\u2026]\s+|\s+[-\u2013\u2014]+\s+")
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _LEAST_TERMS = 3  # of a remark beside a question; "a long day" covers too much
 _NAME_OR_NUMBER = re.compile(r"(?<=[^\W_.!?]\s)[^\W\da-z_](?=[^\W\d_])|\d")
+_REMARK_SHARE = 0.55  # of its score that a result of a remark keeps, if the message asks something
+_BEST_SHARE = 0.25  # a result of a remark below this share of the best is left out
 _ENDS = frozenset(".!?:;)")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
@@ -36,7 +41,7 @@ class Clause(NamedTuple):
     is_question: bool
 
 
-class _ClauseWords(BaseModel):
+class _ClauseWords(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     question_words: list[str]
@@ -99,6 +104,45 @@ def _has_pronoun(text: str) -> bool:
     return any(match[0].casefold() in pronouns for match in _WORD.finditer(text))
 
 
+def merge_answers(
+    clauses: Sequence[Clause], answers: Sequence[Retrieval], *, query: RetrievalQuery
+) -> Retrieval:
+    """One answer, the best first; an entry that several clauses find counts by its best score.
+
+    Each question brings some of its results, however well another one is answered.
+
+    Args:
+        clauses: The clauses of the query's text.
+        answers: The answer to each clause, found with the same filters.
+        query: The query, whose limit holds for all results together.
+    """
+    if len(clauses) == 1:
+        return answers[0]
+    pairs = [*zip(clauses, answers, strict=True)]
+    asked = [answer.results for clause, answer in pairs if clause.is_question]
+    remarked = [answer.results for clause, answer in pairs if not clause.is_question]
+    if asked:
+        best = max((one.score for results in asked for one in results), default=0.0)
+        least = max(query.min_score or 0.0, _BEST_SHARE * best)
+        remarked = [tuple(_discounted(results, least=least)) for results in remarked]
+    chosen: dict[str, RetrievedEntry] = {}
+    for result in (*_in_turn(asked), *_by_score(remarked)):
+        known = chosen.get(result.entry.id)
+        if known is None and len(chosen) == query.limit:
+            continue
+        if known is None or known.score < result.score:
+            chosen[result.entry.id] = result
+    periods = (answer.period for clause, answer in pairs if clause.is_question or not asked)
+    return Retrieval(
+        results=tuple(_by_score([[*chosen.values()]])),
+        words={word: weight for answer in answers for word, weight in answer.words.items()},
+        names=tuple(dict.fromkeys(name for answer in answers for name in answer.names)),
+        misspelt={slip: word for answer in answers for slip, word in answer.misspelt.items()},
+        period=next((period for period in periods if period), None),
+        skipped={name: why for answer in answers for name, why in answer.skipped.items()},
+    )
+
+
 def _clause(text: str) -> Clause:
     return Clause(text, _asks(text))
 
@@ -148,9 +192,9 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 
 def _goes_on(text: str) -> bool:
-    """Whether a clause asks on: a question without content, or a single word of it after no question word."""
+    """Whether a clause says too little by itself: a single word or number, or a question without content."""
     if _QUESTION_MARK.search(text) is None:
-        return False
+        return len(terms_of(text)) <= 1 and not (_asks(text) or _has_pronoun(text))
     terms, begins = terms_of(text), _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 
@@ -181,3 +225,21 @@ def _patterns() -> _Patterns:
         inner=re.compile(inner, re.IGNORECASE),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
+
+
+def _discounted(results: Sequence[RetrievedEntry], *, least: float) -> Iterator[RetrievedEntry]:
+    for one in results:
+        score = round(_REMARK_SHARE * one.score, 4)
+        if score >= least:
+            yield one.model_copy(update={"score": score})
+
+
+def _in_turn(answers: Sequence[Sequence[RetrievedEntry]]) -> Iterator[RetrievedEntry]:
+    """The best result of each, then the second of each, and so on."""
+    for place in range(max(map(len, answers), default=0)):
+        yield from (results[place] for results in answers if place < len(results))
+
+
+def _by_score(answers: Sequence[Sequence[RetrievedEntry]]) -> list[RetrievedEntry]:
+    results = [one for answer in answers for one in answer]
+    return sorted(results, key=attrgetter("score"), reverse=True)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.date_words import MONTHS
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
 from mnestic.memory.language.terms import STOP_WORDS
@@ -33,7 +34,7 @@ _NUMBERED = re.compile(
 )
 
 
-class _Words(BaseModel):
+class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     no_names: list[str]

@@ -110,7 +110,7 @@ async def test_a_search_imports_nothing_of_other_commands(
 
     commands = {name for name in imported if name.startswith("mnestic.starter.cli.")}
     assert commands == SEARCH
-    assert packages(imported) & (ENGINES - {"sqlalchemy", "psycopg", "numpy"}) == set()
+    assert packages(imported) & (ENGINES - {"sqlalchemy", "psycopg", "numpy", "yaml"}) == set()
 
 
 def test_to_load_all_commands_loads_no_engine() -> None:
