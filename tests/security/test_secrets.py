@@ -23,6 +23,7 @@ HIDDEN = {
     "rerank_api_key",
     "obsidian_api_key",
     "payload_keys",
+    "keep_out_key",
 }  # a secret as a whole
 ADDRESSES = (
     f"postgresql://ada:{MARK}@db.example:5432/mnestic",

@@ -253,7 +253,10 @@ async def test_a_plan_that_names_anothers_memory_finds_and_changes_nothing_of_it
         "not its own alone"
     )
     assert (thought["facts"], thought["notes"]) == (0, 0)
-    assert leaked(seen.replace(victim.tenant_id, "<given>"), victim, given=victim.known) == []
+    # The agent's own episode repeats the tenant's name, which is indexed in its parts too.
+    for part in (victim.tenant_id, victim.tenant_id.removeprefix("t-")):
+        seen = seen.replace(part, "<given>")
+    assert leaked(seen, victim, given=victim.known) == []
     assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == before
     assert await events_of(theirs, victim.known) == events
 

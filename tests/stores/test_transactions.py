@@ -276,8 +276,8 @@ async def test_what_a_write_leaves_behind_is_one_statement(begin: Begin) -> None
         async with begin() as transaction:
             await receive(transaction, [spoken], owner="t/ada")
 
-    # The transaction begins by two; messages, entries, what is left behind, and the commit.
-    assert trips.statements == 2 + 4
+    # The transaction begins by two; keep-outs, messages, entries, what is left behind, and the commit.
+    assert trips.statements == 2 + 5
 
 
 async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept(

@@ -42,7 +42,7 @@ def test_the_commands_are_those_that_are_promised() -> None:
 
 
 def test_each_command_explains_itself_and_has_json(cli: Cli) -> None:
-    names = ("facts", "parked", "predicates", "record", "settings")
+    names = ("facts", "keep-outs", "parked", "predicates", "record", "settings")
     groups = {(), ("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
     has_none = {*groups, ("memory", "export")}  # which is always lines of JSON
 
