@@ -25,7 +25,7 @@ demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come ba
 	@$(MNESTIC) demo $(ARGS)
 
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
-	@$(BIN)/python -m pytest -n 3 -m "not acceptance" $(ARGS)
+	@$(BIN)/python -m pytest -n 4 -m "not acceptance" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native $(ARGS)

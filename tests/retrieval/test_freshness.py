@@ -16,6 +16,8 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.conversations import bundled_conversation
 
+pytestmark = pytest.mark.acceptance  # eight writers write at once
+
 MODES = get_args(Mode)
 WRITERS = 8
 

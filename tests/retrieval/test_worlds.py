@@ -19,6 +19,8 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import token_counter
 from tests.retrieval.conftest import WORLDS, World, load
 
+pytestmark = pytest.mark.acceptance  # a regression suite: 26 worlds take a minute
+
 WORLD_NAMES = sorted(path.stem for path in WORLDS.glob("*.yaml"))
 LOADED = {world: load(world) for world in WORLD_NAMES}
 CASES, BEYOND = (

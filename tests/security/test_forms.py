@@ -16,6 +16,7 @@ MOST_CPU_S = 1.5  # Temporal takes a workflow's task for dead after 2 s; on an i
 MOST_KB = 300_000  # of a process that takes 40,000 by itself
 
 
+@pytest.mark.acceptance
 def test_the_worst_forms_that_are_taken_hold_a_worker_for_a_moment() -> None:
     told = _attacks("16384", "41")
 

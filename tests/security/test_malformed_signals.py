@@ -43,6 +43,8 @@ from tests.security.own_workflow import Asked, Own
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
 from tests.workflows.forgetting.forget_samples import forget
 
+pytestmark = pytest.mark.acceptance  # every handler gets 31 kinds of payloads
+
 PLAN = """
 name: parked
 nodes:

@@ -338,6 +338,7 @@ async def test_keys_rotate_while_a_job_waits(settings: Settings, run: Run, until
     assert WORD.encode() not in rotated
 
 
+@pytest.mark.acceptance
 async def test_a_key_that_is_missing_is_named_and_the_job_goes_on_once_it_is_there(
     settings: Settings, run: Run, client: MnesticClient, until: Until
 ) -> None:

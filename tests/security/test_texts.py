@@ -70,6 +70,7 @@ async def own_world(
         yield made
 
 
+@pytest.mark.acceptance
 async def test_no_activity_takes_memory_into_a_history_or_a_log_when_its_database_fails(
     world: World,
 ) -> None:

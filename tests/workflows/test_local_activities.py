@@ -12,6 +12,8 @@ from mnestic.memory.names import STATUS
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 
+pytestmark = pytest.mark.acceptance  # it waits for an activity's time limit
+
 Until = Callable[..., Awaitable[Any]]
 UntilState = Callable[[str, str], Awaitable[Any]]
 

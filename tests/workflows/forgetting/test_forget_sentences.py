@@ -13,6 +13,8 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget, learn, said
 
+pytestmark = pytest.mark.acceptance  # each forgets whole memories and scans every table
+
 TWO = "My sister Ida visits me on 3 July. Project Falcon starts in August."
 
 

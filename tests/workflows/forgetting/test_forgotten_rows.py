@@ -27,6 +27,8 @@ from tests.word_scan import scan_statistics
 from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget
 
+pytestmark = pytest.mark.acceptance  # each forgets whole memories and scans every table
+
 Until = Callable[..., Awaitable[Any]]
 PLAN = """
 name: hotels

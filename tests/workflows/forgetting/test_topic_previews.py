@@ -22,6 +22,8 @@ from tests.workflows.forgetting.forget_samples import (
     wait_in,
 )
 
+pytestmark = pytest.mark.acceptance  # each previews whole memories
+
 
 @pytest.mark.usefixtures("worker")
 async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else(

@@ -11,6 +11,8 @@ from tests.workflows.forgetting.forget_samples import (
     said,
 )
 
+pytestmark = pytest.mark.acceptance  # each forgets whole memories and scans every table
+
 SPELLINGS = [
     ("straße", "Die STRASSE ist lang.", "strasse"),
     ("Zürich", "Wir wohnen in Zu\u0308rich.", "rich"),

@@ -16,6 +16,8 @@ from mnestic.memory.jobs.waits import ResumeRequest
 from mnestic.memory.names import RESUME, STATUS
 from mnestic.starter.client.mnestic_client import MnesticClient
 
+pytestmark = pytest.mark.acceptance  # deadlines pass by the clock
+
 StartWaiting = Callable[..., Awaitable[str]]
 Until = Callable[..., Awaitable[Any]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]

@@ -14,7 +14,10 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.names import STATUS
 from mnestic.starter.client.mnestic_client import MnesticClient
 
-pytestmark = pytest.mark.usefixtures("worker")
+pytestmark = [
+    pytest.mark.acceptance,
+    pytest.mark.usefixtures("worker"),
+]  # deadlines pass by the clock
 StartWaiting = Callable[..., Awaitable[str]]
 Until = Callable[..., Awaitable[Any]]
 HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
