@@ -37,7 +37,10 @@ SELECT ARRAY['snapshot', job_id, (encode(sha256(body), 'hex') = sha256)::text]
 UNION ALL
 SELECT ARRAY['resource', session_id, speaker, content] FROM mnestic.resource
 UNION ALL
-SELECT ARRAY['entry', session_id, entry_type, content] FROM mnestic.entry
+SELECT ARRAY['entry', session_id, entry_type, content] FROM mnestic.entry WHERE kind = 'message'
+UNION ALL
+SELECT ARRAY['derived entry', x.job_id, COALESCE(x.payload ->> 'text', x.payload ->> 'outcome')]
+  FROM mnestic.entry AS e JOIN mnestic.episode AS x ON x.id::text = e.id::text WHERE e.kind = 'episode'
 """
 Kept = tuple[str | None, ...]
 

@@ -245,7 +245,9 @@ def raw(text: str) -> Resource:
 
 def expected(job_id: str, texts: tuple[str, ...]) -> Counter[Any]:
     """What a diary has kept of the texts that were sent, in the order of their receipts."""
-    kept: Counter[Any] = Counter({("episode", job_id, "completed"): 1})
+    kept: Counter[Any] = Counter(
+        [("episode", job_id, "completed"), ("derived entry", job_id, "completed")]
+    )
     for number, text in enumerate(texts, start=1):
         kept.update(
             [
@@ -254,6 +256,7 @@ def expected(job_id: str, texts: tuple[str, ...]) -> Counter[Any]:
                 ("tool call", job_id, str(number), text),
                 ("record", "texts", text, "1", f"{job_id}/w{number}"),
                 ("episode", job_id, text),
+                ("derived entry", job_id, text),
                 ("wait", f"{job_id}/w{number}", "resumed", f"{job_id}/{text}"),
                 ("snapshot", job_id, "true"),
                 ("resource", text, "Nadia", text),
