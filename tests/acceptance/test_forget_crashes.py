@@ -67,7 +67,7 @@ async def test_a_topic_is_forgotten_whole_though_the_worker_is_killed(
         worker = start_worker(settings)
         done = await handle.result()
         await asyncio.to_thread(worker.stop)
-        left = await memory.forgetting.report("Paris", done, shown=shown)
+        left = await memory.forgetting.report("Paris", done, preview=shown)
 
     assert code == -signal.SIGKILL
     assert scan_tables(admin_url, "paris", tenant=settings.tenant_id, agent=AGENT) == {}

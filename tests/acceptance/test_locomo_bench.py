@@ -65,7 +65,7 @@ def sample(name: str) -> dict[str, Any]:
 def test_it_prints_one_object_of_these_keys(report: Any) -> None:
     assert set(report) == {
         *("questions", "turn_recall", "by_category", "session_recall"),
-        *("tokens_p50", "ms", "baselines"),
+        *("tokens_p50", "ms", "baselines", "messages"),
     }
     assert report["questions"] == 8
     assert set(report["turn_recall"]) == CUTS
