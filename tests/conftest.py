@@ -290,7 +290,8 @@ async def worker(
 class ChatServer:
     """A real HTTP server on loopback: what it is to answer, and what it was asked.
 
-    With `answers`, it answers each request by its path and body: status, body, headers.
+    With `answers`, it answers each request by its path and body: status, body, headers. The first answer waits for
+    `together` requests, so that a test of calls side by side does not depend on how fast they come.
     """
 
     status: int = 200
@@ -302,10 +303,11 @@ class ChatServer:
     released: threading.Event = field(default_factory=threading.Event)
     base_url: str = ""
     answers: Callable[[str, Any], tuple[int, Any, dict[str, str]]] | None = None
+    together: int = 1
     pause_s: float = 0
     at_once: int = 0
     most_at_once: int = 0
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    changed: threading.Condition = field(default_factory=threading.Condition)
 
     def completes(self, content: str | None, **choice: Any) -> None:
         """Answer with one choice, in the API's shape."""
@@ -347,14 +349,16 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         told = self.server.told
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"] or 0)) or "null")
-        with told.lock:
+        with told.changed:
             told.at_once += 1
             told.most_at_once = max(told.most_at_once, told.at_once)
             told.requests.append(
                 {"path": self.path, "authorization": self.headers["Authorization"], "body": body}
             )
+            told.changed.notify_all()
+            told.changed.wait_for(lambda: told.most_at_once >= told.together, timeout=30)
         told.released.wait(told.pause_s)
-        with told.lock:
+        with told.changed:
             told.at_once -= 1
         self._answer(told, body)
 

@@ -149,7 +149,7 @@ async def test_what_a_message_orders_is_not_obeyed_even_if_the_model_is(
 async def test_no_calls_side_by_side_go_over_the_days_budget(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
-    chat_server.answers, chat_server.pause_s = read, 0.05
+    chat_server.answers, chat_server.together = read, 2
     await ada.ingest([said(number, "Hm.") for number in range(160)])
     learning = steps(limits=ModelCallLimits(concurrency=8, daily=Budget(tokens=600)))
 

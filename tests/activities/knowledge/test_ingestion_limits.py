@@ -106,7 +106,7 @@ async def test_what_was_answered_before_the_model_went_down_is_kept(
 async def test_calls_at_once_are_limited_for_both_steps_together(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
-    chat_server.answers, chat_server.pause_s = read, 0.05
+    chat_server.answers, chat_server.together, chat_server.pause_s = read, 2, 0.05
     await ada.ingest([said(number, "Hm.") for number in range(160)])
 
     await steps(limits=ModelCallLimits(concurrency=2)).extract()

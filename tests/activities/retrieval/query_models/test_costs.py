@@ -270,7 +270,7 @@ async def test_no_more_questions_ask_a_model_at_once_than_may(
 ) -> None:
     ada = client(models(concurrency=2))
     await ada.add(ANSWER)
-    chat_server.pause_s = 0.1
+    chat_server.together, chat_server.pause_s = 2, 0.1
     await asyncio.gather(*(ada.retrieve(f"{QUESTION} {n}") for n in range(6)))
 
     assert chat_server.most_at_once == 2

@@ -61,8 +61,9 @@ async def test_the_command_on_the_card_resumes_the_job(
     shell = await asyncio.create_subprocess_shell(
         command[1], env=_environment(client), cwd=tmp_path, stdout=-1, stderr=-1
     )
-    out, err = await shell.communicate()
-    result = await client.wait_for_result(job_id)
+    async with asyncio.timeout(120):
+        out, err = await shell.communicate()
+        result = await client.wait_for_result(job_id)
 
     assert shell.returncode == 0, out + err
     assert result.results["ask"]["outcome"] == outcome
