@@ -106,7 +106,7 @@ class AgentSettings(DeferredModel):
 
     @model_validator(mode="after")
     def _weighs(self) -> Self:
-        weights = [name for name in RetrievalPolicy.model_fields if name != "rerank"]
+        weights = [name for name in RetrievalPolicy.model_fields if name not in {"rerank", "score"}]
         unknown = self.retrieval_policy.keys() - set(weights)
         if unknown:
             known = ", ".join(weights)

@@ -21,6 +21,7 @@ from mnestic.memory.validation import Share, Text
 Mode = Literal["hybrid", "semantic", "text"]
 PresetName = Literal["mnestic", "leonidas"]
 Rerank = Literal["off", "local", "remote"]
+ScoreKind = Literal["confidence", "weighted_sum"]
 LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
 
@@ -99,6 +100,12 @@ class RetrievalPolicy(DeferredModel):
         1.5, gt=0, description="BM25, as a multiple of the words' weights, that counts as 1"
     )
     recent_days: float = Field(7, gt=0, description="Days that count as recent")
+    default_period_days: float = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="Without a period in the query, entries of this many last days are candidates too",
+    )
 
     rerank: Rerank = Field(
         "off", description="Which reranker reads the best results together with the query"
@@ -111,6 +118,10 @@ class RetrievalPolicy(DeferredModel):
         0.5, description="Share of the score that is the relevance by a reranking server"
     )
 
+    score: ScoreKind = Field(
+        "confidence",
+        description="What a score is: the calibrated confidence that the entry answers, or the plain weighted sum",
+    )
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
     min_score: Share = Field(0.16, description="Results below this score are left out")
@@ -165,8 +176,13 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             mention=0,
             question=0,
             supersession=0,
+            default_period_days=7,
+            score="weighted_sum",
             sort_by_relevance=0.7,
             sort_by_importance=0.3,
+            min_score=0.6,
+            min_score_share=0,
+            min_evidence_share=0,
         ),
     }
 )

@@ -84,11 +84,7 @@ def rank(
     boost = boost + scores.succession_boost(total + boost, successions)
     signals |= {"supersession": boost}
     total = total + boost
-    best, most_evidence = total.max(), evidence.max()
-    score = scores.confidence() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    score *= scores.neighbour_discount(edges, evidence) * scores.identity_discount
-    if query.period is not None:
-        score *= scores.period_discount(evidence)
+    score, most_evidence = _scores(scores, total, evidence=evidence, edges=edges), evidence.max()
     share = (
         np.minimum(1, evidence / most_evidence)
         if most_evidence > scores.min_evidence
@@ -113,6 +109,21 @@ def rank(
     parts += [share, score, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
+
+
+def _scores(scores: SignalScores, total: Values, *, evidence: Values, edges: Edges) -> Values:
+    """The scores of candidates, by the sums of their signals: as the policy says, these sums or the confidence."""
+    if scores.policy.score == "weighted_sum":
+        summed: Values = np.clip(total, 0, 1)
+        return summed
+    best = total.max()
+    score: Values = (
+        scores.confidence() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
+    )
+    score *= scores.neighbour_discount(edges, evidence) * scores.identity_discount
+    if scores.query.period is not None:
+        score *= scores.period_discount(evidence)
+    return score
 
 
 def rerank(

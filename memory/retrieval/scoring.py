@@ -63,7 +63,7 @@ class SignalScores:
         self, candidates: Candidates, query: RankingQuery, policy: RetrievalPolicy
     ) -> None:
         self._candidates, self.rows = candidates, candidates.rows
-        self._query, self._policy = query, policy
+        self.query, self.policy = query, policy
         self._time_proximity = time_proximity(candidates, query.period)
         self._words, self._meaning, self._fact_match = self._source_scores()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
@@ -79,7 +79,7 @@ class SignalScores:
 
         If a query has nothing but a name or a time, all entries about it count in full.
         """
-        query, policy, rows = self._query, self._policy, self.rows
+        query, policy, rows = self.query, self.policy, self.rows
         late = policy.late_interaction * rows["late_interaction"]
         words = np.zeros(len(rows))
         if full := sum(query.weights) * policy.full_words:
@@ -107,10 +107,10 @@ class SignalScores:
         If a named person has spoken, mentions of them count less, since these may be greetings. An entry that
         was stored about another person counts less than a message of another person.
         """
-        others = self._policy.other_people
+        others = self.policy.other_people
         mentioned = math.sqrt(others) if self.rows["is_by_named_speaker"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
-        shares["open"] = others if self._query.names else 1.0
+        shares["open"] = others if self.query.names else 1.0
         shares["apart"] = others
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
         share = share * self.identity_discount
@@ -127,11 +127,11 @@ class SignalScores:
     def _is_uncertain(self) -> bool:
         """Whether the query may be about an unknown person, or names an identifier that no entry has."""
         is_identified = bool((self.rows["identity"] == SAME).any())
-        return self._query.is_uncertain or (self._query.has_identifier and not is_identified)
+        return self.query.is_uncertain or (self.query.has_identifier and not is_identified)
 
     def own_signals(self) -> dict[str, Values]:
         """The signals of the entries themselves. Of these, words and meaning are propagated to others; facts are not."""
-        share, policy = self._share, self._policy
+        share, policy = self._share, self.policy
         return {
             "semantic": share * policy.semantic * self._meaning,
             "lexical": share * policy.lexical * self._words,
@@ -150,13 +150,13 @@ class SignalScores:
         To be about a named person, or of the period, counts like a word: the rarer it is, the more.
         """
         words = self._words
-        if whole := sum(self._query.weights):
+        if whole := sum(self.query.weights):
             parts = self._telling_parts()
             weighted = words * whole + sum(rarity * part for part, rarity in parts)
             words = weighted / (whole + sum(rarity for _, rarity in parts))
         silence = (1 - words) * (1 - self._meaning) * (1 - self._fact_match)
         strongest = float((self._share * (1 - silence)).max())
-        above = self._policy.slope * (strongest - self._policy.midpoint)
+        above = self.policy.slope * (strongest - self.policy.midpoint)
         confidence = 1 / (1 + math.exp(min(_MOST_EXPONENT, -above)))
         return _UNCERTAIN * confidence if self._is_uncertain else confidence
 
@@ -165,8 +165,8 @@ class SignalScores:
 
         The frequency is estimated: candidates by words and by meaning are taken for a sample of the memory.
         """
-        parts = [self.concern["named"]] * bool(self._query.names)
-        parts += [self._time_proximity == 1] * (self._query.period is not None)
+        parts = [self.concern["named"]] * bool(self.query.names)
+        parts += [self._time_proximity == 1] * (self.query.period is not None)
         sample = (self.rows["words"] != 0) | (self.rows["cosine"] != 0)
         number = np.count_nonzero(sample)
         return [
@@ -177,7 +177,7 @@ class SignalScores:
     @property
     def min_evidence(self) -> float:
         """The evidence below which the strongest entry is too weak to measure others by."""
-        return _MIN_EVIDENCE if self._query.period is None else _MIN_EVIDENCE_OF_PERIOD
+        return _MIN_EVIDENCE if self.query.period is None else _MIN_EVIDENCE_OF_PERIOD
 
     def propagated(self, edges: Edges) -> dict[str, Values]:
         """The scores that each entry receives from its neighbours in the conversation and from related entries.
@@ -212,14 +212,14 @@ class SignalScores:
 
     def _may_be_of_period(self, place: int) -> bool:
         """Whether an entry names a time that contains the period, or tells of something that recurs."""
-        text, period = self._candidates.texts[place], self._query.period
+        text, period = self._candidates.texts[place], self.query.period
         assert period is not None
         covers = any(start <= period.start and period.end <= end for start, end in text.times)
         return covers or _RECURRING.search(text.content) is not None
 
     @property
     def _propagation_weights(self) -> dict[EdgeKind, float]:
-        policy = self._policy
+        policy = self.policy
         return {
             "neighbour": policy.neighbour,
             "second_neighbour": policy.second_neighbour,
@@ -240,15 +240,14 @@ class SignalScores:
 
     def context_signals(self) -> dict[str, Values]:
         """The signals that do not come from an entry's own words, meaning and facts."""
-        query, policy, rows = self._query, self._policy, self.rows
-        age = np.maximum(0, query.asked_at.timestamp() - rows["at"]) / _DAY
+        query, policy, rows = self.query, self.policy, self.rows
         return {
             "session": policy.session * self._session_scores() * rows["is_turn"],
             "speaker": policy.speaker * rows["is_by_named_speaker"],
             "subject": policy.subject * (self.concern["named"] & ~rows["is_by_named_speaker"]),
             "tag": policy.tag * rows["is_tagged"],
             "time": policy.time * self._time_proximity,
-            "recency": policy.recency * np.exp(-age / policy.recent_days),
+            "recency": policy.recency * self._recency(),
             "mention": policy.mention * (rows["names_time"] & query.asks_for_time),
             "question": -(policy.question + self._repeated_question())
             * rows["asks"]
@@ -256,9 +255,18 @@ class SignalScores:
             "importance": policy.importance * rows["importance"],
         }
 
+    def _recency(self) -> Values:
+        """How recent each entry is: 1 for one of now. In a weighted sum a named period counts in its place."""
+        query, policy = self.query, self.policy
+        if policy.score == "weighted_sum" and query.period is not None:
+            return np.zeros(len(self.rows))
+        age = np.maximum(0, query.asked_at.timestamp() - self.rows["at"]) / _DAY
+        recency: Values = np.exp(-age / policy.recent_days)
+        return recency
+
     def _repeated_question(self) -> Values:
         """What is taken off an entry that asks the same as the query, since it is no answer."""
-        if not self._query.weights or not self._query.is_question:
+        if not self.query.weights or not self.query.is_question:
             return np.zeros(len(self.rows))
         repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
         return _REPEATED_DISCOUNT * repeats * self._own_total
@@ -267,12 +275,12 @@ class SignalScores:
         """How far entries are lifted that supersede others, and which entries are replaced; see `apply_supersession`."""
         lifted, replaced = apply_supersession(
             self._candidates,
-            self._query,
+            self.query,
             words=self._words,
             fact_match=self._fact_match,
             total=total,
         )
-        return self._policy.supersession * self._share * lifted, replaced
+        return self.policy.supersession * self._share * lifted, replaced
 
     def succession_boost(self, total: Values, successions: Collection[Succession]) -> Values:
         """How far entries with a later value are lifted above those with the value before it."""
@@ -286,7 +294,7 @@ class SignalScores:
                 at = [places[one] for one in ids if one in places]
                 lifted[at] = np.maximum(lifted[at], least - total[at])
                 least = np.max(total[at] + lifted[at] + _LATER, initial=least)
-        return self._policy.supersession * lifted
+        return self.policy.supersession * lifted
 
     def _session_scores(self) -> Values:
         """How well the session of each entry matches the query: BM25 over sessions, by the turns among the candidates."""
@@ -295,9 +303,9 @@ class SignalScores:
         of = np.fromiter(map(sessions.__getitem__, ids), np.intp, len(ids))
         counts = self.rows["is_turn"] & (of != sessions.get(None, -1))
         number = np.count_nonzero(np.bincount(of[counts]))
-        if not number or not self._query.weights:
+        if not number or not self.query.weights:
             return np.zeros(len(of))
-        bits = np.arange(len(self._query.weights))
+        bits = np.arange(len(self.query.weights))
         has = (self.rows["lexemes"][counts, None] >> bits & 1).astype(bool)
         places = of[counts, None] * len(bits) + bits  # of sessions and words, in one row
         frequencies = np.bincount(places[has], minlength=len(sessions) * len(bits)).reshape(

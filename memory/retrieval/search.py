@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mnestic.memory.knowledge.entries import Entry
@@ -147,6 +147,14 @@ class Search:
     vectors: int = 0
     is_by_words: bool = False
     is_strict: bool = False
+
+    @property
+    def source_period(self) -> Period | None:
+        """The time whose last entries are candidates: the query's period, or the policy's default."""
+        if self.period is not None or not self.policy.default_period_days:
+            return self.period
+        end = self.query.as_of or self.query.asked_at or self.now
+        return Period(end - timedelta(days=self.policy.default_period_days), end, "day")
 
     @property
     def valid_interval(self) -> Interval | None:

@@ -202,7 +202,7 @@ def _sources(search: Search) -> dict[str, Any]:
     names = () if asks_more else sorted(search.names)
     terms = [(kind, name) for kind in ("subject", "alias") for name in names]
     terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
-    period = search.period
+    period = search.source_period
     asks_facts = bool(search.predicates) and query.mode == "hybrid"
     return {
         "lexemes": [lexeme for lexeme, *_ in words],

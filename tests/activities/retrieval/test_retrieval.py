@@ -217,6 +217,20 @@ async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) ->
     assert set(found.results[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
 
 
+@pytest.mark.parametrize(("days_ago", "is_found"), [(6, True), (8, False)])
+async def test_the_preset_leonidas_looks_at_the_last_seven_days(
+    ada: MemoryClient, days_ago: int, is_found: bool
+) -> None:
+    await ada.add("The ferry leaves from pier nine.", at=NOON - timedelta(days=days_ago))
+    for number in range(30):
+        await ada.add(f"Ledger page {number} is balanced.", at=NOON - timedelta(days=30))
+
+    policy = PRESETS["leonidas"].model_copy(update={"pool": 10})
+    found = await ada.retrieve("ledger page", policy=policy, asked_at=NOON, min_score=0, limit=100)
+
+    assert ("The ferry leaves from pier nine." in told(found)) == is_found
+
+
 @pytest.mark.parametrize("question", ["Where does Mara live?", "Where does Marra live?"])
 async def test_a_question_leaves_an_audit_row_without_its_words(
     known: MemoryClient, admin_url: str, settings: Settings, question: str

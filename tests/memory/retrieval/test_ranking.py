@@ -314,9 +314,26 @@ def test_each_mode_listens_to_its_own_source() -> None:
 
 
 def test_importance_counts_in_the_order_where_the_policy_says_so() -> None:
-    plain, weighty = entry(1, words=FULL, importance=0.1), entry(2, words=FULL, importance=0.9)
+    plain = entry(1, words=FULL, cosine=0.7, importance=0.1)
+    weighty = entry(2, words=FULL, cosine=0.6, importance=0.9)
 
     assert order(ranked(plain, weighty, policy=PRESETS["leonidas"])) == [2, 1]
+
+
+@pytest.mark.parametrize("period", [None, Period(NOON - DAY, NOON + DAY, "day")])
+def test_leonidas_cuts_by_its_weighted_sum(period: Period | None) -> None:
+    asked = query(period=period)
+    new = {"at": NOON, "importance": 1.0}
+    enough = entry(1, words=FULL, cosine=0.25, **new)  # 0.4 of a quarter, 0.3, 0.2 and 0.1
+    too_little = entry(2, words=0.6 * FULL, cosine=0.25, **new)  # 0.1, 0.18, 0.2 and 0.1
+
+    found = ranked(enough, too_little, query=asked, policy=PRESETS["leonidas"])
+
+    assert [(one.number, round(one.score, 4)) for one in found] == [(1, 0.7)]
+    assert found[0].score == pytest.approx(sum(found[0].signals.values()))
+    assert order(ranked(enough, query=asked, policy=PRESETS["leonidas"], min_score=0.71)) == []
+    everything = ranked(enough, too_little, query=asked, policy=PRESETS["leonidas"], min_score=0.5)
+    assert order(everything) == [1, 2]
 
 
 def test_a_score_of_nought_lets_everything_through() -> None:
