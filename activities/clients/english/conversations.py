@@ -13,7 +13,7 @@ from mnestic.activities.clients.english.messages import Read, read_message
 from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
 from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.spelling import Spelled, spell_out
-from mnestic.activities.clients.rules.tool_results import claims_of_result
+from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 

@@ -23,11 +23,11 @@ from mnestic.activities.clients.english.people import Cast, Person
 from mnestic.activities.clients.english.relationships import couples_of, kin_claims
 from mnestic.activities.clients.english.statements import statements_of
 from mnestic.activities.clients.english.values import Values
-from mnestic.activities.clients.rules.genres import is_report
+from mnestic.activities.clients.messages.genres import is_report
+from mnestic.activities.clients.messages.pasted import mask_pasted
+from mnestic.activities.clients.messages.sentences import mask_lead_ins, sentences_of
+from mnestic.activities.clients.messages.voices import is_speakers_voice
 from mnestic.activities.clients.rules.lexing import words_of
-from mnestic.activities.clients.rules.pasted import mask_pasted
-from mnestic.activities.clients.rules.sentences import mask_lead_ins, sentences_of
-from mnestic.activities.clients.rules.voices import is_speakers_voice
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 

@@ -16,7 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from mnestic.activities.clients.english.lexicon import load_lexicon
-from mnestic.activities.clients.rules.pasted import mask_pasted
+from mnestic.activities.clients.messages.pasted import mask_pasted
 from mnestic.memory.language.date_mentions import find_dates
 from mnestic.memory.language.dates import DateMention
 

@@ -11,18 +11,18 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from mnestic.activities.clients.messages.pasted import mask_pasted
+from mnestic.activities.clients.messages.sentences import Sentence, mask_lead_ins, sentences_of
+from mnestic.activities.clients.messages.tool_results import claims_of_result
+from mnestic.activities.clients.messages.voices import is_speakers_voice
 from mnestic.activities.clients.rules.clauses import clauses_of
 from mnestic.activities.clients.rules.endings import dropped_in, lost_in, never_so, undone
 from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.activities.clients.rules.meanings import Setting, meanings_of
 from mnestic.activities.clients.rules.occasions import occasions_of
-from mnestic.activities.clients.rules.pasted import mask_pasted
 from mnestic.activities.clients.rules.patterns import NAME
 from mnestic.activities.clients.rules.people import Cast, Relationship
 from mnestic.activities.clients.rules.phrases import proper_name
-from mnestic.activities.clients.rules.sentences import Sentence, mask_lead_ins, sentences_of
-from mnestic.activities.clients.rules.tool_results import claims_of_result
-from mnestic.activities.clients.rules.voices import is_speakers_voice
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mnestic.activities.clients.rules.record_values import is_one_valued, value_of
+from mnestic.activities.clients.messages.record_values import is_one_valued, value_of
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted
 

@@ -8,7 +8,7 @@ It stands before everything else, since what is left out here can never become a
 import re
 from typing import NamedTuple
 
-from mnestic.activities.clients.rules.genres import is_report
+from mnestic.activities.clients.messages.genres import is_report
 from mnestic.memory.language.sentences import split_sentences
 
 _DOUBT = re.compile(
