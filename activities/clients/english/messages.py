@@ -27,7 +27,6 @@ from mnestic.activities.clients.messages.genres import is_report
 from mnestic.activities.clients.messages.pasted import mask_pasted
 from mnestic.activities.clients.messages.sentences import mask_lead_ins, sentences_of
 from mnestic.activities.clients.messages.voices import is_speakers_voice
-from mnestic.activities.clients.rules.lexing import words_of
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
@@ -67,8 +66,7 @@ def read_message(
 def _stated(turn: Turn) -> set[int]:
     masked = mask_lead_ins(mask_pasted(turn.content))
     sentences = sentences_of(masked)
-    words = [words_of(masked, sentence.start, sentence.end) for sentence in sentences]
-    voices = is_speakers_voice(words, text=masked, speaker=turn.speaker)
+    voices = is_speakers_voice(sentences, text=masked, speaker=turn.speaker)
     return {
         place
         for sentence, is_own in zip(sentences, voices, strict=True)

@@ -3,30 +3,22 @@
 It stands apart from the records because it says, predicate by predicate, what a value looks like.
 """
 
-# ruff: noqa: SIM905 (word lists read best as text)
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from mnestic.activities.clients.rules.lexicon import LANGUAGES, NATIONALITIES
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.activities.clients.messages.patterns import Pattern
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.language.date_words import MONTHS
+from mnestic.memory.language.word_lists import read_word_lists
 
+_FILE = Path(__file__).with_name("record_values.yaml")
 _PLAIN = re.compile(r"[^\W_][^\n{}<>\[\]\"!?;|]{0,80}$")
-_UNKNOWN = frozenset(
-    "n/a, na, none, null, unknown, nil, true, false, not set, tbd, tba, todo, pending, undefined, "
-    "unspecified, other, various, test, example, string, redacted, private, not available, not "
-    "provided, not specified, not applicable, anytown, musterstadt, nowhere".split(", ")
-)
-# A value with one of these says more, or less, than itself: a guess, a former one, a whole sentence.
-_HEDGED = re.compile(
-    r"[()]|\b(?:maybe|perhaps|probably|possibly|likely|estimated|approx|about|or|until|till|since|former(?:ly)?|ex|"
-    r"previous(?:ly)?|old|was|were|is|are|am|i|my|you|your|we|not|no|unknown|see|please|ignore|disregard|instructions?|"
-    r"prompt|remember|system|assistant|admin|always|never)\b",
-    re.IGNORECASE,
-)
 _MOST_WORDS = 6
 _OLDEST = 125
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}$")
@@ -35,17 +27,28 @@ _TIMEZONE = re.compile(
     r"(?:[A-Z][A-Za-z_]+(?:/[A-Z][\w+-]+){1,2}|UTC|GMT|[A-Z]{3,4}|(?:UTC|GMT)[+-]\d{1,2}(?::\d\d)?)$"
 )
 _DAY = re.compile(r"(?P<day>\d{1,2})\.? (?P<month>[A-Za-z]+)(?:,? (?P<year>\d{4}))?$")
-_DIET = re.compile(
-    r"(?:lacto-)?(?:vegetarian|vegan|pescatarian|pescetarian|flexitarian|omnivore|halal|kosher|keto|paleo|gluten-free)$",
-    re.IGNORECASE,
-)
-_CODES: Mapping[str, str] = {
-    "ar": "Arabic", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "es": "Spanish",
-    "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi", "hu": "Hungarian", "it": "Italian", "ja": "Japanese",
-    "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian",
-    "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
 _LISTED = re.compile(r",\s*(?:and\s+)?|\s+and\s+")
+
+
+class _Values(BaseModel):
+    """`record_values.yaml`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    unknown: frozenset[str]
+    hedges: Pattern
+    diets: Pattern
+    language_codes: Mapping[str, str]
+    more_languages: frozenset[str]
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """Names of languages."""
+        return self.more_languages.union(self.language_codes.values())
+
+
+def _values() -> _Values:
+    return read_word_lists(_FILE, _Values)["en"]
 
 
 def is_one_valued(predicate: str) -> bool:
@@ -58,7 +61,7 @@ def value_of(predicate: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, bool) or not isinstance(value, str | int):
         return
     written = str(value).strip()
-    if written.casefold() in _UNKNOWN:
+    if written.casefold() in _values().unknown:
         return
     parts = [written] if is_one_valued(predicate) else _LISTED.split(written)
     for part in parts:
@@ -69,7 +72,7 @@ def value_of(predicate: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _text(text: str) -> str | None:
     is_plain = bool(_PLAIN.match(text)) and len(text.split()) <= _MOST_WORDS
-    return text if is_plain and not _HEDGED.search(text) else None
+    return text if is_plain and not _values().hedges.search(text) else None
 
 
 def _words(text: str) -> str | None:
@@ -105,11 +108,12 @@ def _birthday(text: str) -> str | None:
 
 def _language(text: str) -> str | None:
     low = re.split(r"[-_]", text.casefold())[0]
-    return _CODES.get(low) or (low.capitalize() if low in LANGUAGES else None)
+    name = _values().language_codes.get(low, low.capitalize())
+    return name if name in _values().languages else None
 
 
-def _nationality(text: str) -> str | None:
-    return text if text.casefold() in NATIONALITIES or _name(text) else None
+def _diet(text: str) -> str | None:
+    return text if _values().diets.match(text) else None
 
 
 _READERS: Mapping[str, Callable[[str], str | None]] = {
@@ -121,11 +125,11 @@ _READERS: Mapping[str, Callable[[str], str | None]] = {
     "phone": _matching(_PHONE),
     "birthday": _birthday,
     "age": _age,
-    "nationality": _nationality,
+    "nationality": _words,
     "timezone": _matching(_TIMEZONE),
     "preferred_language": _language,
     "languages_spoken": _language,
-    "diet": _matching(_DIET),
+    "diet": _diet,
     "allergic_to": _words,
     "hobby": _words,
 }

@@ -4,102 +4,52 @@ It stands apart because a record is no sentence. Text among its values is never 
 could otherwise put words into memory.
 """
 
-# ruff: noqa: SIM905, RUF001 (word lists read best as text; typographic apostrophes are meant)
+# ruff: noqa: RUF001 (typographic apostrophes are meant)
 
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.activities.clients.messages.patterns import Pattern
 from mnestic.activities.clients.messages.record_values import is_one_valued, value_of
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted
+from mnestic.memory.language.word_lists import read_word_lists
 
-_PERSON_KEYS = (
-    "full_name",
-    "customer",
-    "customer_name",
-    "employee",
-    "person",
-    "contact",
-    "user_name",
-)
-_SUBJECTS = ("full_name", "name", *_PERSON_KEYS[1:])
-_KEYS = {
-    "city": "lives_in",
-    "lives_in": "lives_in",
-    "residence": "lives_in",
-    "employer": "employer",
-    "company": "employer",
-    "job_title": "job_title",
-    "jobtitle": "job_title",
-    "position": "job_title",
-    "occupation": "job_title",
-    "email": "email",
-    "e_mail": "email",
-    "email_address": "email",
-    "phone": "phone",
-    "phone_number": "phone",
-    "birthday": "birthday",
-    "date_of_birth": "birthday",
-    "birth_date": "birthday",
-    "age": "age",
-    "nationality": "nationality",
-    "timezone": "timezone",
-    "time_zone": "timezone",
-    "language": "preferred_language",
-    "preferred_language": "preferred_language",
-    "diet": "diet",
-    "school": "school",
-    "allergies": "allergic_to",
-    "languages": "languages_spoken",
-    "hobbies": "hobby",
-}
+_FILE = Path(__file__).with_name("tool_results.yaml")
 _LINE = re.compile(
     r"^[ \t]*[-*]?[ \t]*([A-Za-z][\w -]{0,30}?)[ \t]*[:=][ \t]*([^\n]{1,120}?)[ \t]*$", re.MULTILINE
 )
 _PERSON = re.compile(
     r"[^\W\d_][^\W\d_'’-]*(?:['’-][^\W\d_]+)*\.?(?: [^\W\d_][^\W\d_'’.-]*(?:['’-][^\W\d_]+)*\.?){0,4}$"
 )
-_NOBODY = frozenset(
-    ["john doe", "jane doe", "max mustermann", "erika mustermann", "test user", "foo bar"]
-)
-_COMPANY = re.compile(
-    r"\b(?:ag|gmbh|inc|ltd|llc|corp|co|plc|sa|bv|nv|group|company|hotel|hostel|restaurant|cafe|café|bar|"
-    r"bank|university|school|hospital|clinic|museum|airport|station|shop|store|team|service|project|"
-    r"department|office|agency|foundation|institute|pro|model|plus|edition)\b\.?",
-    re.IGNORECASE,
-)
-# A record with one of these is of something else than a person.
-_THINGS = frozenset(
-    "breed brand capacity capital country_code cuisine currency founded humidity industry isbn "
-    "latitude longitude manufacturer menu model opening_hours population price quantity rating "
-    "sku species stars stock temp temperature version".split()
-)
-_KIND_KEYS = ("type", "kind", "category", "entity_type", "object", "class")
-_PERSONS = frozenset(
-    "person people human user customer client employee contact member lead".split()
-)
-# A record that says of itself that it does not hold, or holds no more.
-_VOID_IF_SET = frozenset(
-    "error deleted is_deleted deleted_at archived test is_test dry_run draft simulated example "
-    "expired end_date ended_at valid_to valid_until left_on employed_until until former outdated "
-    "deprecated".split()
-)
-_VOID_IF_FALSE = frozenset("valid is_valid active is_active success found ok".split())
-_VOID_STATUS = frozenset(
-    "deleted, inactive, archived, invalid, draft, former, terminated, expired, error, outdated, "
-    "obsolete, not found, unverified, failed".split(", ")
-)
-# What was asked for, or was so before, and no result.
-_ASIDE = frozenset(
-    "query filter filters params parameters request input arguments args where example examples "
-    "template schema suggestions previous old before history".split()
-)
-# What places and things have too: of a record that has nothing else, nobody knows whether it is of somebody.
-_ANYBODYS = frozenset({"timezone", "preferred_language"})
 _LONGEST = 20_000
+
+
+class _Keys(BaseModel):
+    """`tool_results.yaml`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    names: tuple[str, ...]
+    person_names: tuple[str, ...]
+    fields: Mapping[str, tuple[str, ...]]
+    of_anything: frozenset[str]
+    placeholders: frozenset[str]
+    companies: Pattern
+    of_things: frozenset[str]
+    kinds: tuple[str, ...]
+    persons: frozenset[str]
+    void_if_set: frozenset[str]
+    void_if_unset: frozenset[str]
+    void_status: frozenset[str]
+    unset: frozenset[str]
+    aside: frozenset[str]
 
 
 def claims_of_result(content: str) -> Iterator[Extracted]:
@@ -118,6 +68,10 @@ def claims_of_result(content: str) -> Iterator[Extracted]:
     )
 
 
+def _keys() -> _Keys:
+    return read_word_lists(_FILE, _Keys)["en"]
+
+
 def _records(document: Any, *, depth: int) -> Iterator[dict[str, Any]]:
     """The objects of a document; each stands for itself, and no name goes down to another."""
     if isinstance(document, dict):
@@ -127,7 +81,7 @@ def _records(document: Any, *, depth: int) -> Iterator[dict[str, Any]]:
             document.items() if isinstance(document, dict) else (("", each) for each in document)
         )
         for key, each in pairs:
-            if _key(key) not in _ASIDE:
+            if _key(key) not in _keys().aside:
                 yield from _records(each, depth=depth - 1)
 
 
@@ -159,26 +113,44 @@ def _of_lines(content: str) -> Iterator[Extracted]:
 
 
 def _of_record(record: Mapping[str, Any], content: str) -> Iterator[Extracted]:
+    keys = _keys()
     fields = _fields(record)
-    subject = next((fields[key][1] for key in _SUBJECTS if key in fields), None)
+    subject = next((fields[key][1] for key in keys.names if key in fields), None)
     if not isinstance(subject, str) or not _is_person(subject, fields) or _is_void(fields):
         return
-    seen: set[str] = set()
-    known = {predicate for key, predicate in _KEYS.items() if key in fields}
-    if known <= _ANYBODYS and not any(key in fields for key in _PERSON_KEYS):
+    named = {
+        predicate: [fields[key] for key in spellings if key in fields]
+        for predicate, spellings in keys.fields.items()
+    }
+    known = {predicate for predicate, found in named.items() if found}
+    if known <= keys.of_anything and not any(key in fields for key in keys.person_names):
         return
-    for key, predicate in _KEYS.items():
-        if key not in fields:
-            continue
-        raw, value = fields[key]
+    for predicate, found in named.items():
+        yield from _of_fields(subject, predicate, found, content)
+
+
+def _of_fields(  # noqa: PLR0917
+    subject: str, predicate: str, fields: Sequence[tuple[str, Any]], content: str
+) -> Iterator[Extracted]:
+    """The claims of a predicate; of one that has one value at a time, the first that is one."""
+    is_one = is_one_valued(predicate)
+    for raw, value in fields:
         values = value if isinstance(value, list) else [value]
-        if is_one_valued(predicate) and (len(values) != 1 or predicate in seen):
+        if is_one and len(values) != 1:
             continue  # nobody says which of them
-        for each in values:
-            for text, written in value_of(predicate, each):
-                seen.add(predicate)
-                span = _span(content, raw, written)
-                yield Extracted(subject=subject, predicate=predicate, object=text, span=span)
+        claims = [
+            Extracted(
+                subject=subject,
+                predicate=predicate,
+                object=text,
+                span=_span(content, raw, written),
+            )
+            for each in values
+            for text, written in value_of(predicate, each)
+        ]
+        yield from claims
+        if claims and is_one:
+            return
 
 
 def _fields(record: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
@@ -189,32 +161,34 @@ def _fields(record: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
 
 def _is_person(subject: str, fields: Mapping[str, tuple[str, Any]]) -> bool:
     """Whether a record is of somebody, as far as it tells: things have names and cities too."""
-    is_named = bool(_PERSON.match(subject)) and subject.casefold() not in _NOBODY
+    keys = _keys()
+    is_named = bool(_PERSON.match(subject)) and subject.casefold() not in keys.placeholders
     if not is_named or not all(part[0].isupper() for part in subject.split()[:1]):
         return False
-    kinds = [str(fields[key][1]).casefold() for key in _KIND_KEYS if key in fields]
-    if kinds and not _PERSONS.intersection(kinds):
+    kinds = [str(fields[key][1]).casefold() for key in keys.kinds if key in fields]
+    if kinds and not keys.persons.intersection(kinds):
         return False
-    if any(key in fields for key in _PERSON_KEYS):
+    if any(key in fields for key in keys.person_names):
         return True
-    return not _COMPANY.search(subject) and _THINGS.isdisjoint(fields)
+    return not keys.companies.search(subject) and keys.of_things.isdisjoint(fields)
 
 
 def _is_void(fields: Mapping[str, tuple[str, Any]]) -> bool:
+    keys = _keys()
     values = {key: value for key, (_, value) in fields.items()}
-    if any(_is_set(values.get(key)) for key in _VOID_IF_SET):
+    if any(_is_set(values.get(key)) for key in keys.void_if_set):
         return True
     if any(
         key in values and values[key] is not None and not _is_set(values[key])
-        for key in _VOID_IF_FALSE
+        for key in keys.void_if_unset
     ):
         return True
-    return str(values.get("status", "")).casefold() in _VOID_STATUS
+    return str(values.get("status", "")).casefold() in keys.void_status
 
 
 def _is_set(value: Any) -> bool:
     if isinstance(value, str):
-        return value.strip().casefold() not in {"", "no", "false", "none", "null", "n/a", "0", "-"}
+        return value.strip().casefold() not in _keys().unset
     return bool(value)
 
 

@@ -119,7 +119,7 @@ def _of_message(turn: Turn) -> list[Extracted]:
     ]
     starts = [date.start for date in dates]
     claims: list[Extracted] = []
-    voices = is_speakers_voice(words, text=masked, speaker=turn.speaker)
+    voices = is_speakers_voice(sentences, text=masked, speaker=turn.speaker)
     for sentence, own, is_own in zip(sentences, words, voices, strict=True):
         if sentence.is_stated and own and is_own:
             claims += _bonds_in(sentence, cast.bonds, masked)
