@@ -26,6 +26,6 @@ class _Genres(BaseModel):
 
 def is_report(masked: str) -> bool:
     """Whether nothing says that a message is a joke, a story, an order, or a text to work on."""
-    genres = read_word_lists(_FILE, _Genres)["en"]
+    genres: _Genres = read_word_lists(_FILE, _Genres)["en"]
     signs = (genres.instructions, genres.jokes, genres.fiction, genres.tasks)
     return not any(sign.search(masked) for sign in signs)

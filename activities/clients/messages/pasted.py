@@ -46,7 +46,8 @@ def mask_pasted(content: str) -> str:
 
 
 def _signs() -> _Pasted:
-    return read_word_lists(_FILE, _Pasted)["en"]
+    pasted: _Pasted = read_word_lists(_FILE, _Pasted)["en"]
+    return pasted
 
 
 def _quoted(match: re.Match[str]) -> str:

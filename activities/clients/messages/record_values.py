@@ -48,7 +48,8 @@ class _Values(BaseModel):
 
 
 def _values() -> _Values:
-    return read_word_lists(_FILE, _Values)["en"]
+    values: _Values = read_word_lists(_FILE, _Values)["en"]
+    return values
 
 
 def is_one_valued(predicate: str) -> bool:

@@ -76,7 +76,8 @@ def sentences_of(masked: str) -> list[Sentence]:
 
 
 def _signs() -> _Signs:
-    return read_word_lists(_FILE, _Signs)["en"]
+    signs: _Signs = read_word_lists(_FILE, _Signs)["en"]
+    return signs
 
 
 def _is_statement(text: str, *, is_own: bool) -> bool:

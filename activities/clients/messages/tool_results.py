@@ -69,7 +69,8 @@ def claims_of_result(content: str) -> Iterator[Extracted]:
 
 
 def _keys() -> _Keys:
-    return read_word_lists(_FILE, _Keys)["en"]
+    keys: _Keys = read_word_lists(_FILE, _Keys)["en"]
+    return keys
 
 
 def _records(document: Any, *, depth: int) -> Iterator[dict[str, Any]]:

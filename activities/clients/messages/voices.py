@@ -40,7 +40,7 @@ def is_speakers_voice(sentences: Sequence[Sentence], *, text: str, speaker: str)
             that stands alone up to an empty line.
         speaker: Who wrote the message.
     """
-    labels = read_word_lists(_FILE, _Labels)["en"]
+    labels: _Labels = read_word_lists(_FILE, _Labels)["en"]
     until = -1
     for sentence in sentences:
         words = list(_WORD.finditer(text, sentence.start, sentence.end))
