@@ -61,9 +61,9 @@ async def cut_entries(
     entries = await transaction.entries.select(sorted(entry_ids), lock=True)
     vectors = (await transaction.forgetting.count_links(entries))["embedding"]
     children = await transaction.entries.count_children(entries)
-    now = await transaction.now()
+    basis = await transaction.settings.importance_basis()
     changed = [
-        changed_entry(entry, change, now=now, children=children[entry.id])
+        changed_entry(entry, change, children=children[entry.id], basis=basis)
         for entry in entries.values()
         if (change := _change(entry, topic)) is not None
     ]

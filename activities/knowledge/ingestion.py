@@ -324,7 +324,7 @@ async def _learn(
     }
     times = await transaction.entries.select_times(set().union(*earlier.values()))
     children = await transaction.entries.count_children(entries.keys())
-    now = await transaction.now()
+    basis = await transaction.settings.importance_basis()
     await transaction.entries.change(
         [
             enriched_entry(
@@ -332,8 +332,8 @@ async def _learn(
                 claims.get(places[entry.id], ()),
                 predicates=predicates,
                 related={name: times[name] for name in earlier[entry.id] & times.keys()},
-                now=now,
                 children=children[entry.id],
+                basis=basis,
             )
             for entry in entries.values()
         ]

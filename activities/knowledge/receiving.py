@@ -46,13 +46,16 @@ async def receive(
     incoming = await cut_kept_out(transaction, incoming)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
-    lessons, now = await transaction.ingest_states.receive(ordered)
-    if now is not None:
+    lessons, basis = await transaction.ingest_states.receive(ordered)
+    if basis is not None:
         first = {came.place: came for came in reversed(ordered)}
         stored = [first[one.place].as_stored(one) for one in lessons]
         children = Counter((came.resource.session_id, came.attached_to) for came in stored)
         await transaction.entries.add(
-            [entry_of(came, owner=owner, now=now, children=children[came.place]) for came in stored]
+            [
+                entry_of(came, owner=owner, children=children[came.place], basis=basis)
+                for came in stored
+            ]
         )
     return len(lessons)
 
@@ -122,9 +125,9 @@ async def add_entry(
         came = _incoming(draft, source_id=source_id, speaker=speaker)
         begun = await transaction.ingest_states.receive([came])
         entry_id = entry_id_of(came.resource, owner=owner)
-        if begun.now is not None:
+        if begun.basis is not None:
             (lesson,) = begun.lessons
-            drafted = entry_of_draft(lesson, draft, owner=owner, now=begun.now)
+            drafted = entry_of_draft(lesson, draft, owner=owner, basis=begun.basis)
             (entry,) = await transaction.entries.add([drafted])
             await recompute_importance(transaction, above)
             return entry
@@ -168,9 +171,10 @@ async def recompute_importance(transaction: Transaction, parent_ids: Collection[
     if not parent_ids:
         return
     parents = await transaction.entries.select(sorted(parent_ids), lock=True)
-    now, children = await transaction.now(), await transaction.entries.count_children(parents)
+    basis = await transaction.settings.importance_basis()
+    children = await transaction.entries.count_children(parents)
     await transaction.entries.change(
-        [with_importance(one, now=now, children=children[one.id]) for one in parents.values()]
+        [with_importance(one, children=children[one.id], basis=basis) for one in parents.values()]
     )
 
 

@@ -20,9 +20,12 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
     removed = await transaction.entries.remove(sorted(gone & locked.keys()))
     left = [entry for entry in locked.values() if entry.id not in gone]
     children = await transaction.entries.count_children([entry.id for entry in left])
-    now = await transaction.now()
+    basis = await transaction.settings.importance_basis()
     await transaction.entries.change(
-        [with_importance(_without(one, gone), now=now, children=children[one.id]) for one in left]
+        [
+            with_importance(_without(one, gone), basis=basis, children=children[one.id])
+            for one in left
+        ]
     )
     return removed
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.word_lists import read_word_lists
@@ -20,14 +21,14 @@ _FILE = Path(__file__).with_name("predicate_sentences.yaml")
 _ENDS = (".", "!", "?", "…", "。")
 
 
-def entry_of_fact(fact: Fact, *, now: datetime) -> Entry:
+def entry_of_fact(fact: Fact, *, basis: ImportanceBasis) -> Entry:
     """The entry of a fact that no message states: its sentence, found until the fact ends.
 
     Args:
         fact: An active fact.
-        now: Says whether it is yet to begin, and what its age is measured against.
+        basis: What importance is measured by; its time says whether the fact is yet to begin.
     """
-    sentence = sentence_of(fact, now=now)
+    sentence = sentence_of(fact, now=basis.now)
     entry = Entry(
         id=fact.id,
         kind="fact",
@@ -40,11 +41,16 @@ def entry_of_fact(fact: Fact, *, now: datetime) -> Entry:
         at=fact.valid_from,
         expires_at=fact.valid_to,
     )
-    return with_importance(entry, now=now)
+    return with_importance(entry, basis=basis)
 
 
 def entry_of_episode(
-    episode_id: str, summary: str, *, session_id: str | None, at: datetime, now: datetime
+    episode_id: str,
+    summary: str,
+    *,
+    session_id: str | None,
+    at: datetime,
+    basis: ImportanceBasis,
 ) -> Entry | None:
     """The entry of an episode; None if its summary says nothing."""
     if not summary.strip():
@@ -58,7 +64,7 @@ def entry_of_episode(
         session_id=session_id,
         at=at,
     )
-    return with_importance(entry, now=now)
+    return with_importance(entry, basis=basis)
 
 
 def sentence_of(fact: Fact, *, now: datetime) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
-from mnestic.memory.knowledge.importance import ImportancePolicy, importance
+from mnestic.memory.knowledge.importance import ImportanceBasis, importance
 from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
@@ -28,18 +28,16 @@ def entry_of(
     came: IncomingMessage,
     *,
     owner: str,
-    now: datetime,
+    basis: ImportanceBasis,
     children: int = 0,
-    policy: ImportancePolicy | None = None,
 ) -> Entry:
     """The entry that a resource becomes when it is received, before anybody asks what it claims.
 
     Args:
         came: The resource, and what it came with.
         owner: Whose entry it is, for its id.
-        now: What the entry's age is measured against.
+        basis: What importance is measured by.
         children: How many entries belong to it.
-        policy: The weights of importance; the defaults without one.
     """
     resource = came.resource
     at = resource.local_at
@@ -58,7 +56,7 @@ def entry_of(
         at=at,
         **_described(resource.content, at=at),
     )
-    return with_importance(entry, now=now, children=children, policy=policy)
+    return with_importance(entry, basis=basis, children=children)
 
 
 def entry_of_draft(
@@ -66,8 +64,7 @@ def entry_of_draft(
     draft: EntryDraft,
     *,
     owner: str,
-    now: datetime,
-    policy: ImportancePolicy | None = None,
+    basis: ImportanceBasis,
 ) -> Entry:
     """The entry that somebody adds, of the resource that stores it.
 
@@ -75,30 +72,28 @@ def entry_of_draft(
         lesson: The resource.
         draft: What is said of the entry beside its content.
         owner: Whose entry it is, for its id.
-        now: What the entry's age is measured against.
-        policy: The weights of importance; the defaults without one.
+        basis: What importance is measured by.
     """
     changes = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
     subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
     came = IncomingMessage(resource=lesson.resource, entry_type=lesson.entry_type)
-    entry = entry_of(came, owner=owner, now=now, policy=policy)
+    entry = entry_of(came, owner=owner, basis=basis)
     entry = entry.model_copy(update=changes | {"subjects": subjects})
-    return with_importance(entry, now=now, policy=policy)
+    return with_importance(entry, basis=basis)
 
 
 def changed_entry(
     entry: Entry,
     change: EntryChange,
     *,
-    now: datetime,
+    basis: ImportanceBasis,
     children: int = 0,
-    policy: ImportancePolicy | None = None,
 ) -> Entry:
     """An entry with a change, and with what follows from another content."""
     changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
     if changed.content != entry.content:
         changed = changed.model_copy(update=_described(changed.content, at=changed.at))
-    return with_importance(changed, now=now, children=children, policy=policy)
+    return with_importance(changed, basis=basis, children=children)
 
 
 def enriched_entry(
@@ -107,9 +102,8 @@ def enriched_entry(
     *,
     predicates: Mapping[str, Predicate],
     related: Mapping[str, datetime],
-    now: datetime,
+    basis: ImportanceBasis,
     children: int = 0,
-    policy: ImportancePolicy | None = None,
 ) -> Entry:
     """An entry with what follows from its claims; with the same claims once more it stays as it is.
 
@@ -119,9 +113,8 @@ def enriched_entry(
         predicates: Those of the claims, by name: their categories are tags.
         related: Entries of messages that spoke of the same before it, and when; those that it names
             already are among them.
-        now: What the entry's age is measured against.
+        basis: What importance is measured by.
         children: How many entries belong to it.
-        policy: The weights of importance; the defaults without one.
     """
     categories = sorted({predicates[claim.predicate].category for claim in claims})
     found = entry.model_copy(
@@ -132,7 +125,7 @@ def enriched_entry(
             "related": _related(entry, related),
         }
     )
-    return with_importance(found, now=now, children=children, policy=policy)
+    return with_importance(found, basis=basis, children=children)
 
 
 def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
@@ -159,11 +152,9 @@ def _described(content: str, *, at: datetime) -> dict[str, Any]:
     }
 
 
-def with_importance(
-    entry: Entry, *, now: datetime, children: int = 0, policy: ImportancePolicy | None = None
-) -> Entry:
-    """An entry with the importance that it has at a moment."""
-    weight = importance(entry, now=now, children=children, policy=policy)
+def with_importance(entry: Entry, *, basis: ImportanceBasis, children: int = 0) -> Entry:
+    """An entry with the importance that it has by now."""
+    weight = importance(entry, now=basis.now, children=children, policy=basis.policy)
     return entry.model_copy(update={"importance": weight})
 
 

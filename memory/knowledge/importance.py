@@ -1,17 +1,23 @@
-"""Importance: how much a memory is worth keeping and telling, from 0 to 1.
+"""Importance: how much a memory is worth keeping and showing, from 0 to 1.
 
 All weights are one value, so that a tenant's policy is data.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.knowledge.entries import Entry, EntryType
+from mnestic.memory.validation import Share, problem_of, refused
 
+IMPORTANCE_POLICY = (
+    "importance_policy"  # the name of the setting, which a tenant has for all its agents
+)
 _DAY = timedelta(days=1)
 _BY_TYPE: Mapping[EntryType, float] = MappingProxyType(
     {
@@ -28,26 +34,98 @@ _BY_TYPE: Mapping[EntryType, float] = MappingProxyType(
 
 
 class ImportancePolicy(DeferredModel):
-    """The weights of what makes a memory important, and where each part is at its full value."""
+    """The weights of what makes a memory important, and where each part is at its full value.
+
+    Types that `by_type` does not name keep their default weights; those without one have `other_type`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    entry_type: float = Field(ge=0, le=1, default=0.4)
-    recency: float = Field(ge=0, le=1, default=0.25)
-    access: float = Field(ge=0, le=1, default=0.2)
-    relations: float = Field(ge=0, le=1, default=0.15)
-    richness: float = Field(ge=0, le=1, default=0.1)
-    by_type: dict[EntryType, float] = Field(default_factory=lambda: dict(_BY_TYPE))
-    other_type: float = Field(ge=0, le=1, default=0.5)
-    critical: float = Field(ge=0, le=1, default=1.0)
-    recent_days: float = Field(gt=0, default=30)
-    least_recency: float = Field(ge=0, le=1, default=0.1)
-    many_accesses: int = Field(gt=0, default=10)
-    many_relations: int = Field(gt=0, default=5)
-    rich_chars: int = Field(gt=0, default=1000)
+    entry_type: Share = Field(0.4, description="Weight of its type")
+    recency: Share = Field(0.25, description="Weight of how recent it is")
+    access: Share = Field(0.2, description="Weight of how often it was retrieved")
+    relations: Share = Field(0.15, description="Weight of its relations to other entries")
+    richness: Share = Field(0.1, description="Weight of its length")
+    by_type: dict[EntryType, Share] = Field(
+        default_factory=lambda: dict(_BY_TYPE), description="Value of each type"
+    )
+    other_type: Share = Field(0.5, description="Value of a type that `by_type` does not name")
+    critical: Share = Field(1.0, description="Value of a critical entry, in place of its type's")
+    recent_days: float = Field(
+        30, gt=0, allow_inf_nan=False, description="Days in which recency falls to its least value"
+    )
+    least_recency: Share = Field(0.1, description="Least value of recency")
+    many_accesses: int = Field(10, gt=0, description="Accesses that count in full")
+    many_relations: int = Field(5, gt=0, description="Relations that count in full")
+    rich_chars: int = Field(1000, gt=0, description="Characters that count in full")
+
+    @field_validator("by_type", mode="before")
+    @classmethod
+    def _with_defaults(cls, given: Any) -> Any:
+        return {**_BY_TYPE, **given} if isinstance(given, Mapping) else given
 
 
 _DEFAULTS = ImportancePolicy()
+
+
+class ImportanceBasis(NamedTuple):
+    """What importance is measured by in a transaction: its time, and the tenant's policy."""
+
+    now: datetime
+    policy: ImportancePolicy
+
+
+def stored_policy(stored: Mapping[str, Any] | None) -> ImportancePolicy:
+    """The policy of a tenant, given the weights that it has changed.
+
+    Raises:
+        StoredValueError: one is stored that cannot be.
+    """
+    if not stored:
+        return _DEFAULTS
+    try:
+        return ImportancePolicy.model_validate(stored)
+    except ValidationError as error:
+        raise StoredValueError(what="the importance policy", why=problem_of(error)) from None
+
+
+def changed_weights(stored: Mapping[str, Any] | None, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The weights that a tenant has changed, with more changes; a type in `by_type` changes alone.
+
+    Raises:
+        InvalidInputError: there is no such weight, or it cannot have that value.
+    """
+    weights = {**(stored or {}), **changes}
+    by_type = changes.get("by_type")
+    if isinstance(by_type, Mapping):
+        weights["by_type"] = {**(stored or {}).get("by_type", {}), **by_type}
+    try:
+        policy = ImportancePolicy.model_validate(weights)
+    except ValidationError as error:
+        refusal = refused("importance", error, model=ImportancePolicy)
+        given = error.errors(include_url=False)[0]["input"]
+        raise InvalidInputError(
+            what="importance", why=f"{refusal.why}; it is {given!r:.40}"
+        ) from None
+    values = policy.model_dump(mode="json")
+    changed = {name: values[name] for name in weights}
+    if "by_type" in weights:
+        changed["by_type"] = {name: values["by_type"][name] for name in weights["by_type"]}
+    return changed
+
+
+def check_weights(names: Iterable[str]) -> None:
+    """Refuses names of weights that there are not.
+
+    Raises:
+        InvalidInputError: names the first, and lists those that there are.
+    """
+    for name in names:
+        if name not in ImportancePolicy.model_fields:
+            known = ", ".join(ImportancePolicy.model_fields)
+            raise InvalidInputError(
+                what=f"importance {name[:140]}", why=f"is not known; there are {known}"
+            )
 
 
 def importance(

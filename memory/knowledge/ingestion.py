@@ -4,7 +4,6 @@ It is pure: which steps there are, and how many messages are where. Which entry 
 in `enrichment`.
 """
 
-from datetime import datetime
 from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
@@ -13,6 +12,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
+from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
@@ -118,10 +118,10 @@ class IncomingMessage(DeferredModel):
 
 
 class ReceivedMessages(NamedTuple):
-    """New messages, as they are stored, and the time of the transaction; None where none is new."""
+    """New messages, as they are stored, and what their importance is measured by; None where none is new."""
 
     lessons: tuple[PendingMessage, ...] = ()
-    now: datetime | None = None
+    basis: ImportanceBasis | None = None
 
 
 class IngestRequest(DeferredModel):

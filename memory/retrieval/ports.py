@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.knowledge.importance import ImportanceBasis
     from mnestic.memory.models.costs import InjectedTokens
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
     from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
@@ -77,6 +78,14 @@ class SettingStore(Protocol):
 
     async def reset(self, name: str) -> None:
         """Takes one back to its default; one that is not set changes nothing."""
+        ...
+
+    async def importance_basis(self) -> ImportanceBasis:
+        """The time of the transaction, and the tenant's importance policy.
+
+        Raises:
+            StoredValueError: a weight is stored that cannot be.
+        """
         ...
 
     async def list_languages(self) -> tuple[str, ...]:

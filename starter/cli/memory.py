@@ -71,6 +71,10 @@ class _MemoryGroup(LazyGroup):
             "Show what is known about a subject: facts, their changes, patterns and predictions.",
         ),
         "facts": (f"{_KNOWLEDGE}.facts:app", "Read and correct the facts of an agent."),
+        "importance": (
+            f"{_KNOWLEDGE}.importance:app",
+            "Read and change how a tenant measures the importance of entries.",
+        ),
         "predicates": (
             f"{_KNOWLEDGE}.predicates:app",
             "Read and change the cardinality and category of predicates.",

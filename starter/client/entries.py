@@ -90,9 +90,9 @@ class EntryClient(ClientPart):
                 if name and name not in locked:
                     raise NotFoundError(what="entry", name=name)
             await _check_not_above(transaction, entry_id, locked.get(change.parent or ""))
-            before, now = locked[entry_id], await transaction.now()
+            before, basis = locked[entry_id], await transaction.settings.importance_basis()
             children = (await transaction.entries.count_children([entry_id]))[entry_id]
-            changed = changed_entry(before, change, now=now, children=children)
+            changed = changed_entry(before, change, children=children, basis=basis)
             await transaction.entries.change([changed])
             if changed.parent != before.parent:
                 parents = {name for name in (before.parent, changed.parent) if name}

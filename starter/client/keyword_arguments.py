@@ -70,6 +70,24 @@ class EntryChanges(TypedDict, total=False):
     expires_at: datetime | None
 
 
+class ImportanceChanges(TypedDict, total=False):
+    """The weights of `mnestic.memory.knowledge.importance.ImportancePolicy`."""
+
+    entry_type: float
+    recency: float
+    access: float
+    relations: float
+    richness: float
+    by_type: Mapping[EntryType, float]
+    other_type: float
+    critical: float
+    recent_days: float
+    least_recency: float
+    many_accesses: int
+    many_relations: int
+    rich_chars: int
+
+
 class SettingChanges(TypedDict, total=False):
     """The settings of `mnestic.memory.retrieval.agent_settings.AgentSettings`."""
 

@@ -15,6 +15,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.caches import CacheCounts
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.keep_out_secret import KeepOutSecret
@@ -152,6 +153,10 @@ class MemoryConnection(ChecksTexts):
     def predicates(self) -> PredicateClient:
         """The predicates of the tenant, which all its agents share."""
         return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    def importance(self) -> ImportanceClient:
+        """The importance policy of the tenant, which all its agents share."""
+        return ImportanceClient(self._memory, tenant_id=self.settings.tenant_id)
 
     async def costs(
         self,

@@ -13,6 +13,7 @@ from pydantic_core import from_json
 from mnestic.memory.knowledge.derived_entries import entry_of_episode, entry_of_fact
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -90,12 +91,13 @@ def _entry(row: Any) -> Entry | None:
     """The entry that a fact or an episode should have; `origin` is its row, unless it should have none."""
     if row.origin is None:
         return None
+    basis = ImportanceBasis(row.now, stored_policy(row.importance_policy))
     if row.kind == "fact":
-        return entry_of_fact(Fact.model_validate_json(row.origin), now=row.now)
+        return entry_of_fact(Fact.model_validate_json(row.origin), basis=basis)
     origin = from_json(row.origin)
     at = _AT.validate_python(origin["created_at"])
     return entry_of_episode(
-        row.id, origin["summary"], session_id=origin["session_id"], at=at, now=row.now
+        row.id, origin["summary"], session_id=origin["session_id"], at=at, basis=basis
     )
 
 

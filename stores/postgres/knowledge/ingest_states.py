@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import CTE, Select, case, func, select, true, update
 
+from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.memory.knowledge.ingestion import (
     IncomingMessage,
     IngestCounts,
@@ -66,7 +67,8 @@ class PostgresIngestStateStore:
         rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
         stored_before = await self._select(rest) if rest else ()
         in_order = sorted((*new, *stored_before), key=attrgetter("number"))
-        return ReceivedMessages(tuple(map(_lesson, in_order)), begun[0].updated_at)
+        basis = ImportanceBasis(begun[0].updated_at, stored_policy(begun[0].importance_policy))
+        return ReceivedMessages(tuple(map(_lesson, in_order)), basis)
 
     async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
         """Rows of messages by session and source id, with their resources."""

@@ -5,7 +5,9 @@ from typing import Any
 from sqlalchemy import delete, func, text
 from sqlalchemy.dialects.postgresql import insert
 
+from mnestic.memory.knowledge.importance import IMPORTANCE_POLICY, ImportanceBasis, stored_policy
 from mnestic.memory.language.languages import LANGUAGE
+from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.retrieval.tables import SettingRow
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -14,6 +16,10 @@ SETTING = table(SettingRow)
 _SETTINGS = text(
     "SELECT name, value FROM mnestic.setting WHERE tenant_id = :tenant_id AND agent_id = :agent_id"
 )
+_BASIS = text("""
+SELECT now() AS now, (SELECT value FROM mnestic.setting
+                       WHERE tenant_id = :tenant_id AND agent_id = :every_agent AND name = :name) AS policy
+""")
 _LANGUAGES = text(
     "SELECT cfgname AS name FROM pg_ts_config WHERE pg_ts_config_is_visible(oid) ORDER BY cfgname"
 )
@@ -53,6 +59,12 @@ class PostgresSettingStore:
             delete(SETTING).where(self._unit.owned(SETTING), SETTING.c.name == name)
         )
         self._unit.wrote("setting.reset", name)
+
+    async def importance_basis(self) -> ImportanceBasis:
+        """See the port."""
+        tenant = {"tenant_id": self._unit.tenant_id, "every_agent": EVERY_AGENT}
+        (row,) = await self._unit.rows(_BASIS, {**tenant, "name": IMPORTANCE_POLICY})
+        return ImportanceBasis(row.now, stored_policy(row.policy))
 
     async def list_languages(self) -> tuple[str, ...]:
         """See the port."""

@@ -44,7 +44,9 @@ found AS (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = g.id OFFSET 0) AS e ON true
 )
 SELECT f.kind, f.id, CAST(f.origin AS text) AS origin, e.number, e.content, CAST(e.subjects AS text) AS subjects,
-       CAST(e.tags AS text) AS tags, CAST(e.aliases AS text) AS aliases, e.at, e.expires_at, now() AS now
+       CAST(e.tags AS text) AS tags, CAST(e.aliases AS text) AS aliases, e.at, e.expires_at, now() AS now,
+       (SELECT value FROM mnestic.setting
+         WHERE tenant_id = %(tenant_id)s AND agent_id = '*' AND name = 'importance_policy') AS importance_policy
   FROM found AS f
   LEFT JOIN LATERAL (
     SELECT number, content, subjects, tags, aliases, at, expires_at FROM mnestic.entry

@@ -29,6 +29,8 @@ begun AS (
 -- What is in `begun` and not in `kept` was kept before, or by others since this statement began: then its content is NULL.
 -- It is looked up by another statement: a part that hardly ever runs made the plan that is kept look dear, so that Postgres
 -- planned this one anew each time, which took longer than to run it.
-SELECT begun.*, kept.channel, kept.speaker, kept.content, kept.at, kept.offset_minutes
+SELECT begun.*, kept.channel, kept.speaker, kept.content, kept.at, kept.offset_minutes,
+       (SELECT value FROM mnestic.setting
+         WHERE tenant_id = %(tenant_id)s AND agent_id = '*' AND name = 'importance_policy') AS importance_policy
   FROM begun LEFT JOIN kept ON kept.session_id = begun.session_id AND kept.source_id = begun.source_id
  ORDER BY number

@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.knowledge.entries import ENTRY_TYPES, Entry
-from mnestic.memory.knowledge.importance import ImportancePolicy, importance
+from mnestic.memory.knowledge.importance import (
+    ImportancePolicy,
+    changed_weights,
+    importance,
+    stored_policy,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -84,3 +90,40 @@ def test_a_policy_of_ones_own_changes_the_weights() -> None:
 def test_a_weight_that_there_is_not_is_refused() -> None:
     with pytest.raises(ValidationError, match="recentness"):
         ImportancePolicy.model_validate({"recentness": 1})
+
+
+def test_a_type_keeps_its_weight_where_another_is_given_one() -> None:
+    stored = changed_weights({"by_type": {"insight": 0.1}}, {"by_type": {"context": 1}})
+
+    policy = stored_policy(stored)
+
+    assert stored == {"by_type": {"insight": 0.1, "context": 1.0}}
+    assert policy.by_type == ImportancePolicy().by_type | {"insight": 0.1, "context": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"recency": 7}, "recency: Input should be less than or equal to 1; it is 7"),
+        (
+            {"by_type": {"insight": -1}},
+            "by_type.insight: Input .* greater than or equal to 0; it is -1",
+        ),
+        (
+            {"by_type": {"gossip": 1}},
+            "by_type.gossip.*: Input should be .*'knowledge'.*; it is 'gossip'",
+        ),
+        ({"recentness": 1}, "recentness: is not known; did you mean richness"),
+        ({"recent_days": float("inf")}, "recent_days: Input should be a finite number; it is inf"),
+    ],
+)
+def test_a_weight_that_cannot_be_is_refused_with_what_is_allowed(
+    changes: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        changed_weights({}, changes)
+
+
+def test_a_stored_weight_that_cannot_be_is_reported() -> None:
+    with pytest.raises(StoredValueError, match="recency"):
+        stored_policy({"recency": "high"})

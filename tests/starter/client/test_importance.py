@@ -1,0 +1,98 @@
+"""The importance policy of a tenant from Python."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
+from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.retrieval.queries import PRESETS
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+# Nothing but the type counts, and insights count more than anything else.
+WEIGHTS = {"entry_type": 1, "recency": 0, "access": 0, "relations": 0, "richness": 0}
+OLD = datetime.now(UTC) - timedelta(days=400)
+
+
+@pytest.fixture
+def ada(client: MnesticClient) -> MemoryClient:
+    return client.memory("ada")
+
+
+async def importances(memory: MemoryClient, *kinds: EntryKind) -> dict[str, float]:
+    entries, _ = await memory.entries.list(EntryQuery(kinds=kinds or ("message",)))
+    return {entry.content: round(entry.importance, 4) for entry in entries}
+
+
+async def test_entries_that_come_in_are_measured_by_the_policy_of_their_tenant(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    await client.importance().change(**WEIGHTS, by_type={"insight": 0.97, "knowledge": 0.31})
+
+    await ada.add("The kiln needs a new thermostat.", entry_type="insight", at=OLD)
+    await ada.facts.add("kiln", "located_in", "the shed")
+
+    assert await importances(ada, "message", "fact") == {
+        "The kiln needs a new thermostat.": 0.97,
+        "kiln is located in the shed.": 0.31,
+    }
+
+
+async def test_a_change_measures_what_all_agents_have_and_a_reset_takes_it_back(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    eve = client.memory("eve")
+    for memory in (ada, eve):
+        await memory.add("The kiln is cold.", entry_type="context", at=OLD)
+    before = await importances(ada)
+
+    policy, changed = await client.importance().change(**WEIGHTS, by_type={"context": 0.8})
+    then = [await importances(memory) for memory in (ada, eve)]
+    again = (await client.importance().change(**WEIGHTS))[1]
+    default, _ = await client.importance().reset()
+
+    assert (changed, again) == (2, 0)
+    assert policy == ImportancePolicy(**WEIGHTS, by_type={"context": 0.8})
+    assert then == [{"The kiln is cold.": 0.8}] * 2
+    assert default == await client.importance().get() == ImportancePolicy()
+    assert await importances(ada) == before
+
+
+async def test_retrieval_ranks_by_the_importance_of_the_policy(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    await ada.add("The kiln is red.", entry_type="insight")
+    await ada.add("The kiln is red, yes.", entry_type="context")
+
+    async def order() -> list[str]:
+        found = await ada.retrieve("red kiln", policy=PRESETS["leonidas"], min_score=0.1)
+        return [one.entry.entry_type for one in found.results]
+
+    before = await order()
+    await client.importance().change(**WEIGHTS, by_type={"insight": 0, "context": 1})
+
+    assert before == ["insight", "context"]
+    assert await order() == ["context", "insight"]
+
+
+async def test_a_policy_holds_for_its_own_tenant(client: MnesticClient) -> None:
+    other = MnesticClient(
+        client.temporal,
+        client._memory,
+        settings=client.settings.model_copy(update={"tenant_id": f"{client.settings.tenant_id}-b"}),
+        endpoints=client.endpoints,
+    )
+    await other.importance().change(**WEIGHTS)
+
+    assert await client.importance().get() == ImportancePolicy()
+
+
+async def test_a_weight_that_cannot_be_changes_nothing(client: MnesticClient) -> None:
+    with pytest.raises(InvalidInputError, match=r"recency: .* less than or equal to 1; it is 2"):
+        await client.importance().change(access=0.5, recency=2)
+    with pytest.raises(InvalidInputError, match="importance acces: is not known"):
+        await client.importance().reset("acces")
+
+    assert await client.importance().get() == ImportancePolicy()
