@@ -16,6 +16,7 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.knowledge.corrections import find_corrections
 from mnestic.activities.knowledge.model_batches import ModelRound
 from mnestic.activities.knowledge.receiving import without_kept_out
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
@@ -188,7 +189,7 @@ class IngestActivities:
     async def _read(self, params: IngestInput, batch: Sequence[PendingMessage]) -> tuple[int, int]:
         """Extracts and stores the claims of messages.
 
-        Returns how many messages claim nothing, and how many claims were refused.
+        Returns how many messages change no fact, and how many claims were refused.
         """
         extraction = await self._extract(params, await self._turns(params, batch))
         refused, read = extraction.refused, []
@@ -203,7 +204,7 @@ class IngestActivities:
             await transaction.ingest_states.store_extracted(read, extractor=self._extractor.name)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, extraction, session_id=session_id)
-        return sum(not pending.extracted for pending in read), refused
+        return sum(not pending.may_change_facts for pending in read), refused
 
     async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """The claims of turns. If the model refuses, it is called once more without the earlier messages."""
@@ -306,6 +307,11 @@ async def _learn(
         place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
     }
     await transaction.facts.claim(all_claims)
+    for place, each in (await find_corrections(transaction, batch, workflow_run=run)).items():
+        allowed = await without_kept_out(transaction, each)
+        await transaction.facts.claim(allowed)
+        claims[place] += allowed
+        all_claims += allowed
     predicates = await transaction.facts.get_predicates({claim.predicate for claim in all_claims})
     learned = {place for place, each in claims.items() if each}
     mentions = await transaction.facts.list_mentions(

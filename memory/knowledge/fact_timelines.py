@@ -78,6 +78,11 @@ class FactDraft:
         if claim.valid_to is not None:
             self.ends, self.is_ended = claim.valid_to, claim.valid_to <= claim.said_at
 
+    def doubt(self, claim: Claim) -> None:
+        """A claim that is not sure of it says that it is not so."""
+        self.uncertainty = 1 - (1 - self.uncertainty) * (1 - claim.confidence)
+        self.claims.append(claim.id)
+
     def end(self, claim: Claim, *, at: datetime) -> None:
         """It is said to have ended."""
         self.claims.append(claim.id)

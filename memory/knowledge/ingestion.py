@@ -10,6 +10,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
+from mnestic.memory.knowledge.corrections import may_correct
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.knowledge.importance import ImportanceBasis
@@ -69,6 +70,12 @@ class PendingMessage(DeferredModel):
             )
             for found in self.extracted
         ]
+
+    @property
+    def may_change_facts(self) -> bool:
+        """Whether facts may follow from it: from its claims, or since it may correct a message before it."""
+        is_correcting = self.kind == "message" and may_correct(self.resource.content)
+        return bool(self.extracted) or is_correcting
 
     @property
     def place(self) -> tuple[str, str]:

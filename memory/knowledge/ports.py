@@ -270,7 +270,7 @@ class IngestStateStore(Protocol):
         ...
 
     async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
-        """Stores the claims of each message and the name of the extractor; a message without claims is done then."""
+        """Stores the claims of each message and the name of the extractor; one that changes no fact is done then."""
         ...
 
     async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:

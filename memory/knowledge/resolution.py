@@ -27,6 +27,7 @@ from mnestic.memory.knowledge.fact_timelines import (
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
 
+_SURE = 0.5  # the confidence from which a retraction takes a fact out
 _LINKING = frozenset({"a", "an", "at", "for", "in", "my", "of", "on", "our", "the", "to", "with"})
 
 
@@ -196,12 +197,17 @@ class _Topic:
         return meant[0] if key not in active and len(meant) == 1 else key
 
     def _retract(self, claim: Claim) -> None:
-        """What is said never to have been so: the last period of an object, or what is believed."""
+        """What is said never to have been so: the last period of an object, or what is believed.
+
+        Where that is not sure, the fact stays, with less confidence.
+        """
         key = None if claim.object is None else name_key(claim.object)
         for line in self._named(key):
             candidates = [line.active] if key is None else [*self._past(), *line.drafts]
             wrong = [one for one in candidates if one and one.is_active and key in {None, one.key}]
-            if wrong:
+            if wrong and claim.confidence < _SURE:
+                wrong[-1].doubt(claim)
+            elif wrong:
                 wrong[-1].claims.append(claim.id)
                 self._leave(wrong[-1], "corrected")
 

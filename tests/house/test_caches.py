@@ -22,6 +22,7 @@ ALLOWED = {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
     },
+    "memory/knowledge/corrections.py": {"_signs": "our own patterns"},
     "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
     "memory/retrieval/query_predicates.py": {
         "_defaults": "our own words",

@@ -92,7 +92,7 @@ class PostgresIngestStateStore:
                 "session_id": lesson.resource.session_id,
                 "source_id": lesson.resource.source_id,
                 "number": lesson.number,
-                "state": "extracted" if lesson.extracted else "learned",
+                "state": "extracted" if lesson.may_change_facts else "learned",
                 "extractor": extractor,
                 "extracted": lesson.extracted,
             }
