@@ -1,9 +1,9 @@
-"""The local rules on conversations that stand in `cases/`: what must be believed, and what must not.
+"""The local extractor on conversations that stand in `cases/`: what must be believed, and what must not.
 
 A case is messages (speaker, moment, text, and `tool_result` for what a tool returned) and facts (subject,
 predicate, object, and the days on which it began and ended, where they matter). `missed` and
-`missed_archived` are facts that a careful reader would take and the rules do not; a rule that comes to
-reach one has to say so there and in docs/extraction.md.
+`missed_archived` are facts that a careful reader would take and the extractor does not; a change that comes
+to reach one has to say so there and in docs/extraction.md.
 """
 
 import asyncio
@@ -19,16 +19,15 @@ from typing import Any
 import pytest
 import yaml
 
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.activities.clients.rules.extractor import LocalExtractor
-from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, sound_claims
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.predicates import default_predicate
-from mnestic.memory.knowledge.resolution import resolve
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.ports import Extractor
+from tests.extraction.reworded import facts_of
 
 HERE = Path(__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"
@@ -63,24 +62,24 @@ def turns_of(case: dict[str, Any]) -> list[Turn]:
     ]
 
 
-async def believed(turns: Sequence[Turn], extractor: Extractor | None = None) -> list[Fact]:
-    """What is believed when all claims of the turns are; by the local rules, or another extractor."""
-    extractor = extractor or LocalExtractor()
-    grouped: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+async def believed(turns: Sequence[Turn], extractor: Extractor) -> list[Fact]:
+    """What is believed when all claims of the turns are."""
     told: list[tuple[Extracted, ...]] = []
     for start in range(0, len(turns), extractor.batch):
         told += (await extractor.extract(turns[start : start + extractor.batch])).claims
-    for turn, found in zip(turns, told, strict=True):
-        for each in sound_claims(found, turn)[0]:
-            claim = claim_of(each, turn, extractor=extractor.name)
-            grouped[name_key(claim.subject), claim.predicate].append(claim)
-    return [
-        fact
-        for (subject, predicate), claims in grouped.items()
-        for fact in resolve(
-            claims, owner=f"agent/{subject}", predicate=default_predicate(predicate)
-        )
+    return facts_of(turns, told, extractor)
+
+
+async def believed_in_each(conversations: Sequence[Sequence[Turn]]) -> list[list[Fact]]:
+    """What the local extractor makes of conversations, all of which it reads at once."""
+    extractor = EnglishExtractor()
+    apart = [
+        [turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns]
+        for number, turns in enumerate(conversations)
     ]
+    extraction = await extractor.extract([turn for turns in apart for turn in turns])
+    told = iter(extraction.claims)
+    return [facts_of(turns, [next(told) for _ in turns], extractor) for turns in apart]
 
 
 def is_among(wanted: Sequence[str], facts: Sequence[Fact], *, status: str | None = None) -> bool:
@@ -104,10 +103,10 @@ async def test_what_follows_from_a_conversation(category: str) -> None:
     """A fact that no case names is either a mistake, or missing in the case."""
     wrong = []
 
-    for case in CASES_OF[category]:
-        turns = turns_of(case)
-        for order, ordered in ORDERS.items():
-            facts = await believed(ordered(turns))
+    cases = CASES_OF[category]
+    for order, ordered in ORDERS.items():
+        facts_of_each = await believed_in_each([ordered(turns_of(case)) for case in cases])
+        for case, facts in zip(cases, facts_of_each, strict=True):
             faults = dict(faults_of(case, facts))
             if order == "as they came" and (surplus := surplus_of(case, facts)):
                 faults["named by no case"] = surplus
@@ -151,16 +150,17 @@ def _plain(facts: Sequence[Fact], named: Sequence[Sequence[str]]) -> list[Fact]:
 
 @pytest.mark.parametrize("category", CASES_OF)
 async def test_the_span_of_a_claim_holds_its_evidence(category: str) -> None:
-    unsound = []
-
-    for case in CASES_OF[category]:
-        turns = turns_of(case)
-        extraction = await LocalExtractor().extract(turns)
-        unsound += [
-            (case["name"], turn.content, claims)
-            for turn, claims in zip(turns, extraction.claims, strict=True)
-            if sound_claims(claims, turn) != (claims, ())
-        ]
+    turns = [
+        turn.model_copy(update={"session_id": f"{number} {case['name']}"})
+        for number, case in enumerate(CASES_OF[category])
+        for turn in turns_of(case)
+    ]
+    extraction = await EnglishExtractor().extract(turns)
+    unsound = [
+        (turn.session_id, turn.content, claims)
+        for turn, claims in zip(turns, extraction.claims, strict=True)
+        if sound_claims(claims, turn) != (claims, ())
+    ]
 
     assert unsound == []
 

@@ -11,7 +11,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.claiming import Reading, claim_of_clause, times_of
 from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.complements import KINDS
-from mnestic.activities.clients.english.lexicon import Slot
+from mnestic.activities.clients.english.lexicon import Frames, Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.status import State
 from mnestic.activities.clients.english.trees import children, conjuncts, lemma
@@ -29,6 +29,8 @@ _LONGEST_KEY = 40
 def attributes_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """The claims of a clause about an attribute."""
     is_open = clause.status.state in {State.NONE, State.WISHED, State.PLANNED}
+    if not is_open and clause.verb.tag_ == "VBG":
+        yield from _doing(clause, reading)
     if is_open or lemma(clause.verb) not in reading.lexicon.grammar.naming_verbs:
         return
     for subject in clause.subject_tokens:
@@ -39,13 +41,25 @@ def attributes_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
             yield from _value_after(clause, *found, reading=reading)
 
 
+def _doing(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "My hobbies are knitting and baking bread", which is parsed as if they were at it."""
+    for subject in clause.subject_tokens:
+        found = _predicate_of(subject, reading)
+        if found is None or not reading.lexicon.predicates.get(found[0], Frames()).deeds:
+            continue
+        for token in conjuncts(clause.verb):
+            value = reading.values.text(token, with_phrase=token.pos_ == "VERB")
+            yield from _valued(clause, found[1], found[0], value=value, reading=reading)
+
+
 def _predicate_of(noun: Token, reading: Reading) -> tuple[str, str] | None:
     """Predicate and owner of an attribute, such as "my favourite colour"."""
     if lemma(noun) == "home" and not children(noun, "poss", "det", "amod"):
         return "lives_in", reading.cast.speaker
     owner = reading.cast.owner_of(noun)
     before = [each for each in children(noun, "compound", "amod", "nmod") if each.i < noun.i]
-    words = [*(each.lower_ for each in before), noun.lower_]
+    is_listed = noun.tag_ == "NNS" and lemma(noun) in reading.lexicon.nouns
+    words = [*(each.lower_ for each in before), lemma(noun) if is_listed else noun.lower_]
     if owner is None or words[0] in reading.lexicon.grammar.bygone:
         return None
     name = _name_of(words, reading)
@@ -62,8 +76,9 @@ def _name_of(words: list[str], reading: Reading) -> str | None:
             is_known = re.fullmatch(r"[a-z_]+", key) and len(key) < _LONGEST_KEY
             return f"favourite_{key}" if is_known and thing not in lexicon.grammar.vague else None
         key = " ".join(words[start:])
-        if key in lexicon.nouns:
-            return lexicon.nouns[key]
+        found = lexicon.nouns.get(key)
+        if found is not None and not (start and found in _NAMES):
+            return found
     return None
 
 
@@ -121,6 +136,8 @@ def _valued(
     person = next((one for one in reading.cast.persons if one.subject == owner and one.owner), None)
     if predicate in _NAMES and person is not None:
         owner, predicate = person.owner, person.kin
+    elif predicate == "preferred_name" and " " in value:
+        predicate = "full_name"
     yield claim_of_clause(clause, owner, predicate, value, kind=kind)
 
 

@@ -17,6 +17,7 @@ _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
 _THINGS = frozenset({"NOUN", "PROPN", "VERB", "ADJ"})
 _NO_EMPLOYERS = frozenset({"PERSON", "GPE", "EVENT"})
+_ADDRESSES = frozenset({"email", "phone", "zone"})
 _OLDEST = 125
 _LONGEST_WORDS = 8
 
@@ -37,6 +38,8 @@ class ValueClasses:
             "school": lambda token: self._is_name(token) and token.ent_type_ != "PERSON",
             "person": self.is_person_name,
             "number": self._is_age,
+            "zone": lambda token: values.kind_of(token) == "zone",
+            "pronouns": lambda token: values.kind_of(token) == "pronouns",
             "phone": lambda token: values.kind_of(token) == "phone",
             "address": lambda token: values.kind_of(token) == "email",
             "job": self._is_job,
@@ -112,7 +115,8 @@ class ValueClasses:
         if token.pos_ != "PROPN" or token.ent_type_ in _TIMES:
             return False
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
-        return not is_other and self._values.kind_of(token) not in {"email", "phone"}
+        is_house = any(child.is_digit for child in children(token, "nummod"))
+        return not is_other and not is_house and self._values.kind_of(token) not in _ADDRESSES
 
     def _is_employer(self, token: Token) -> bool:
         return self._is_name(token) and token.ent_type_ not in _NO_EMPLOYERS
@@ -158,11 +162,15 @@ class ValueClasses:
 
     def _is_possession(self, token: Token) -> bool:
         has_the = any(child.lower_ in self._grammar.definite for child in token.children)
-        is_thing = self._is_thing(token) and not self._points(token)
+        is_others = any(
+            each.lower_ not in self._grammar.articles for each in children(token, "poss")
+        )
+        is_thing = self._is_thing(token) and not self._points(token) and not is_others
         return is_thing and (token.pos_ == "PROPN" or not has_the)
 
     def _is_drivable(self, token: Token) -> bool:
-        return self._is_thing(token) and (token.pos_ == "PROPN" or self.is_of(token, "vehicle"))
+        is_known = token.pos_ == "PROPN" or self.is_of(token, "vehicle")
+        return is_known and self._is_possession(token)
 
     def _is_toy(self, token: Token) -> bool:
         return any(child.lower_ in self._classes["toy"] for child in token.subtree)
@@ -176,13 +184,19 @@ class ValueClasses:
             return self._is_deed(token)
         if not self._is_thing(token) or token.pos_ == "ADJ" or self._is_definite(token):
             return False
-        before = children(token, "compound", "poss", "amod")
+        before = children(token, "compound", "poss", "amod", "nmod")
         words = {word for each in before for word in (each.lower_, lemma(each))}
         is_vague = words & (self._grammar.mask_value | self._grammar.vague)
         is_someone = token.ent_type_ == "PERSON" and token.pos_ == "PROPN"
-        is_someone = is_someone or lemma(token) in self._grammar.kin_of
+        is_someone = is_someone or lemma(token) in self._grammar.kin_of or self._is_anothers(token)
         is_chore = lemma(token) in self._classes["no_pleasure"]
         return not (is_vague or is_someone or is_chore or children(token, "relcl", "acl"))
+
+    def _is_anothers(self, token: Token) -> bool:
+        """Whether a list goes on with what somebody else likes: "I like apples, Tom pears"."""
+        names = [each for each in children(token, "compound") if self.is_person_name(each)]
+        is_in_list = token.dep_ in {"conj", "appos"} and token.tag_ == "NNS"
+        return is_in_list and any(each.ent_type_ == "PERSON" for each in names)
 
     def _is_distaste(self, token: Token) -> bool:
         """What somebody can dislike; more deeds are disliked than liked for good."""

@@ -24,6 +24,7 @@ _OBJECTS = ("dobj", "attr", "acomp", "oprd", "xcomp", "npadvmod", "advmod", "cco
 _NOUNS = ("dobj", "attr", "acomp", "oprd", "npadvmod")
 _LINKS = frozenset({"who", "which", "that"})
 _SIDE_CLAUSES = frozenset({"ccomp", "advcl", "csubj", "attr", "relcl"})
+_LEADS = frozenset({"prep", "agent", "dative", "prt", "advmod"})
 _LOOSE = frozenset({"advmod", "punct"})
 _PLACES = ("in", "at", "to", "into")
 Slots = dict[str, list[Token]]
@@ -101,7 +102,7 @@ def _slots_of(verb: Token, grammar: Grammar) -> tuple[Slots, list[str]]:
         keys.append(lemma(verb))
     _add_prepositions(verb, slots)
     for child in verb.children:
-        if child.dep_ in _OBJECTS:
+        if child.dep_ in _OBJECTS or (child.dep_ == "dative" and child.pos_ != "ADP"):
             _add(slots, child.dep_, child)
         if child.dep_ in _NOUNS:
             _add_prepositions(child, slots)
@@ -131,7 +132,7 @@ def _add(slots: Slots, name: str, token: Token) -> None:
 def _add_prepositions(token: Token, slots: Slots, *, lead: str = "") -> None:
     """What stands after the prepositions below a token; of two in a row by both, as in "out of"."""
     for child in token.children:
-        if child.dep_ not in {"prep", "agent", "dative", "prt", "advmod"}:
+        if child.dep_ not in _LEADS or (not lead and _is_contrasted(child, slots)):
             continue
         for each in children(child, "pobj", "pcomp"):
             _add(slots, f"{lead}{child.lower_}", each)
@@ -142,6 +143,19 @@ def _add_prepositions(token: Token, slots: Slots, *, lead: str = "") -> None:
                 _add_prepositions_of(each, child, slots)
         if not lead:
             _add_prepositions(child, slots, lead=f"{child.lower_} ")
+
+
+def _is_contrasted(preposition: Token, slots: Slots) -> bool:
+    """Puts "not in Zadar" and "but in Cologne" under names of their own; whether it is denied."""
+    for other in children(preposition, "conj"):
+        if any(mark.lower_ == "but" for mark in children(preposition, "cc")):
+            for each in children(other, "pobj"):
+                _add(slots, f"but {other.lower_}", each)
+    is_denied = preposition.i > 1 and preposition.nbor(-1).lower_ == "not"
+    is_denied = is_denied and preposition.nbor(-2).text == ","
+    for each in children(preposition, "pobj") if is_denied else ():
+        _add(slots, f"not {preposition.lower_}", each)
+    return is_denied
 
 
 def _add_prepositions_of(noun: Token, preposition: Token, slots: Slots) -> None:
@@ -162,7 +176,7 @@ def _add_modifiers(noun: Token, slots: Slots) -> None:
     found = [
         child
         for child in children(noun, "compound", "amod", "nmod", "npadvmod")
-        if child.pos_ in {"NOUN", "PROPN", "ADJ", "VERB"}
+        if child.pos_ in {"NOUN", "PROPN", "ADJ", "VERB"} and child.ent_type_ != "DATE"
     ]
     slots.setdefault("mod", []).extend(found)
 
@@ -174,10 +188,13 @@ def _object_keys(verb: Token, slots: Slots) -> Iterator[str]:
         if not children(verb, "prt")
         else (verb_key(verb),)
     )
+    if children(verb, "dative"):
+        yield f"{lemma(verb)}_to"
     for noun in slots.get("dobj", []):
         yield from (f"{name}:{lemma(noun)}" for name in names)
     for preposition in children(verb, "prep"):
         for noun in children(preposition, "pobj"):
+            yield f"{lemma(verb)}_{preposition.lower_}:{lemma(noun)}"
             if not children(noun, "det", "poss", "amod"):
                 yield f"{lemma(verb)}:{preposition.lower_} {lemma(noun)}"
 

@@ -102,7 +102,7 @@ def _is_said(token: Token, predicate: str, clause: Clause) -> bool:
     if predicate == "job_title":
         return not children(token, "poss", "relcl")
     if predicate == "relationship_status":
-        return not any(clause.slots.get(name) for name in ("to", "in", "from", "for"))
+        return not any(clause.slots.get(name) for name in ("to", "in", "from", "for", "with"))
     return True
 
 
@@ -212,7 +212,7 @@ def _habits(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 def _is_figurative(clause: Clause) -> bool:
     """As in "I run late", "I run out of milk"."""
     verb = clause.verb
-    is_late = any(token.lower_ == "late" for token in verb.children)
+    is_late = any(token.lower_ == "late" for token in verb.doc[verb.i + 1 : verb.i + 2])
     return is_late or bool(children(verb, "prt", "acomp")) or bool(clause.slots.get("out of"))
 
 

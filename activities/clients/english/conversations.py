@@ -104,6 +104,8 @@ def _once(claims: Iterable[Extracted]) -> list[Extracted]:
         for each in told
         if each.kind in {"affirmed", "corrected"}
     }
+    ends = {_what(each): each.span for each in told if each.kind == "ended"}
+    told = [each for each in told if not _is_within(each, ends.get(_what(each)))]
     is_so = {_what(each) for each in told if each.kind in {"affirmed", "corrected"}}
     kept: dict[tuple[str, ...], Extracted] = {}
     for each in told:
@@ -115,6 +117,12 @@ def _once(claims: Iterable[Extracted]) -> list[Extracted]:
         if not is_moot:
             kept.setdefault((each.kind, *_what(each)), each)
     return list(kept.values())
+
+
+def _is_within(claim: Extracted, end: Span | None) -> bool:
+    """Whether only the words that end something name it, as in "my dog Rex died"."""
+    is_so = claim.kind in {"affirmed", "corrected"}
+    return is_so and end is not None and end.start <= claim.span.start < claim.span.end < end.end
 
 
 def _what(claim: Extracted) -> tuple[str, str, str]:

@@ -14,7 +14,7 @@ from mnestic.activities.clients.english.trees import children, lemma, verb_key
 from mnestic.memory.knowledge.extraction import Extracted
 
 _DONE = frozenset({State.PAST, State.PERFECT})
-_OBJECTS = ("dobj", "xcomp", "of")
+_OBJECTS = ("dobj", "xcomp", "of", "dative")
 
 
 def endings_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
@@ -66,6 +66,9 @@ def _things(clause: Clause, names: Iterable[str], reading: Reading) -> list[Toke
 
 
 def _name(token: Token, reading: Reading) -> str:
+    names = {name for name, _ in reading.cast.names_of(token)} if reading.cast.is_kin(token) else ()
+    if len(names) == 1:
+        return next(iter(names))
     if token.pos_ == "PROPN" and reading.classes.is_person_name(token):
         return reading.cast.full_name(token)
     return reading.values.text(token, with_phrase=token.pos_ == "VERB")
@@ -162,6 +165,8 @@ def _died(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """Of a pet or a spouse that died; parents stay parents."""
     if not reading.lexicon.frames.died & set(clause.keys) or clause.status.state not in _DONE:
         return
+    if children(clause.verb, "xcomp", "advcl", "acomp", "dobj"):
+        return  # "he died laughing"
     for person in clause.subjects:
         if person.subject == reading.cast.speaker:
             continue

@@ -32,6 +32,7 @@ _OTHERS = frozenset(
         "never",
     }
 )
+_DEFUNCT = frozenset({"dead", "broken", "full", "disconnected", "n't"})
 _LONGEST_FRAGMENT = 6  # words
 _LONGEST_LEAD = 12  # tokens between what leads to an address and the address
 
@@ -57,7 +58,10 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
             for each in lead
             if each.lower_ in {"my", "me", "new"} or each.lower_ in grammar.contact
         ]
-        if not cues or any(each.lower_ in _OTHERS for each in lead):
+        is_named = any(each.dep_ == "nsubj" and each.pos_ == "PROPN" for each in lead)
+        if not cues or is_named or any(each.lower_ in _OTHERS for each in lead):
+            continue
+        if any(each.lower_ in _DEFUNCT for each in sentence):
             continue
         value = reading.parsed.text[token.idx : token.idx + len(token)]
         kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"
@@ -105,7 +109,8 @@ def _introduced(sentence: Sequence[Token], reading: Reading) -> Iterator[Extract
         return
     if words[-1].ent_type_ in {"", "PERSON"} or words[-1].pos_ == "PROPN":
         value = " ".join(reading.values.word(token) for token in words[2:])
-        yield make_claim(words, reading.cast.speaker, "preferred_name", value)
+        predicate = "full_name" if " " in value else "preferred_name"
+        yield make_claim(words, reading.cast.speaker, predicate, value)
 
 
 def _verbless(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:

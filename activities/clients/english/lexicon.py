@@ -61,6 +61,8 @@ class Frames(BaseModel):
     whole: bool = False
     participle: bool = False
     people_only: bool = False
+    human: bool = False
+    deeds: bool = False
     no_progressive: bool = False
     state: Verbs = {}
     event: Verbs = {}
@@ -110,6 +112,7 @@ class FrameFile(BaseModel):
     posts: tuple[str, ...]
     job_endings: str
     stand_ins: tuple[str, ...]
+    names: tuple[str, ...]
     dates_of: Mapping[str, frozenset[str]]
 
 
@@ -134,8 +137,8 @@ class Grammar(BaseModel):
     model_config = _MODEL
 
     copulas: Words
-    light_verbs: Words
     conditions: Words
+    governing: Words
     modals: Words
     hedges: Words
     irrealis: Words
@@ -146,10 +149,13 @@ class Grammar(BaseModel):
     weak_nouns: Words
     barely: Words
     untrue: Words
+    less: frozenset[str]
+    undone: frozenset[str]
+    planning: Words
+    deeds: Words
     starts: Words
     stops: Words
     no_more: frozenset[str]
-    asserting_nouns: Words
     recent: Words
     again: Words
     mask_value: Words
@@ -158,6 +164,7 @@ class Grammar(BaseModel):
     articles: Words
     dropped_modifiers: Words
     fiction: frozenset[str]
+    cited: frozenset[str]
     first_person: Words
     female: Words
     male: Words
@@ -165,7 +172,6 @@ class Grammar(BaseModel):
     greetings: Words
     contact: Words
     call_me: Words
-    clause_words: Words
     purpose_heads: Words
     kin: Mapping[str, _KinWords]
     bare_kin: Words

@@ -3,6 +3,7 @@
 It stands apart because it decides which sentences state anything at all.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.attributes import attributes_of
 from mnestic.activities.clients.english.claiming import Reading
 from mnestic.activities.clients.english.classes import ValueClasses
-from mnestic.activities.clients.english.clauses import clauses_of
+from mnestic.activities.clients.english.clauses import Clause, clauses_of
 from mnestic.activities.clients.english.complements import complements_of
 from mnestic.activities.clients.english.endings import endings_of
 from mnestic.activities.clients.english.fragments import fragments_of
@@ -22,6 +23,7 @@ from mnestic.activities.clients.english.parsing import Parsed
 from mnestic.activities.clients.english.people import Cast, Person
 from mnestic.activities.clients.english.relationships import couples_of, kin_claims
 from mnestic.activities.clients.english.statements import statements_of
+from mnestic.activities.clients.english.trees import lemma, subjects
 from mnestic.activities.clients.english.values import Values
 from mnestic.activities.clients.messages.genres import is_report
 from mnestic.activities.clients.messages.pasted import mask_pasted
@@ -29,6 +31,9 @@ from mnestic.activities.clients.messages.sentences import mask_lead_ins, sentenc
 from mnestic.activities.clients.messages.voices import is_speakers_voice
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
+
+_REST = re.compile(r"[^.!?\n]*")
+_TURN = re.compile(r"\b(?:but|then|and)\b.*")
 
 
 class Read(NamedTuple):
@@ -44,15 +49,18 @@ def read_message(
     parsed: Parsed, turn: Turn, *, earlier: Sequence[Person], lexicon: Lexicon
 ) -> Read:
     """Reads a message; `earlier` are the people of the messages before it."""
-    if not is_report(mask_pasted(turn.content)):
+    low = f" {turn.content.casefold()} "
+    is_cited = any(phrase in low for phrase in lexicon.grammar.cited)
+    if is_cited or not is_report(mask_pasted(turn.content)):
         return Read((), (), is_correction=False, is_stated=False)
     values = Values(parsed, lexicon.grammar)
     classes = ValueClasses(values, lexicon)
     cast = Cast(classes, values, lexicon, speaker=turn.speaker, earlier=earlier)
-    low = f" {turn.content.casefold()} "
     is_correction = any(phrase in low for phrase in lexicon.grammar.corrections)
     reading = Reading(parsed, lexicon, values, classes, cast, turn.at, is_correction)
     places = _stated(turn)
+    if _is_in_a_role(parsed, lexicon):
+        return Read((), (), is_correction=False, is_stated=False)
     cast.read([token for sentence in parsed.doc.sents for token in sentence])
     claims = [
         claim
@@ -61,6 +69,16 @@ def read_message(
         for claim in _claims_of([token for token in sentence if token.idx in places], reading)
     ]
     return Read(tuple(_renamed(claims, cast)), tuple(cast.persons), is_correction, bool(places))
+
+
+def _is_in_a_role(parsed: Parsed, lexicon: Lexicon) -> bool:
+    """Whether somebody speaks as one who is in stories only: "I'm Batman"."""
+    return any(
+        token.lower_ in lexicon.classes["nobody"]
+        and lemma(token.head) == "be"
+        and any(subject.lower_ == "i" for subject in subjects(token.head))
+        for token in parsed.doc
+    )
 
 
 def _stated(turn: Turn) -> set[int]:
@@ -89,12 +107,23 @@ def _claims_of(sentence: list[Token], reading: Reading) -> Iterator[Extracted]:
         if reading.cast.is_kin(token):
             yield from kin_claims(token, reading)
     for clause in clauses_of(sentence, reading.cast, reading.lexicon.grammar):
+        if _is_undone(clause, reading):
+            continue
         yield from statements_of(clause, reading)
         yield from attributes_of(clause, reading)
         yield from complements_of(clause, reading)
         yield from couples_of(clause, reading)
         yield from occasions_of(clause, reading)
         yield from endings_of(clause, reading)
+
+
+def _is_undone(clause: Clause, reading: Reading) -> bool:
+    """Whether the rest of the sentence takes back what a clause says: "but then changed my mind"."""
+    rest = _REST.match(reading.parsed.text, clause.verb.idx)
+    found = _TURN.search(rest[0].lower()) if rest else None
+    return found is not None and any(
+        phrase in found[0] for phrase in reading.lexicon.grammar.undone
+    )
 
 
 def _renamed(claims: Sequence[Extracted], cast: Cast) -> Iterator[Extracted]:

@@ -11,6 +11,7 @@ from mnestic.activities.clients.english.trees import children
 from mnestic.memory.language.numbers import CARDINALS
 
 _AMOUNTS = {"beverage": "drink", "edible": "food"}
+_SPECIFIC = frozenset({"with", "without"})
 _TASTES = frozenset({"taste", "distaste"})
 
 
@@ -41,7 +42,12 @@ def _words(token: Token, slot: Slot, reading: Reading, *, is_whole: bool) -> str
     if amount is not None and not reading.classes.is_of(token, amount):
         token = reading.classes.amount_of(token, amount) or token
     is_deed = token.tag_ in {"VB", "VBG"} and slot.word_class in _TASTES
-    text = reading.values.text(token, with_phrase=is_whole or is_deed)
+    is_specific = slot.word_class in _TASTES and any(
+        child.lower_ in _SPECIFIC for child in children(token, "prep")
+    )
+    text = reading.values.text(token, with_phrase=is_whole or is_deed or is_specific)
+    if is_deed and token.tag_ == "VB" and text.lower().startswith(token.lower_):
+        text = f"{reading.lexicon.gerund(token.lower_)}{text[len(token) :]}"  # "I like to hike"
     is_language = slot.predicate == "languages_spoken" and bool(text)
     return text.split()[-1] if is_language else text
 

@@ -9,8 +9,15 @@ from spacy.tokens import Token
 
 from mnestic.activities.clients.english.claiming import Reading, claim_of_clause, times_of
 from mnestic.activities.clients.english.clauses import Clause
-from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import clause_text, clause_words, lemma
+from mnestic.activities.clients.english.status import State, status_of
+from mnestic.activities.clients.english.trees import (
+    children,
+    clause_text,
+    clause_words,
+    is_negated,
+    lemma,
+    verb_key,
+)
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
@@ -18,13 +25,18 @@ _JOURNEYS = frozenset({"go", "fly", "travel", "head", "drive", "sail", "take"})
 _MOVES = frozenset({"move", "relocate", "emigrate"})
 _DAYS = frozenset({"day", "month"})
 _MARRYING = frozenset({"marry", "get:marry", "get:married", "be:marry"})
-_SHIFTS = frozenset({"move", "push", "reschedule", "postpone", "shift", "delay"})
+_SHIFTS = frozenset({"move", "push", "reschedule", "postpone", "shift", "delay", "extend"})
+_PREPOSITIONS = frozenset({"in", "on", "at", "by", "from", "to", "for"})
+_AGAINST = frozenset({"against", "on"})
 
 
 def occasions_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """The claims of a clause about what is planned, wished or has its day."""
+    yield from _dropped(clause, reading)
     if clause.status.state in {State.NONE, State.NEVER, State.ENDED}:
         return
+    yield from _intended(clause, reading)
+    yield from _shifted(clause, reading)
     yield from _journey(clause, reading)
     yield from _departure(clause, reading)
     yield from _wedding(clause, reading)
@@ -44,16 +56,73 @@ def _journey(clause: Clause, reading: Reading) -> Iterator[Extracted]:
         for token in clause.slots.get(name, ())
         if reading.classes.fits(token, "place")
     ]
-    predicate = _planned(clause, reading)
-    if predicate is None or not places:
+    status = clause.status
+    if not places:
         return
-    noun = "move" if is_move else "trip"
+    value = f"{'move' if is_move else 'trip'} to {reading.values.text(places[0])}"
+    if status.state is State.NEGATED and clause.verb.tag_ == "VBG":  # "I'm not going after all"
+        for person in clause.subjects:
+            yield claim_of_clause(clause, person.subject, "plans", value, kind="ended")
+        return
+    predicate = _planned(clause, reading)
     begins = times_of(clause, reading, tense="future").on
-    for person in clause.subjects:
-        value = f"{noun} to {reading.values.text(places[0])}"
+    for person in clause.subjects if predicate else ():
         yield claim_of_clause(
-            clause, person.subject, predicate, value, begins=begins.start if begins else None
+            clause, person.subject, predicate or "", value, begins=begins.start if begins else None
         )
+
+
+def _intended(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """What somebody wants or plans to do: "I want to become a pilot", "I plan to study medicine"."""
+    state, value = clause.status.state, _deed(clause, reading)
+    is_open = state in {State.WISHED, State.PLANNED} and clause.verb.dep_ == "xcomp"
+    if not is_open or not value:
+        return
+    predicate = "wants" if state is State.WISHED else "plans"
+    begins = times_of(clause, reading, tense="future").begins
+    for person in clause.subjects:
+        yield claim_of_clause(clause, person.subject, predicate, value, begins=begins)
+
+
+def _deed(clause: Clause, reading: Reading) -> str:
+    """What is to be done, if it is worth while: "study medicine in Leuven", "move to Rome"."""
+    verb = clause.verb
+    if verb_key(verb) not in reading.lexicon.grammar.deeds:
+        return ""
+    places = [
+        token
+        for name in ("to", "in")
+        for token in clause.slots.get(name, ())
+        if reading.classes.fits(token, "place")
+    ]
+    if lemma(verb) in _MOVES | {"live"} and places:
+        return f"move to {reading.values.text(places[0])}"
+    if lemma(verb) in _JOURNEYS and places:
+        return ""  # a journey, of which others make a plan
+    words = reading.values.text(verb, with_phrase=True).split()
+    plain = [word for word in words[1:] if word.lower() not in reading.lexicon.grammar.articles]
+    while plain and plain[-1] in _PREPOSITIONS:  # of a date, which is no part of it
+        plain.pop()
+    return " ".join([lemma(verb), *plain]) if plain else ""
+
+
+def _dropped(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """The end of what was wanted or planned: "I decided not to", "decided against", "don't want to"."""
+    verb, head = clause.verb, clause.verb.head
+    governor = head.head if verb.dep_ == "pcomp" else head
+    key = verb_key(governor)
+    above = status_of(governor, reading.lexicon.grammar).state
+    is_against = verb.dep_ == "pcomp" and head.lower_ in _AGAINST and key in {"decide", "give_up"}
+    is_against = is_against or (key == "decide" and verb.dep_ == "xcomp" and is_negated(verb))
+    is_against = is_against and above in {State.PAST, State.PERFECT}
+    is_unwanted = verb.dep_ == "xcomp" and above in {State.NEGATED, State.ENDED}
+    is_unwanted = is_unwanted and key in reading.lexicon.grammar.wishes
+    value = _deed(clause, reading)
+    if not value or not (is_against or is_unwanted):
+        return
+    for person in clause.subjects:
+        for predicate in ("plans", "wants"):
+            yield claim_of_clause(clause, person.subject, predicate, value, kind="ended")
 
 
 def _planned(clause: Clause, reading: Reading) -> str | None:
@@ -120,15 +189,27 @@ def _is_in(place: int, clause: Clause) -> bool:
 
 def _day_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """As in "the operation is next Tuesday", "my exam is on 3 May", "the report is due on Friday"."""
-    if clause.status.state not in {State.NOW, State.PERFECT, State.PLANNED} or lemma(
-        clause.verb
-    ) not in {"be", "take", *_SHIFTS}:
+    is_so = clause.status.state in {State.NOW, State.PERFECT, State.PLANNED}
+    if not is_so or lemma(clause.verb) not in {"be", "take"}:
         return
     day = times_of(clause, reading, tense="future").on
     if day is None or day.unit not in _DAYS:
         return
     for noun in clause.subject_tokens:
         if noun.pos_ in {"NOUN", "PROPN"}:
+            yield from _dated(noun, str(day), clause, reading=reading)
+
+
+def _shifted(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "My exam was moved to Monday", "We've postponed the wedding to 12 September"."""
+    if not _SHIFTS & set(clause.keys) or clause.status.state not in {State.PAST, State.PERFECT}:
+        return
+    times = times_of(clause, reading, tense="future")
+    day = times.on or times.until
+    is_passive = bool(children(clause.verb, "auxpass"))
+    nouns = clause.subject_tokens if is_passive else clause.slots.get("dobj", ())
+    if day is not None and day.unit in _DAYS:
+        for noun in nouns:
             yield from _dated(noun, str(day), clause, reading=reading)
 
 
@@ -141,7 +222,16 @@ def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterat
         else "affirmed"
     )
     subject = f"{owner}'s {name}" if owner else name
-    if any(token.lower_ == "due" for token in clause.slots.get("acomp", ())):
+    if lemma(noun) == "deadline":
+        of = [
+            each
+            for preposition in children(noun, "prep")
+            for each in children(preposition, "pobj")
+            if preposition.lower_ in {"of", "for"}
+        ]
+        subject = reading.values.text(of[0]) if of else subject.removesuffix(" deadline")
+        yield claim_of_clause(clause, subject, "due_date", day, kind=kind)
+    elif any(token.lower_ == "due" for token in clause.slots.get("acomp", ())):
         yield claim_of_clause(clause, subject, "due_date", day, kind=kind)
     elif lemma(noun) == "wedding" and owner:
         yield claim_of_clause(clause, owner, "wedding_date", day, kind=kind)

@@ -15,6 +15,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from mnestic.activities.clients.english.coordination import part_clauses
 from mnestic.activities.clients.english.lexicon import load_lexicon
 from mnestic.activities.clients.messages.pasted import mask_pasted
 from mnestic.memory.language.date_mentions import find_dates
@@ -26,7 +27,18 @@ _PHONE = r"(?<![\w.,])(?:\+|\(?0)\d[\d ()/-]{5,20}\d(?!\w)|(?<![\w.,-])\d{3}[ -]
 _CAP = r"[^\W\d_a-z][\w'-]*"
 # Names whose marks a tokenizer would take for the end of a word or a sentence.
 _MARKED_NAME = rf"(?:{_CAP} ?& ?{_CAP}(?:'s)?|(?:[A-Z]\.){{2,}}(?: {_CAP})*|(?:St|Ft|Mt|Ste)\. {_CAP}|[A-Z]'[A-Z]\w+|[A-Z]&[A-Z]\b)"
-_STAND_IN = {"email": "Emailaddress", "phone": "Phonenumber", "name": "Namename"}
+_ZONE = r"[A-Z][a-z]+/[A-Z][A-Za-z_]+"
+_PRONOUNS = r"\b(?:he/him|she/her|they/them|she/they|he/they)\b(?:/(?:his|hers|theirs))?"
+_STAND_IN = {
+    "email": "Emailaddress",
+    "phone": "Phonenumber",
+    "name": "Namename",
+    "zone": "Zonename",
+    "pronouns": "Pronouns",
+}
+_SPACED = re.compile(r"(?<=\bhalf) (?=marathons?\b)")  # one word, for the parser
+# In a list by lines: what begins an item. It ends the sentence before it.
+_BULLET = re.compile(r"\n+[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]|\n{2,}")
 _DASH = re.compile(r"\s[-\u2013\u2014]\s|\u2014")
 _LOCK = Lock()  # the vocabulary is shared, and messages come from several threads
 _FEWEST_DIGITS = 6  # of a phone number
@@ -57,7 +69,18 @@ def _one_word() -> re.Pattern[str]:
     """What is parsed as one word: addresses, numbers, names with marks, and posts of several words."""
     posts = "|".join(load_lexicon().frames.posts)
     return re.compile(
-        rf"(?P<email>{_EMAIL})|(?P<phone>{_PHONE})|(?P<name>{_MARKED_NAME})|\b(?P<post>(?i:{posts}))\b"
+        rf"(?P<email>{_EMAIL})|(?P<phone>{_PHONE})|(?P<zone>{_ZONE})|(?P<pronouns>(?i:{_PRONOUNS}))"
+        rf"|(?P<name>{_MARKED_NAME})|\b(?P<post>(?i:{posts}))\b"
+    )
+
+
+@lru_cache(maxsize=1)
+def _kin_name() -> re.Pattern[str]:
+    """The name after a noun of kin, as in "my brother Max"."""
+    lexicon = load_lexicon()
+    nouns = "|".join(sorted(map(re.escape, lexicon.grammar.kin_of.keys() | lexicon.classes["pet"])))
+    return re.compile(
+        rf"\b(?i:my|our|'s|his|her|a|an) (?:[a-z]+ )?(?i:{nouns}),? (?:(?:called|named) )?(?P<name>[^\W\d_a-z][\w-]*)"
     )
 
 
@@ -92,9 +115,23 @@ def _prepare(text: str) -> tuple[str, dict[int, str]]:
             return stand_ins.get(len(match[0]), match[0])
         return (_STAND_IN[kind] * 9)[: len(match[0])].capitalize()
 
-    masked = "".join(map(_plain, _one_word().sub(one_word, mask_pasted(text))))
+    masked = _with_plain_names(_one_word().sub(one_word, mask_pasted(text)))
+    masked = "".join(map(_plain, _SPACED.sub("-", masked)))
     masked = _DASH.sub(lambda found: ",".ljust(len(found[0])), masked)
+    masked = _BULLET.sub(lambda found: ".".ljust(len(found[0])), part_clauses(masked))
     return masked.replace("\n", " ").replace("_", " "), kinds
+
+
+def _with_plain_names(text: str) -> str:
+    """The text with names that the parser knows in the place of those that stand by a noun of kin."""
+    lexicon = load_lexicon()
+    no_name = lexicon.classes["no_name"]
+    found = {match["name"] for match in _kin_name().finditer(text)}
+    names = {len(name): name for name in lexicon.frames.names}
+    for name in found:
+        if name.lower() not in no_name and len(name) in names:
+            text = re.sub(rf"\b{re.escape(name)}\b", names[len(name)], text)
+    return text
 
 
 def _plain(letter: str) -> str:

@@ -3,17 +3,19 @@
 It stands apart because facts about the wrong person are worse than none: where two can be meant, nobody is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Token
 
 from mnestic.activities.clients.english.classes import ValueClasses
 from mnestic.activities.clients.english.lexicon import Lexicon
-from mnestic.activities.clients.english.trees import children, conjuncts, lemma, subjects
+from mnestic.activities.clients.english.naming import Names
+from mnestic.activities.clients.english.trees import children, lemma, subjects
 from mnestic.activities.clients.english.values import Values
 
-_NAMING = frozenset({"name", "call"})
+_PARTNERS = frozenset({"married_to", "partner", "engaged_to"})
+_WHERE = frozenset({"from", "in", "at", "near"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +65,17 @@ class Cast:
     ) -> None:
         self._classes, self._values = classes, values
         self._lexicon, self._grammar = lexicon, lexicon.grammar
+        self._names = Names(classes, values, lexicon)
         self.speaker, self._earlier = speaker, earlier
         self._mentions: list[tuple[int, Person]] = []
         self._named: dict[str, Person] = {}
         self._shared: set[str] = set()
+        self._seen: set[str] = set()
 
     def read(self, tokens: Sequence[Token]) -> None:
         """Takes note of everybody whom tokens name, in their order."""
         self._find_shared(tokens)
+        self._seen = {self._values.word(token) for token in tokens if token.ent_type_ == "PERSON"}
         for token in tokens:
             person = self._of_noun(token) or self._newcomer(token)
             if (
@@ -82,7 +87,7 @@ class Cast:
 
     def _newcomer(self, noun: Token) -> Person | None:
         """An animal, or somebody's child, that has come to the speaker without a name: "we adopted a greyhound"."""
-        kin = self._kin(noun)
+        kin = self._names.kin_of(noun)
         verb = noun.head
         is_had = noun.dep_ == "dobj" and lemma(verb) in {
             "have",
@@ -103,27 +108,30 @@ class Cast:
         """Finds names that two people have: such a name alone is nobody."""
         full: dict[str, set[str]] = {}
         kin: dict[str, set[str]] = {}
-        names = {token.text for token in tokens if token.pos_ == "PROPN"}
+        names = {self._values.word(token) for token in tokens if token.pos_ == "PROPN"}
         has_sign = any(
             token.lower_ in {"two", "three", "another", "other", "both", "same"} for token in tokens
         )
         for token in tokens:
             if token.pos_ not in {"PROPN", "NOUN"} or not token.text[:1].isupper():
                 continue
-            stem = token.text.removesuffix("s")
+            word = self._values.word(token)
+            stem = word.removesuffix("s")
             if has_sign and (
                 children(token, "det", "nummod", "amod")
                 or (token.i and token.nbor(-1).lower_ in {"other", "another"})
             ):
-                self._shared |= {token.text, stem} & (names | {stem})
+                self._shared |= {word, stem} & (names | {stem})
             if token.dep_ != "compound":
-                name = self.full_name(token)
+                name = self._names.full_name(token)
                 full.setdefault(name.split()[0], set()).add(name)
             self._note_kin(token, kin)
         for noun in tokens:
-            owner = self.owner_of(noun) if self._kin(noun) else None
-            for name, _ in self._names_by(noun) if owner else ():
-                kin.setdefault(name, set()).add(f"{lemma(noun)} of {owner}")
+            owner = self.owner_of(noun) if self._names.kin_of(noun) else None
+            for name, _ in self._names.names_by(noun) if owner else ():
+                what = self.kin_predicate(noun) or ""
+                what = "partner" if what in _PARTNERS else lemma(noun)
+                kin.setdefault(name, set()).add(f"{what} of {owner}")
         self._shared |= {first for first, known in full.items() if len(known - {first}) > 1}
         self._shared |= {
             name for name, known in kin.items() if len(known) > 1 or name == self.speaker
@@ -142,7 +150,7 @@ class Cast:
             for each in children(child, "pobj")
         }
         if origins:
-            kin.setdefault(self.full_name(token), set()).update(origins)
+            kin.setdefault(self._names.full_name(token), set()).update(origins)
 
     @property
     def persons(self) -> list[Person]:
@@ -156,6 +164,13 @@ class Cast:
         if token.pos_ == "PRON" and token.lower_ in self._grammar.female | self._grammar.male:
             return self._by_pronoun(token)
         return self._of_noun(token)
+
+    def is_human(self, person: Person) -> bool:
+        """Whether somebody is known to be one, and no firm or place of that name."""
+        if person.subject == self.speaker or person.owner:
+            return True
+        is_known = any(each.subject == person.subject for each in self._earlier)
+        return is_known or not self._seen.isdisjoint(person.subject.split())
 
     def owner_of(self, noun: Token) -> str | None:
         """Whose something is: "my", "her", "Elin's", "of our cat"."""
@@ -180,42 +195,38 @@ class Cast:
 
     def bond_of(self, noun: Token) -> Bond | None:
         """What a noun of kin says: "my brother Max", "Max, my brother", "Max is my brother"."""
-        kin = self._kin(noun)
+        kin = self._names.kin_of(noun)
         owner = self.owner_of(noun) if kin else None
         if kin is None or owner is None:
             return None
-        pairs = list(self._names_by(noun))
+        pairs = list(self._names.names_by(noun))
         names = tuple(dict.fromkeys(name for name, _ in pairs if name != owner))
-        has_ended = any(child.lower_ in self._grammar.gone for child in noun.children)
+        near = [*noun.children, *(noun.head.children if noun.dep_ == "compound" else ())]
+        has_ended = any(child.lower_ in self._grammar.gone for child in near)
         has_ended = has_ended or (kin[0] == "married_to" and self._is_one_of_many(noun))
         tokens = (noun, *children(noun, "poss"), *(token for _, token in pairs))
         return Bond(owner, kin[0], noun.lower_, names, tokens, has_ended)
 
     def is_kin(self, noun: Token) -> bool:
         """Whether a noun says what somebody is to somebody, or which animal."""
-        return self._kin(noun) is not None
+        return self._names.kin_of(noun) is not None
 
     def kin_predicate(self, noun: Token) -> str | None:
         """What a noun says that somebody is to somebody; None for other nouns."""
-        kin = self._kin(noun)
+        kin = self._names.kin_of(noun)
         return kin[0] if kin else None
+
+    def full_name(self, token: Token) -> str:
+        """A name with the names before it, without kin nouns and titles."""
+        return self._names.full_name(token)
 
     def names_of(self, noun: Token) -> list[tuple[str, Token]]:
         """The names that stand by a noun of kin, each with its token."""
-        return list(self._names_by(noun))
+        return list(self._names.names_by(noun))
 
     def names_beside(self, noun: Token) -> list[tuple[str, Token]]:
         """The names right beside a noun of kin, each with its token."""
-        return list(self._named_beside(noun))
-
-    def _kin(self, noun: Token) -> tuple[str, str, bool] | None:
-        """Predicate, gender, and whether there are few of them."""
-        if noun.pos_ not in {"NOUN", "PROPN"}:
-            return None
-        kin = self._grammar.kin_of.get(noun.lower_) or self._grammar.kin_of.get(lemma(noun))
-        if kin is not None:
-            return kin.predicate, kin.gender, kin.is_close
-        return ("pet", "", True) if self._classes.is_of(noun, "pet") else None
+        return list(self._names.names_beside(noun))
 
     def _possessor(self, token: Token) -> str | None:
         low = token.lower_
@@ -245,30 +256,46 @@ class Cast:
         word = self._values.word(token)
         if word in self._named and word not in self._shared:
             return self._named[word]
-        kin = self._kin(token)
-        if kin is not None and token.dep_ != "compound":
-            found = self._of_kin(token, kin)
+        kin = self._names.kin_of(token)
+        if kin is not None and (self._is_owner(token) or token.dep_ != "compound"):
+            found = None if self._is_owner(token) else self._of_kin(token, kin)
             if found is not None or not self._classes.is_person_name(token):
                 return found
-        if (
-            token.dep_ in {"compound", "poss"}
-            and token.head.pos_ == "PROPN"
-            and token.dep_ == "compound"
-        ):
+        is_part = token.dep_ == "compound" and token.head.pos_ == "PROPN"
+        return None if is_part else self._of_name(token)
+
+    def _of_name(self, token: Token) -> Person | None:
+        word, name = self._values.word(token), self._names.full_name(token)
+        if {word, name} & self._shared:
             return None
-        if self._classes.is_person_name(token):
-            name = self.full_name(token)
-            return (
-                None
-                if name in self._shared
-                else self._named.get(name) or self._by_title(token, name)
-            )
-        return None
+        known = next((each for each in reversed(self._earlier) if each.called == word), None)
+        if known is not None and token.dep_ != "compound":
+            return known
+        is_place = token.dep_ == "pobj" and token.head.lower_ in _WHERE and name not in self._named
+        is_name = self._classes.is_person_name(token) or self._is_with_me(token)
+        if is_place or not is_name:
+            return None
+        return self._named.get(name) or self._by_title(token, name)
+
+    def _is_owner(self, noun: Token) -> bool:
+        """As in "my wife Ana's brother works": what is said is not said of her."""
+        is_subject = noun.dep_ in {"nsubj", "nsubjpass"}
+        names = [name for _, name in self._names.names_by(noun)] if is_subject else []
+        return any(
+            name.i + 1 < len(name.doc) and name.nbor().text == "'s" and name.nbor().dep_ == "case"
+            for name in names
+        )
+
+    def _is_with_me(self, token: Token) -> bool:
+        """As in "Nils and I": a name, whatever the parse makes of it."""
+        is_with_me = any(child.lower_ == "i" for child in children(token, "conj"))
+        is_name = token.text[:1].isupper() and token.pos_ in {"NOUN", "PROPN"}
+        return is_with_me and is_name and not children(token, "det", "poss")
 
     def _by_title(self, token: Token, name: str) -> Person:
         """Somebody by a name, with the kin noun that stands before or beside it."""
         for child in children(token, "compound", "appos", "nmod"):
-            kin = self._kin(child)
+            kin = self._names.kin_of(child)
             owner = self.owner_of(child) or self.owner_of(token) if kin else None
             if kin and owner:
                 return self._known(name, child, owner, kin=kin)
@@ -278,9 +305,12 @@ class Cast:
         owner = self.owner_of(noun)
         if owner is None or noun.tag_ in {"NNS", "NNPS"} or self._is_one_of_many(noun):
             return None
-        names = list(dict.fromkeys(name for name, _ in self._names_by(noun)))
+        names = list(dict.fromkeys(name for name, _ in self._names.names_by(noun)))
+        if len(names) == 1 and names[0] in self._shared:
+            title = f"{names[0]} ({noun.lower_} of {owner})"
+            return Person(title, called=names[0], owner=owner, kin=kin[0], gender=kin[1])
         if len(names) == 1:
-            return None if names[0] in self._shared else self._known(names[0], noun, owner, kin=kin)
+            return self._known(names[0], noun, owner, kin=kin)
         if names:
             return None
         word = self._grammar.same_kin.get(noun.lower_, noun.lower_)
@@ -298,82 +328,3 @@ class Cast:
         person = Person(subject, called=name, owner=owner, kin=kin[0], gender=kin[1])
         self._named.setdefault(name, person)
         return self._named[name]
-
-    def full_name(self, token: Token) -> str:
-        """A name with the names before it, without kin nouns and titles."""
-        parts = [
-            child
-            for child in children(token, "compound")
-            if child.pos_ == "PROPN" and self._kin(child) is None and child.text[:1].isupper()
-        ]
-        return " ".join(self._values.word(each) for each in [*parts, token])
-
-    def _names_by(self, noun: Token) -> Iterator[tuple[str, Token]]:
-        """The names that stand by a noun of kin, each with its token."""
-        yield from self._named_beside(noun)
-        yield from self._name_after(noun)
-        head = noun.head
-        if noun.dep_ in {"compound", "nmod"} and head.pos_ == "PROPN" and noun.i < head.i:
-            yield from self._names([head])
-        elif noun.dep_ == "appos" and head.pos_ == "PROPN":
-            yield from self._names([head], with_joined=False)
-        elif noun.dep_ in {"attr", "nsubj", "nsubjpass"}:
-            yield from self._names_of_copula(noun, head)
-
-    def _name_after(self, noun: Token) -> Iterator[tuple[str, Token]]:
-        """The name right after a noun of kin, whatever the parse makes of it: "my cat Pickles"."""
-        if noun.i + 1 >= len(noun.doc) or not children(noun, "poss"):
-            return
-        token = noun.nbor()
-        is_name = (
-            token.text[:1].isupper()
-            and token.is_alpha
-            and token.lower_ not in self._lexicon.classes["no_name"]
-        )
-        if is_name and not token.is_sent_start and self._kin(token) is None:
-            following = token.nbor() if token.i + 1 < len(token.doc) else None
-            last = (
-                following
-                if following is not None and token.dep_ == "compound" and token.head == following
-                else token
-            )
-            yield self.full_name(last) if last != token else self._values.word(token), last
-
-    def _named_beside(self, noun: Token) -> Iterator[tuple[str, Token]]:
-        """As in "my brother, Max", "a cat called Tom"."""
-        for child in children(noun, "appos", "acl", "relcl"):
-            if child.dep_ == "appos" and child.pos_ == "PROPN":
-                yield from self._names([child])
-            elif lemma(child) in _NAMING:
-                yield from self._names(children(child, "oprd", "dobj", "attr", "npadvmod"))
-        if noun.tag_ == "NNS":  # "two boys, Max and Leo"
-            yield from self._names(
-                [child for child in children(noun, "conj") if child.pos_ == "PROPN"]
-            )
-
-    def _names_of_copula(self, noun: Token, verb: Token) -> Iterator[tuple[str, Token]]:
-        """As in "Max is my brother", "my brother is called Max"."""
-        if noun.dep_ == "attr" and lemma(verb) == "be":
-            yield from self._names(subjects(verb))
-        elif lemma(verb) in {"be", *_NAMING}:
-            yield from self._names(children(verb, "attr", "oprd"))
-
-    def _names(
-        self, tokens: Sequence[Token], *, with_joined: bool = True
-    ) -> Iterator[tuple[str, Token]]:
-        for token in tokens:
-            for one in conjuncts(token) if with_joined else [token]:
-                is_capital = one.text[:1].isupper() and one.pos_ in {
-                    "PROPN",
-                    "NOUN",
-                    "ADJ",
-                    "VERB",
-                    "X",
-                }
-                is_name = self._classes.is_person_name(one) or (
-                    is_capital
-                    and one.lower_ not in self._lexicon.classes["no_name"]
-                    and not children(one, "det", "poss", "amod")
-                )
-                if is_name and self._kin(one) is None:
-                    yield self.full_name(one), one

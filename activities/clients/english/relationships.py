@@ -14,6 +14,7 @@ from mnestic.activities.clients.english.claiming import (
     times_of,
 )
 from mnestic.activities.clients.english.clauses import Clause
+from mnestic.activities.clients.english.naming import is_naming
 from mnestic.activities.clients.english.people import Bond
 from mnestic.activities.clients.english.status import State, status_of
 from mnestic.activities.clients.english.trees import children, is_verb, lemma, subjects
@@ -89,7 +90,7 @@ def kin_claims(noun: Token, reading: Reading) -> Iterator[Extracted]:
         return
     verb = next((each for each in (noun, *noun.ancestors) if is_verb(each)), None)
     state = State.NOW if verb is None else status_of(verb, reading.lexicon.grammar).state
-    is_copula = verb is not None and noun.head == verb and lemma(verb) in _NAMING
+    is_copula = verb is not None and noun.head == verb and is_naming(verb)
     if not (state is State.NONE and is_copula):
         yield from _bond_claims(bond, noun, _bond_kind(bond, state, reading, is_copula=is_copula))
 

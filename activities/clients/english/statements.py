@@ -19,6 +19,8 @@ from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
 _DONE = frozenset({State.PAST, State.PERFECT})
+_TOPICS = ("of", "on", "for", "to", "in", "dative")
+_OFFICES = frozenset({"me", "us", "hr", "work", "management"})
 _ASIDE = frozenset({"when", "while", "after", "before", "until"})
 _BARE = frozenset({"advmod", "mod", "self", "npadvmod"})
 
@@ -88,6 +90,8 @@ def _keys(clause: Clause) -> Iterator[str]:
         yield from (f"lasting:{key}" for key in clause.keys)
     if any(child.lower_ == "again" for child in children(clause.verb, "advmod")):
         yield from (f"again:{key}" for key in clause.keys)
+    if clause.status.is_progressive:
+        yield from (f"doing:{key}" for key in clause.keys)
     if clause.status.state is State.NEGATED:
         yield from (f"not:{key}" for key in clause.keys)
 
@@ -96,6 +100,8 @@ def _of_frame(frame: _Frame, key: str) -> Iterator[Extracted]:
     if frame.kind != "end" and frame.frames.people_only and frame.person.kin == "pet":
         return
     tokens = _tokens_of(frame)
+    if frame.kind == "state":
+        yield from _contrasted(frame)
     if frame.slot.name == "none":
         yield from _without_object(frame, key)
     elif frame.slot.word_class.endswith("!"):
@@ -107,11 +113,25 @@ def _of_frame(frame: _Frame, key: str) -> Iterator[Extracted]:
         yield from _with_objects(frame, tokens)
 
 
+def _contrasted(frame: _Frame) -> Iterator[Extracted]:
+    """As in "I live in Split, not in Zadar", "not in Bonn but in Cologne"."""
+    name, is_denied = frame.slot.name, frame.state is State.NEGATED
+    lead, kind = ("but", "affirmed") if is_denied else ("not", "ended")
+    for token in _tokens_of(replace(frame, slot=frame.slot._replace(name=f"{lead} {name}"))):
+        value = value_of(token, frame.slot, frame.reading)
+        if is_denied or frame.state is State.NOW:
+            yield frame.claim(value, kind="affirmed" if kind == "affirmed" else "ended")
+
+
 def _with_objects(frame: _Frame, tokens: list[Token]) -> Iterator[Extracted]:
-    if frame.kind == "event" and frame.frames.keepsake and _is_given(frame.clause):
+    if frame.kind == "event" and not _can_have_happened(frame):
         return
+    if frame.kind == "event" and any(child.lower_ == "then" for child in frame.clause.verb.subtree):
+        tokens = tokens[-1:]  # "to Rome, then back to Milan"
     make = {"state": _is_so, "event": _happened, "end": _ended}[frame.kind]
     for token in tokens:
+        if frame.slot.word_class == "pet" and frame.reading.cast.names_of(token):
+            continue  # it has a name, and is known by that
         value = value_of(token, frame.slot, frame.reading, is_whole=frame.frames.whole)
         if value and value.casefold() != frame.person.subject.casefold():
             yield from make(frame, value)
@@ -125,20 +145,59 @@ def _without_object(frame: _Frame, key: str) -> Iterator[Extracted]:
     slots = frame.reading.lexicon.slots("end", key) + frame.reading.lexicon.slots("me_end", key)
     others = [one for one in slots if one.predicate == frame.slot.predicate and one.name != "none"]
     is_filled = any(_tokens_of(replace(frame, slot=one)) for one in others)
-    if not is_filled and (
-        not has_other or ("dobj" not in {one.name for one in slots} and _is_of_me(frame))
+    if (
+        not is_filled
+        and not _is_about_other(frame)
+        and (not has_other or ("dobj" not in {one.name for one in slots} and _is_of_me(frame)))
     ):
         yield from _ended(frame, None)
+
+
+def _is_about_other(frame: _Frame) -> bool:
+    """Whether an end is of something else: "notice to my landlord", "retired to bed"."""
+    clause, cast, values = frame.clause, frame.reading.cast, frame.reading.values
+    others = [token for name in _TOPICS for token in clause.slots.get(name, ())]
+    others += filter(cast.is_kin, clause.slots.get("dobj", ()))
+    if any(
+        token.lower_ not in _OFFICES
+        and not values.is_date(token)
+        and cast.kin_predicate(token) != "team_leader"
+        for token in others
+    ):
+        return True
+    clauses = children(clause.verb, "ccomp", "xcomp")
+    clauses += [each for each in children(clause.verb, "advcl") if each.tag_ == "VB"]
+    clauses += [each for noun in clause.slots.get("dobj", ()) for each in children(noun, "acl")]
+    return bool(clauses) or (frame.frames.human and (clause.is_us or bool(clause.slots.get("as"))))
 
 
 def _is_of_me(frame: _Frame) -> bool:
     return any(token.lower_ in {"me", "us"} for token in frame.clause.slots.get("dobj", ()))
 
 
-def _is_given(clause: Clause) -> bool:
+def _can_have_happened(frame: _Frame) -> bool:
+    """Whether an event makes something so: not for a while, nor for somebody else, nor of a firm."""
+    slots, frames, reading = frame.clause.slots, frame.frames, frame.reading
+    if frames.keepsake and _is_given(frame):
+        return False
+    if frames.human and not reading.cast.is_human(frame.person):
+        return False
+    if any(reading.values.is_date(token) for token in slots.get("for", ())):
+        return False  # "I've gone vegan for January"
+    roles = slots.get("as", ())
+    is_role = any(reading.classes.fits(token, "job") for token in roles)
+    return not frames.human or not roles or is_role or frame.slot.name != "at"
+
+
+def _is_given(frame: _Frame) -> bool:
     """Whether it is for somebody else: "I bought my sister a car"."""
-    own = {"me", "us", "myself"}
+    clause, own = frame.clause, {"me", "us", "myself"}
     is_for_others = any(token.lower_ not in own for token in clause.slots.get("for", ()))
+    objects = clause.slots.get("dobj", ())
+    is_two = len(children(clause.verb, "dobj")) > 1 or any(
+        children(each, "appos") for each in objects
+    )
+    is_for_others = is_for_others or (is_two and frame.reading.cast.is_kin(objects[0]))
     return is_for_others or bool(children(clause.verb, "dative"))
 
 
@@ -221,9 +280,10 @@ def _happened(frame: _Frame, value: str) -> Iterator[Extracted]:
     elif state is State.NOW and not clause.status.is_progressive and not frames.dated:
         ahead = times_of(clause, frame.reading, tense="future")
         begins = ahead.begins or frame.times.begins
-        if clause.verb.tag_ in {"VBP", "VBZ"} or children(clause.verb, "auxpass"):
+        is_ahead = clause.verb.tag_ in {"VBP", "VBZ"} and begins is not None
+        if is_ahead or children(clause.verb, "auxpass"):
             yield frame.claim(value).model_copy(update={"valid_from": begins})
-    elif state in {State.NEVER, State.NEGATED}:
+    elif state is State.NEVER:
         yield frame.claim(value, kind="retracted")
 
 
@@ -238,7 +298,7 @@ def _ended(frame: _Frame, value: str | None) -> Iterator[Extracted]:
     state, status = frame.state, frame.clause.status
     is_done = state in _DONE or (frame.kind == "state" and state is State.ENDED)
     is_passive = state is State.NOW and bool(children(frame.clause.verb, "auxpass"))
-    is_ahead = state is State.PLANNED or (state is State.NOW and status.is_progressive)
+    is_ahead = state is State.NOW and status.is_progressive
     is_state = state is State.NOW and lemma(frame.clause.verb) == "be"
     if not _is_aside(frame.clause) and (is_done or is_passive or (value and is_ahead) or is_state):
         claim = frame.claim(value, kind="ended")

@@ -56,6 +56,7 @@ _WAS = frozenset({"was", "were", "had", "did", "got"})
 _IS = frozenset({"is", "are", "am", "'s", "'m", "'re", "m", "s"})
 _UNMARKED = frozenset({"quit", "put", "split", "cut"})
 _SO_FAR = frozenset({State.NOW, State.PAST, State.PERFECT})
+_FACTUAL = frozenset({"although", "though", "because"})
 _TOLD_BY_ING = frozenset({"ROOT", "advcl", "conj", "xcomp", "acl"})
 
 
@@ -68,11 +69,12 @@ def status_of(verb: Token, grammar: Grammar) -> Status:
 
 def _is_vetoed(verb: Token, grammar: Grammar) -> bool:
     """Whether the clause, or one above it, is a condition, a wish, a report of others or a purpose."""
-    if _is_inverted(verb) or _is_barely(verb, grammar):
+    if _is_inverted(verb) or _is_barely(verb, grammar) or _is_cited(verb):
         return True
     token = verb
     for _ in range(8):
-        if _is_unreal(token, grammar) or _is_under_veto(token, grammar):
+        is_wish = token != verb and _is_polite(token)
+        if (not is_wish and _is_unreal(token, grammar)) or _is_under_veto(token, grammar):
             return True
         above = _above(token)
         if above is None:
@@ -92,17 +94,22 @@ def _is_inverted(verb: Token) -> bool:
     )
 
 
+def _is_cited(verb: Token) -> bool:
+    """Whether a clause is what another says, word for word: "that's I live in Vienna"."""
+    is_whole = verb.dep_ == "ccomp" and verb.i > verb.head.i and not children(verb, "mark")
+    return (
+        is_whole
+        and lemma(verb.head) == "be"
+        and any(subject.lower_ in {"that", "this"} for subject in subjects(verb.head))
+    )
+
+
 def _is_barely(verb: Token, grammar: Grammar) -> bool:
     """Whether what completes a verb, or its subject, is hedged: "barely any Dutch", "none of us", "neither of them"."""
     parts = [*children(verb, "dobj", "attr", "acomp", "advmod"), *subjects(verb)]
-    return any(
-        part.lower_ in grammar.barely
-        or any(child.lower_ in grammar.barely for child in part.children)
-        for part in parts
-    ) or any(
-        child.lower_ in {"as", "less"}
-        and any(each.lower_ in {"much", "often"} for each in [child, *child.children, child.head])
-        for child in children(verb, "advmod")
+    near = [each for part in parts for child in part.children for each in (child, *child.children)]
+    return any(each.lower_ in grammar.barely for each in (*parts, *near)) or any(
+        f" {phrase} " in f" {clause_text(verb)} " for phrase in grammar.less
     )
 
 
@@ -111,6 +118,8 @@ def _above(token: Token) -> Token | None:
     if token.dep_ not in CLAUSAL or token.head == token:
         return None
     if token.dep_ == "conj" and subjects(token) and token.head.dep_ != "ccomp":
+        return None
+    if token.dep_ == "advcl" and any(mark.lower_ in _FACTUAL for mark in children(token, "mark")):
         return None
     if token.dep_ in {"parataxis", "ccomp"} and _is_beside(token):
         return None
@@ -225,7 +234,8 @@ def _is_going_to(verb: Token) -> bool:
 def _denied(verb: Token, grammar: Grammar, lows: set[str]) -> Status | None:
     """The status of a clause that is denied, or that says "no longer"."""
     text = clause_text(verb)
-    if any(f" {phrase} " in f" {text} " for phrase in grammar.no_more):
+    is_of_other = " , not " in text and not is_negated(verb)  # "in Split, not in Zadar any more"
+    if not is_of_other and _is_no_more(text, grammar):
         return Status(State.ENDED)
     if not is_negated(verb) or " not only " in f" {text} ":
         return None
@@ -234,6 +244,13 @@ def _denied(verb: Token, grammar: Grammar, lows: set[str]) -> Status | None:
         return Status(State.ENDED) if _LONG_NOT.search(text) else _NOTHING
     is_past = lows & _WAS or lows & _HAVE or verb.tag_ in {"VBD", "VBN"}
     return Status(State.NEVER if is_past and (has_never or lows & _WAS) else State.NEGATED)
+
+
+def _is_no_more(text: str, grammar: Grammar) -> bool:
+    """Whether it is so no longer; "any more than you do" compares."""
+    return any(
+        f" {phrase} " in f" {text} " and f"{phrase} than" not in text for phrase in grammar.no_more
+    )
 
 
 def _first_joined(verb: Token) -> Token:
@@ -251,8 +268,9 @@ def _governed(verb: Token, grammar: Grammar) -> Status | None:
         return Status(State.ENDED)
     above = _own_status(head, grammar).state
     key = verb_key(head)
-    if key in grammar.wishes:
-        return Status(State.WISHED if above is State.NOW else State.NONE)
+    if key in grammar.wishes | grammar.planning:
+        ahead = State.WISHED if key in grammar.wishes else State.PLANNED
+        return Status(ahead if above is State.NOW else State.NONE)
     if key in grammar.stops:
         return Status(State.ENDED if above in _SO_FAR else State.NONE)
     if key in grammar.starts:
@@ -266,8 +284,14 @@ def _governed_loosely(verb: Token, above: State) -> Status | None:
     if key == "have" and verb.tag_ == "VB":
         return _had_to(verb, above)
     if key in {"need", "like", "love", "hate"} and verb.tag_ == "VB":
-        return _NOTHING
+        return Status(State.WISHED) if _is_polite(verb.head) else _NOTHING
     return Status(above) if key == "go" and verb.tag_ == "VBG" else None
+
+
+def _is_polite(verb: Token) -> bool:
+    """As in "I'd like to", "I would love to": a wish, and no condition."""
+    modals = {child.lower_ for child in children(verb, "aux")}
+    return lemma(verb) in {"like", "love"} and bool(modals & {"'d", "would"})
 
 
 def _had_to(verb: Token, above: State) -> Status:

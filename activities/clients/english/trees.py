@@ -77,7 +77,9 @@ def is_negated(verb: Token) -> bool:
         return True
     completing = children(verb, "attr", "acomp", "oprd", "dobj")[:1]
     return any(
-        part.lower_ == "no" or part.dep_ == "neg" for each in completing for part in each.children
+        part.i < each.i and (part.lower_ == "no" or part.dep_ == "neg")
+        for each in completing
+        for part in each.children
     )
 
 

@@ -70,42 +70,47 @@ class Values:
     def _ends(self, token: Token, *, with_phrase: bool) -> tuple[Token, Token]:
         """The first and the last token: the words right around the head, without what only leads up to it."""
         doc = token.doc
-        kept = {token.i} | {each.i for each in self._kept(token, token, with_phrase=with_phrase)}
+        inside = {token.i} | {each.i for each in self._parts(token, token, with_phrase=with_phrase)}
         first = last = token.i
-        while first - 1 in kept:
+        while first - 1 in inside and not self._is_line_end(doc[first - 1]):
             first -= 1
-        while last + 1 in kept:
+        while last + 1 in inside and not self._is_line_end(doc[last]):
             last += 1
         while first < token.i and self._is_dropped(doc[first]):
             first += 1
         return doc[first], _with_possessive(doc[last])
 
-    def _kept(self, token: Token, head: Token, *, with_phrase: bool) -> Iterator[Token]:
-        for child in token.children:
-            if self._is_kept(child, token, head, with_phrase=with_phrase):
-                yield child
-                yield from self._kept(child, head, with_phrase=with_phrase)
+    def _is_line_end(self, token: Token) -> bool:
+        return "\n" in self._parsed.text[token.idx + len(token) : token.nbor().idx]
 
-    def _is_kept(self, child: Token, token: Token, head: Token, *, with_phrase: bool) -> bool:
+    def _parts(self, token: Token, head: Token, *, with_phrase: bool) -> Iterator[Token]:
+        for child in token.children:
+            if self._is_part(child, token, head, with_phrase=with_phrase):
+                yield child
+                yield from self._parts(child, head, with_phrase=with_phrase)
+
+    def _is_part(self, child: Token, token: Token, head: Token, *, with_phrase: bool) -> bool:
         if child.dep_ in _OUTSIDE:
             return child.dep_ == "punct" and child.text in _HYPHENS
         if child.dep_ == "prep":
-            return self._is_inner(child, with_phrase=with_phrase)
+            return self._is_inner(child, token, with_phrase=with_phrase)
         is_after = child.i > token.i and child.dep_ in _ADVERBIAL
         if is_after and (not with_phrase or head.pos_ != "VERB"):
             return False
         return child.dep_ in {"compound", "nummod"} or not self.is_date(child)
 
-    def _is_inner(self, preposition: Token, *, with_phrase: bool) -> bool:
+    def _is_inner(self, preposition: Token, token: Token, *, with_phrase: bool) -> bool:
         """Whether a preposition belongs to the object: "head of science", not "a job at Acme"."""
         if preposition.i < preposition.head.i:
             return False
-        is_loose = preposition.lower_ in self._grammar.loose_prepositions
+        is_loose = preposition.lower_ in self._grammar.loose_prepositions and token.pos_ == "VERB"
         return preposition.lower_ == "of" or (with_phrase and not is_loose)
 
     def _is_dropped(self, token: Token) -> bool:
         """Whether a first word only leads up to the object: an article, "my", "new"."""
         grammar = self._grammar
+        if token.text == "The" and not token.is_sent_start and token.nbor().pos_ == "PROPN":
+            return False  # of a name: "The Killers"
         if token.lower_ in grammar.articles | grammar.dropped_modifiers | grammar.pointing:
             return True
         is_leading = token.dep_ in _LEADING and token.pos_ in {"DET", "PRON", "PUNCT"}

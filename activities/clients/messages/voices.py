@@ -66,9 +66,15 @@ def _low(word: re.Match[str]) -> str:
 def _label(words: Sequence[re.Match[str]]) -> int | None:
     """Where the colon of a label stands; none in a time of day, nor late in a sentence."""
     for index, word in enumerate(words[: _LONGEST_LABEL + 1]):
-        if word[0] == ":" and index and not words[index - 1][0].isdigit():
+        if word[0] == ":" and index and not _is_clock(word):
             return index
     return None
+
+
+def _is_clock(colon: re.Match[str]) -> bool:
+    """Whether a colon stands between digits, as in "10:30"."""
+    before, after = colon.start() - 1, colon.end()
+    return colon.string[before : before + 1].isdigit() and colon.string[after : after + 1].isdigit()
 
 
 def _is_own(words: Sequence[re.Match[str]], speaker: str, *, labels: _Labels) -> bool:
