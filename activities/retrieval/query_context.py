@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
@@ -33,6 +32,7 @@ from mnestic.memory.retrieval.query_parsing import (
     asks_about_past,
     content_words,
     is_english,
+    is_foreign,
     possible_name_parts,
     possible_names,
     without_names,
@@ -235,7 +235,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     tags = (keys - others | query_tags(named.words)) & known.tags
     telling = content_words(named.words)
     is_english_query = is_english(named.words)
-    is_foreign = not is_english_query and LANGUAGE not in known.languages
+    is_foreign_query = is_foreign(named.words, known.languages)
     by = {one.word for one in related}  # words of kinship belong to the name
     of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
     if related and query_predicates(of_facts, number=1).keys() <= {
@@ -264,7 +264,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     text, foreign = " ".join(named.words), None
     if context.words is not None and not is_english_query:
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
-        foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign)
+        foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
     return ParsedQuery(
         query=query,
         ranking_query=RankingQuery(
@@ -280,7 +280,10 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
                 and not fact_subjects
                 and not any(_is_known(word, known) for word in by)
             )
-            or (not (is_foreign or names) and context.is_of_stranger(known, vocabulary.misspelt)),
+            or (
+                not (is_foreign_query or names)
+                and context.is_of_stranger(known, vocabulary.misspelt)
+            ),
             has_identifier=not identifiers.isdisjoint(named.words),
             includes_past=query.statuses != ("active",)
             or asks_about_past([word.text for word in question.words]),
@@ -296,7 +299,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         related_predicates=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
-        is_by_words=is_foreign and foreign is not None and query.mode == "hybrid",
+        is_by_words=is_foreign_query and foreign is not None and query.mode == "hybrid",
         known=known,
         policy=context.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else context.words,
@@ -362,11 +365,11 @@ def _slips_and_quiet(
 ) -> tuple[list[str], set[str]]:
     """The words that may be misspelt, and those without meaning in English."""
     telling = content_words(words)
-    is_foreign = not is_english(words) and LANGUAGE not in known.languages
+    may_be_any = is_foreign(words, known.languages)
     slips = [
         word
         for word in telling
-        if not any(map(str.isdigit, word)) and (is_foreign or context.may_be_misspelt(word))
+        if not any(map(str.isdigit, word)) and (may_be_any or context.may_be_misspelt(word))
     ]
     return slips, set(words).difference(telling)
 

@@ -15,13 +15,14 @@ from pydantic import ConfigDict, TypeAdapter
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import (
     Identifier,
     find_identifiers,
     is_identifier_noun,
 )
 from mnestic.memory.language.languages import LanguageVote, content_words
-from mnestic.memory.language.terms import STOP_WORDS, normalised, words_of
+from mnestic.memory.language.terms import normalised, words_of
 from mnestic.memory.language.word_lists import parse_yaml
 
 LONGEST_TOPIC = 1_000  # characters
@@ -103,7 +104,7 @@ def _name_of(text: str) -> TopicName:
     identifiers = find_identifiers(text)
     plain = _POSSESSIVE.sub("", _masked(text, identifiers).replace(_MASK, " "))
     words = tuple(dict.fromkeys(words_of(plain)))
-    telling = [word for word in words if word not in STOP_WORDS]
+    telling = [word for word in words if word not in stop_words()]
     if identifiers:
         telling = [word for word in telling if not is_identifier_noun(word)]
     name = TopicName(text=text.strip(), words=tuple(telling), identifiers=identifiers)
@@ -152,7 +153,7 @@ def _opening(text: str) -> int:
     found = (_opening_in(words, language) for language in _phrases().values())
     place = max(found, default=0)
     left = words_of(text[place:].replace(_MASK, "x1"))
-    return place if any(word not in STOP_WORDS for word in left) else 0
+    return place if any(word not in stop_words() for word in left) else 0
 
 
 def _opening_in(words: Sequence[tuple[str, int]], language: "_Phrases") -> int:

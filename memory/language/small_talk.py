@@ -8,7 +8,8 @@ import re
 from collections.abc import Set as AbstractSet
 from functools import cache
 
-from mnestic.memory.language.terms import STOP_WORDS, normalised, words_of
+from mnestic.memory.language.function_words import stop_words
+from mnestic.memory.language.terms import normalised, words_of
 
 _MOST_WORDS, _MOST_CHARS = 16, 1000  # who says more, says something
 _APOSTROPHES = re.compile("['’ʼ`´]")  # noqa: RUF001 (apostrophes of many kinds are meant)
@@ -88,8 +89,6 @@ _OF_FEASTS = (
     "photo|picture|surprise|trip|plan|table|menu|meal|tree|market|eve|egg|bunny|sweater|jumper|recipe|hour|deploy|"
     "ideas?|venue|budget|decoration|theme|games?|quiz|wish|wishes|photos"
 )
-# One word without a mark that is no function word, nor looks like several things, as "invoices" does.
-_ANYBODY = rf"(?<=\s)(?!(?:{'|'.join(sorted(STOP_WORDS))}|{_OF_FEASTS})\b)[^\W\d_]+(?<![^aious]s)"
 # How a word is marked that may be a name: as one, or for its capital letter alone; and one that begins a sentence.
 _SURE, _CAPITAL, _FIRST = "@", "^", "."
 _NAME = rf"(?!{_WEEKDAY}\b)(?:[^\W\d]|-)+"
@@ -97,15 +96,21 @@ _ADDRESSED = (
     f"(?:(?:{'|'.join(_ADDRESSING)}){_CALLED}{_KIN}(?: @{_NAME})?|(?:{_CALLING}) \\^{_NAME}|"
     f"(?:{'|'.join(_PLAIN)}){_CALLED})"
 )
-_TO_ANYBODY = f"(?:{_GREETING}|{_WISH}(?: to)?){_KIN} {_ANYBODY}"
 
 
 @cache
 def _courtesies(*, is_question: bool) -> re.Pattern[str]:
     """What is said, one after the other, with words that may be marked; made for the first message, as it takes a while."""
-    phrases = (_ADDRESSED,) if is_question else (_ADDRESSED, _TO_ANYBODY)
+    phrases = (_ADDRESSED,) if is_question else (_ADDRESSED, _to_anybody())
     pattern = f"(?:(?:and |but |so )?(?:{'|'.join(phrases)})(?: |$))+"
     return re.compile(pattern.replace(" ", " [@^.]?"))
+
+
+def _to_anybody() -> str:
+    """A greeting and one word without a mark that is no function word, nor looks like several things, as "invoices" does."""
+    others = f"{'|'.join(sorted(stop_words()))}|{_OF_FEASTS}"
+    anybody = rf"(?<=\s)(?!(?:{others})\b)[^\W\d_]+(?<![^aious]s)"
+    return f"(?:{_GREETING}|{_WISH}(?: to)?){_KIN} {anybody}"
 
 
 def without_emoticons(text: str) -> str:

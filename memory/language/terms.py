@@ -3,7 +3,7 @@
 It stands alone because summaries and replies of the local provider rank sentences by the same terms.
 """
 
-# ruff: noqa: RUF001, SIM905 (apostrophes of many kinds are meant; a word list reads best as text)
+# ruff: noqa: RUF001 (apostrophes of many kinds are meant)
 
 import math
 import re
@@ -11,29 +11,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-# The function words of English and what people say to be polite; other languages are served by the
-# weights, which fall for any word that many sentences share.
-STOP_WORDS = frozenset(
-    """
-    a about above actually after again all also always am an and any anyone anything are as at back be
-    because been before being but by can could did do does doing done down each else even ever every few for
-    from further get gets getting go goes going gonna got had has have having he hello her here hers hey hi
-    him his how i if in into is it its itself just kind know let like lot lots made make many me mean more
-    most much must my myself no nor not now of off oh ok okay on once one only or other our ours out over
-    own please pretty quite rather really same say she should so some something sort still such sure than thank
-    thanks that the their theirs them then there these they thing things think this those though through to
-    too totally under until up us very want was way we well were what when where which while who whom whose
-    why will with would wow yeah yep yes yet you your yours yourself
-    good great nice cool awesome amazing glad see sound sounds agree hope wonder
-    im ive id youre youve youll youd hes shes theyre theyve were weve thats its whats lets dont doesnt
-    didnt isnt arent wasnt werent wont wouldnt couldnt shouldnt cant havent hasnt hadnt
-    """.split()
-)
+from mnestic.memory.language.function_words import UNSPACED, stop_words
+
 _SHORTEST_PLURAL = 4
 _BEGINNING = 1000  # characters
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
-)
 _WORD = re.compile("[a-z0-9]+")
 _APOSTROPHE, _SHORTENED = re.compile("['’ʼ]"), re.compile(r"['’](?:s|ll)\b")
 _APOSTROPHES = str.maketrans("", "", "'’ʼ")
@@ -47,8 +28,9 @@ def terms_of(text: str) -> tuple[str, ...]:
     folded = normalised(text)
     if _APOSTROPHE.search(folded):
         folded = _SHORTENED.sub("", folded).translate(_APOSTROPHES)
-    words = [word for word in _words(folded) if word not in STOP_WORDS]
-    if folded.isascii() or not _UNSPACED.search(folded):
+    silent = stop_words()
+    words = [word for word in _words(folded) if word not in silent]
+    if folded.isascii() or not UNSPACED.search(folded):
         return tuple(
             [word[:-1] if word[-1] == "s" and _is_plural(word) else word for word in words]
         )
@@ -72,7 +54,7 @@ def normalised(text: str) -> str:
 
 def is_unspaced(word: str) -> bool:
     """Whether a word is of scripts that put no space between words."""
-    return _UNSPACED.fullmatch(word) is not None
+    return UNSPACED.fullmatch(word) is not None
 
 
 def _words(folded: str) -> list[str]:

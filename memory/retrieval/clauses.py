@@ -14,6 +14,7 @@ from typing import NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.function_words import question_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.small_talk import is_small_talk
 from mnestic.memory.language.terms import terms_of
@@ -44,7 +45,6 @@ class Clause(NamedTuple):
 class _ClauseWords(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    question_words: list[str]
     auxiliaries: list[str]
     subjects: list[str]
     connectives: list[str]
@@ -201,13 +201,15 @@ def _goes_on(text: str) -> bool:
 
 @cache
 def _patterns() -> _Patterns:
-    words = read_word_lists(_FILE, _ClauseWords).values()
+    by_language = read_word_lists(_FILE, _ClauseWords)
+    words = by_language.values()
 
     def either(lists: Iterator[list[str]]) -> str:
         every = {word.replace("'", "['\u2019]") for one in lists for word in one}
         return "|".join(sorted(every, key=len, reverse=True))
 
-    question = either(one.question_words for one in words)
+    asking = either([*question_words()[name]] for name in by_language)
+    question = rf"(?:{asking})(?:['\u2019]s)?"
     auxiliary = either(one.auxiliaries for one in words)
     connective = either(one.connectives for one in words)
     request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{either(one.requests for one in words)})\b(?!\s*[,.!])"

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
-from mnestic.memory.language.terms import STOP_WORDS
+from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
 from mnestic.memory.retrieval.query_periods import find_periods
 
@@ -230,7 +231,20 @@ def asks_about_past(words: Collection[str]) -> bool:
 
 def is_english(words: Collection[str]) -> bool:
     """Whether a question is in English, by its function words."""
-    return sum(word.casefold() in STOP_WORDS for word in words) > _ENGLISH * len(words)
+    return sum(word.casefold() in stop_words() for word in words) > _ENGLISH * len(words)
+
+
+def is_foreign(words: Collection[str], languages: Collection[str]) -> bool:
+    """Whether a question is in a language that the embedder knows too little.
+
+    Args:
+        words: Those of the question.
+        languages: Those of the agent's entries. Without English among them, whatever is not in English is foreign; with
+            it, only a script that puts no space between words, of which an embedder of English knows single characters.
+    """
+    if is_english(words):
+        return False
+    return LANGUAGE not in languages or any(UNSPACED.search(word) for word in words)
 
 
 def _without(text: str, spans: tuple[tuple[int, int], ...]) -> str:
@@ -265,18 +279,26 @@ def _words(
             before = identifier.text
             yield QueryWord(identifier.text, may_name=True, is_identifier=True)
             continue
-        yield _word(
-            match[0],
-            before=before,
-            is_within=is_within,
-            is_subject=match.start() == subject_at,
-        )
+        if runs := UNSPACED.findall(match[0]):
+            yield from (QueryWord(word, may_name=True) for run in runs for word in _segments(run))
+        else:
+            yield _word(
+                match[0],
+                before=before,
+                is_within=is_within,
+                is_subject=match.start() == subject_at,
+            )
         before = match[0]
+
+
+def _segments(run: str) -> Iterator[str]:
+    """The content words of a run without spaces."""
+    return (run[start:end] for start, end in content_spans(run))
 
 
 def _word(written: str, *, before: str, is_within: bool, is_subject: bool) -> QueryWord:
     word = _POSSESSIVE.sub("", written)
-    is_telling = word.casefold() not in STOP_WORDS
+    is_telling = word.casefold() not in stop_words()
     is_large = word[:1].isupper() and before != ""
     is_bare = before.casefold() not in _ARTICLES
     is_capital = is_large and is_within and is_bare and not word.isupper()

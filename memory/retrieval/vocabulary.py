@@ -9,15 +9,24 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from mnestic.memory.language.function_words import (
+    silent_parts,
+    silent_words,
+    stop_words,
+)
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
-from mnestic.memory.language.terms import STOP_WORDS
 from mnestic.memory.retrieval.exact_terms import spellings
-from mnestic.memory.retrieval.search import QueryLexeme, ResolvedTerms, Suggestions, Vocabulary
+from mnestic.memory.retrieval.search import (
+    LexemeMatch,
+    QueryLexeme,
+    ResolvedTerms,
+    Suggestions,
+    Vocabulary,
+)
 
 _MOST_WORDS = 60  # of a query, those with the highest weights; each has a bit
 _GUESSED = 0.8  # of the weight of a word that was misspelt
 _SHORTEST = 4  # characters; in a shorter function word only swapped letters count as a misspelling
-_FUNCTION_WORDS = [word for word in STOP_WORDS if len(word) >= _SHORTEST]
 
 
 def unknown_lexemes(
@@ -56,11 +65,13 @@ def vocabulary_of(
     if not known.entries:
         return Vocabulary()
     meant = suggested.lexemes if suggested else {}
+    is_english = not silent_words(words)
     telling = [
         (word, entries_of)
         for word, entries_of in _telling(words, known, quiet=quiet, identifiers=identifiers)
         if not (
-            word in slips
+            is_english
+            and word in slips
             and _is_function_slip(word, entries_of, meant, is_first=word == words[0], known=known)
         )
     ]
@@ -103,13 +114,15 @@ def _telling(
     identifiers: Collection[str] = (),
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
-    found = []
+    found, silent = [], silent_words(words)
     for word in words:
         if word in identifiers:
             mine = _written(word, known)
             found.append((word, mine, LanguageVote(known.languages, is_known=any(mine.values()))))
             continue
-        for part in known.words.get(word, ()):
+        if word in silent:
+            continue
+        for part in _content_parts(word, known):
             read = {
                 name: one for name, one in part.items() if name != LANGUAGE or word not in quiet
             }
@@ -121,6 +134,14 @@ def _telling(
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:
             yield word, mine
+
+
+def _content_parts(word: str, known: ResolvedTerms) -> Iterator[Mapping[str, LexemeMatch]]:
+    """The parts of a word without elided ones."""
+    elided = silent_parts(word)
+    for part in known.words.get(word, ()):
+        if not {one.lexeme for one in part.values()} <= elided:
+            yield part
 
 
 def _written(identifier: str, known: ResolvedTerms) -> dict[str, int]:
@@ -154,9 +175,10 @@ def _is_function_slip(
     folded = word.casefold()
     if len(folded) < _SHORTEST:
         return any(
-            OSA.distance(folded, one) == 1 for one in STOP_WORDS if sorted(one) == sorted(folded)
+            OSA.distance(folded, one) == 1 for one in stop_words() if sorted(one) == sorted(folded)
         )
-    near = process.extractOne(folded, _FUNCTION_WORDS, scorer=OSA.distance, score_cutoff=1)
+    long = [one for one in stop_words() if len(one) >= _SHORTEST]
+    near = process.extractOne(folded, long, scorer=OSA.distance, score_cutoff=1)
     return near is not None and near[0][0] == folded[0]
 
 
