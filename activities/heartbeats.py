@@ -4,8 +4,9 @@ So a step of a worker that was killed is begun again within seconds, not once it
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from temporalio import activity
 
@@ -13,20 +14,24 @@ _OFTEN = 4  # heartbeats within the time after which a worker counts as lost
 
 
 @asynccontextmanager
-async def heartbeats() -> AsyncIterator[None]:
-    """Gives heartbeats for as long as a block, if the activity was asked for any."""
+async def heartbeats(details: Callable[[], Any] | None = None) -> AsyncIterator[None]:
+    """Gives heartbeats for as long as a block, if the activity was asked for any.
+
+    Args:
+        details: What the next attempt finds in `activity.info().heartbeat_details`, read at each heartbeat.
+    """
     limit = activity.info().heartbeat_timeout
     if not limit:
         yield
         return
-    beating = asyncio.create_task(_beat(limit.total_seconds() / _OFTEN))
+    beating = asyncio.create_task(_beat(limit.total_seconds() / _OFTEN, details))
     try:
         yield
     finally:
         beating.cancel()
 
 
-async def _beat(pause_s: float) -> None:
+async def _beat(pause_s: float, details: Callable[[], Any] | None) -> None:
     while True:
-        activity.heartbeat()
+        activity.heartbeat(*() if details is None else (details(),))
         await asyncio.sleep(pause_s)

@@ -39,6 +39,7 @@ CORRECTION = "correction"
 INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
 FORGET_TOPIC = "ForgetTopic"
+MAINTENANCE = "Maintenance"
 LEARNED = "learned"  # the query how many were learned from
 
 
@@ -46,7 +47,7 @@ OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
 _LONGEST_ATTRIBUTE = 255  # characters
 _ESCAPED = re.compile(r"""[\x00-\x1f'"\\]""")
-_KINDS = ("job", "ingest", "forget", "inbox")  # how ids of our workflows begin
+_KINDS = ("job", "ingest", "forget", "inbox", "maintenance")  # how ids of our workflows begin
 _OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
 
 
@@ -87,6 +88,16 @@ def forget_workflow_id(tenant_id: str, forgetting_id: str) -> str:
 def inbox_workflow_id(tenant_id: str, agent_id: str) -> str:
     """The Temporal workflow id of an agent's inbox."""
     return f"inbox/{tenant_id}/{agent_id}"
+
+
+def maintenance_workflow_id(tenant_id: str, kind: str) -> str:
+    """The id of the Schedule of a kind of maintenance, and how the ids of its runs begin."""
+    return f"maintenance/{tenant_id}/{kind}"
+
+
+def maintenance_queue(task_queue: str) -> str:
+    """The task queue of maintenance, beside that of jobs."""
+    return f"{task_queue}-maintenance"
 
 
 def wait_id(job_id: str, number: int) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         FactStore,
         IngestStateStore,
     )
+    from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
     from mnestic.memory.models.messages import (
         ChatMessage,
         ChatReply,
@@ -92,6 +93,10 @@ class Transaction(Protocol):
     def exports(self) -> ExportStore: ...  # noqa: D102
     @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
+    @property
+    def maintenance(self) -> MaintenanceStore: ...  # noqa: D102
+    @property
+    def maintenance_reports(self) -> MaintenanceReportStore: ...  # noqa: D102
     @property
     def caches(self) -> RetrievalCaches: ...  # noqa: D102
 
@@ -203,6 +208,16 @@ class Memory(Protocol):
         Raises:
             DatabaseUnavailableError: Postgres does not answer.
             InvalidInputError: the cursor is of another list.
+        """
+        ...
+
+    async def list_agent_ids(
+        self, *, tenant_id: str, after: str | None, limit: int
+    ) -> tuple[str, ...]:
+        """The agents of a tenant whose memory was written, by name, from the one after `after` on.
+
+        Raises:
+            DatabaseUnavailableError: Postgres does not answer.
         """
         ...
 

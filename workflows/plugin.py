@@ -16,6 +16,7 @@ from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
+from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.payloads import data_converter
 
 
@@ -46,7 +47,7 @@ class MnesticPlugin(SimplePlugin):
             data_converter=data_converter(codec, encodes_failures=encodes_failures),
             interceptors=[FailureInterceptor(), TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
-            workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic],
+            workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic, Maintenance],
             workflow_runner=_runner,
             workflow_failure_exception_types=[MnesticError],
         )

@@ -74,6 +74,14 @@ class _Commands(LazyGroup):
             f"{_CLI}.demo:demo",
             "Watch a job read a conversation, wait three weeks, lose its worker, and come back.",
         ),
+        "maintenance": (
+            f"{_CLI}.maintenance.runs:app",
+            "Run maintenance now, show its reports, and read or change its policy.",
+        ),
+        "schedules": (
+            f"{_CLI}.maintenance.schedules:app",
+            "List, pause, resume and backfill the Schedules of maintenance.",
+        ),
         "job": (f"{_CLI}.job:app", "Start, show, resume, steer and cancel jobs."),
         "memory": (f"{_CLI}.memory:app", "Read and write an agent's memory."),
     }

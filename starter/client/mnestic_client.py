@@ -27,6 +27,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.job_calls import JobCalls
+from mnestic.starter.client.maintenance import MaintenanceClient
 from mnestic.starter.client.memory_connection import MemoryConnection, open_models
 from mnestic.starter.deployments import POLLS_WITHIN
 from mnestic.starter.jobs.forks import ForkTerms
@@ -104,6 +105,17 @@ class MnesticClient(MemoryConnection):
         address = self.endpoints.temporal_address
         return InboxClient(
             self.temporal, self._memory, agent_id=agent_id, settings=self.settings, address=address
+        )
+
+    @property
+    def maintenance(self) -> MaintenanceClient:
+        """The maintenance of the tenant's memory."""
+        return MaintenanceClient(
+            self.temporal,
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            task_queue=self.settings.task_queue,
+            address=self.endpoints.temporal_address,
         )
 
     async def start_job(

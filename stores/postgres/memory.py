@@ -1,6 +1,6 @@
 """An agent's memory in Postgres: the transactions that all stores work in."""
 
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, IngestStateStore
+from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
@@ -56,6 +57,12 @@ SELECT DISTINCT job_id FROM mnestic.operation
 """)
 _AGENT_OF_JOB = NamedQuery.of("""
 SELECT agent_id FROM mnestic.operation WHERE tenant_id = %(tenant_id)s AND job_id = %(job_id)s LIMIT 1
+""")
+_AGENT_IDS = NamedQuery.of("""
+SELECT agent_id FROM mnestic.agent_revision
+ WHERE tenant_id = %(tenant_id)s AND agent_id <> %(every_agent)s
+   AND (CAST(%(after)s AS text) IS NULL OR agent_id > %(after)s)
+ ORDER BY agent_id LIMIT %(limit)s
 """)
 _AGENTS = read_query("list_agents")
 _WAITING = read_query("list_waiting_agents")
@@ -175,6 +182,16 @@ class PostgresTransaction:
     def tool_results(self) -> ToolResultStore:
         """See the port."""
         return self._stores.tool_results
+
+    @property
+    def maintenance(self) -> MaintenanceStore:
+        """See the port."""
+        return self._stores.maintenance
+
+    @property
+    def maintenance_reports(self) -> MaintenanceReportStore:
+        """See the port."""
+        return self._stores.maintenance_reports
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""
@@ -297,34 +314,25 @@ class PostgresMemory:
 
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
         """See the port."""
-        with failures(where=self._where):
-            async with self.engine.connect() as connection:
-                query = _AGENT_OF_JOB.bind({"tenant_id": tenant_id, "job_id": job_id})
-                rows, _ = await run_together(
-                    connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
-                )
+        rows = await self._rows(_AGENT_OF_JOB, tenant_id=tenant_id, job_id=job_id)
         return rows[0].agent_id if rows else None
 
     async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
         """See the port."""
-        parameters = {"tenant_id": tenant_id, "prefix": prefix, "limit": limit}
-        with failures(where=self._where):
-            async with self.engine.connect() as connection:
-                rows, _ = await run_together(
-                    connection,
-                    [_JOBS_NAMED.bind(parameters), COMMIT],
-                    opening=begin_statements(tenant_id, write=False),
-                )
+        rows = await self._rows(_JOBS_NAMED, tenant_id=tenant_id, prefix=prefix, limit=limit)
         return tuple(row.job_id for row in rows)
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
         """See the port."""
-        with failures(where=self._where):
-            async with self.engine.connect() as connection:
-                query = _WAITING.bind({"tenant_id": tenant_id})
-                rows, _ = await run_together(
-                    connection, [query, COMMIT], opening=begin_statements(tenant_id, write=False)
-                )
+        return tuple(row.agent_id for row in await self._rows(_WAITING, tenant_id=tenant_id))
+
+    async def list_agent_ids(
+        self, *, tenant_id: str, after: str | None, limit: int
+    ) -> tuple[str, ...]:
+        """See the port."""
+        rows = await self._rows(
+            _AGENT_IDS, tenant_id=tenant_id, every_agent=EVERY_AGENT, after=after, limit=limit
+        )
         return tuple(row.agent_id for row in rows)
 
     async def list_agents(
@@ -337,22 +345,26 @@ class PostgresMemory:
     ) -> tuple[tuple[AgentSummary, ...], str | None]:
         """See the port."""
         (after,) = (None,) if cursor is None else decode_cursor(cursor, parts=1)
-        parameters = {
-            "tenant_id": tenant_id,
-            "every_agent": EVERY_AGENT,
-            "agent_id": agent_id,
-            "after": after,
-            "limit": check_limit(limit) + 1,
-        }
+        rows = await self._rows(
+            _AGENTS,
+            tenant_id=tenant_id,
+            every_agent=EVERY_AGENT,
+            agent_id=agent_id,
+            after=after,
+            limit=check_limit(limit) + 1,
+        )
+        found = tuple(AgentSummary.model_validate(row._asdict()) for row in rows[:limit])
+        return found, encode_cursor(found[-1].agent_id) if len(rows) > limit else None
+
+    async def _rows(self, query: NamedQuery, *, tenant_id: str, **values: Any) -> Sequence[Any]:
+        """The rows of a query about a whole tenant."""
+        bound = query.bind({"tenant_id": tenant_id, **values})
         with failures(where=self._where):
             async with self.engine.connect() as connection:
                 rows, _ = await run_together(
-                    connection,
-                    [_AGENTS.bind(parameters), COMMIT],
-                    opening=begin_statements(tenant_id, write=False),
+                    connection, [bound, COMMIT], opening=begin_statements(tenant_id, write=False)
                 )
-        found = tuple(AgentSummary.model_validate(row._asdict()) for row in rows[:limit])
-        return found, encode_cursor(found[-1].agent_id) if len(rows) > limit else None
+        return rows
 
     async def check(self) -> None:
         """Connects and compares the schema's version with this code's.

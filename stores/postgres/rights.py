@@ -41,6 +41,7 @@ _TABLES = {
     "lexeme": "SELECT INSERT UPDATE DELETE",
     "llm_usage": "SELECT INSERT",
     "long_term_record": "SELECT INSERT UPDATE DELETE",
+    "maintenance_run": "SELECT INSERT",
     "memory_event": "SELECT INSERT DELETE",
     "memory_retrievals": "SELECT INSERT DELETE",
     "memory_snapshot": "SELECT INSERT",

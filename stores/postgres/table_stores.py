@@ -24,6 +24,8 @@ from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
 from mnestic.stores.postgres.knowledge.ingest_states import PostgresIngestStateStore
 from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
 from mnestic.stores.postgres.ledger import PostgresLedger
+from mnestic.stores.postgres.maintenance.agents import PostgresMaintenanceStore
+from mnestic.stores.postgres.maintenance.reports import PostgresMaintenanceReportStore
 from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.retrieval.retrieval_log import PostgresRetrievalLogStore
@@ -57,3 +59,5 @@ class TableStores:
         self.keep_outs = PostgresKeepOutStore(unit, self.forgetting, secrets=secrets)
         self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)
+        self.maintenance = PostgresMaintenanceStore(unit)
+        self.maintenance_reports = PostgresMaintenanceReportStore(unit)

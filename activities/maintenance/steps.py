@@ -1,0 +1,167 @@
+"""The activities of `Maintenance`: a batch of agents, the vector indexes of a tenant, the report."""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.memory.errors import MnesticError, UnavailableError
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.scope import EVERY_AGENT, Id
+
+BATCH = 200  # agents of one activity
+IndexVectors = Callable[[str], Awaitable[tuple[int, int]]]
+"""Builds the vector indexes that the agents of a tenant lack; returns how many were built and dropped."""
+
+
+class MaintenanceStep(BaseModel):
+    """What is maintained: an agent, or a batch of a tenant's agents, those after `after` by name."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    kind: MaintenanceKind
+    scheduled_at: AwareDatetime
+    agent_id: Id | None = None
+    after: str | None = None
+    dry_run: bool = False
+
+    @property
+    def actor(self) -> str:
+        """Who does it, for the audit log."""
+        return f"maintenance/{self.kind}"
+
+
+class StepResult(BaseModel):
+    """What was done, by name. `after` is the last agent of the batch, or None if it was the last batch."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    agents: int = 0
+    counts: dict[str, int] = {}
+    problems: tuple[str, ...] = ()
+    after: str | None = None
+
+
+class MaintenanceFinished(BaseModel):
+    """The report of a run that has ended."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    report: MaintenanceReport
+
+
+class _UndoError(Exception):
+    """Ends a transaction that is to leave nothing behind."""
+
+
+class MaintenanceActivities:
+    """The steps of `Maintenance`."""
+
+    def __init__(self, memory: Memory, *, index_vectors: IndexVectors) -> None:
+        self._memory, self._index_vectors = memory, index_vectors
+
+    @activity.defn(name="mnestic.maintain_agents")
+    async def maintain(self, params: MaintenanceStep) -> StepResult:
+        """Maintains agents, one after the other, each in a transaction of its own.
+
+        Idempotent: what was done for an agent stands in the ledger. Another attempt goes on after the agent
+        of the last heartbeat.
+        """
+        with failures():
+            progress = _Progress(_last_attempt() or StepResult(after=params.after))
+            batch = await self._batch(params, after=progress.done.after)
+            async with heartbeats(progress.dump):
+                for agent_id in batch:
+                    progress.add(agent_id, await self._maintain(params, agent_id))
+            is_last = len(batch) < BATCH or params.agent_id is not None
+            return progress.done.model_copy(update={"after": None}) if is_last else progress.done
+
+    @activity.defn(name="mnestic.index_vectors")
+    async def index(self, params: MaintenanceStep) -> StepResult:
+        """Builds the vector indexes that large memories lack, and drops those that are not worth their place.
+
+        Idempotent. Where this worker may not do it, that is the problem of the result.
+        """
+        with failures():
+            async with heartbeats():
+                try:
+                    built, dropped = await self._index_vectors(params.tenant_id)
+                except UnavailableError:
+                    raise  # the next attempt may succeed
+                except MnesticError as error:
+                    return StepResult(problems=(f"vector indexes: {error}",))
+        return StepResult(counts={"indexes_built": built, "indexes_dropped": dropped})
+
+    @activity.defn(name="mnestic.finish_maintenance")
+    async def finish(self, params: MaintenanceFinished) -> MaintenanceReport:
+        """Keeps the report of a run, with the time at which it ended. Idempotent: the first report stands."""
+        with failures():
+            async with self._memory.transaction(
+                tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor="maintenance", write=True
+            ) as transaction:
+                report = params.report.model_copy(update={"finished_at": await transaction.now()})
+                return await transaction.maintenance_reports.add(report)
+
+    async def _batch(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
+        if params.agent_id is not None:
+            return (params.agent_id,)
+        return await self._memory.list_agent_ids(
+            tenant_id=params.tenant_id, after=after, limit=BATCH
+        )
+
+    async def _maintain(self, params: MaintenanceStep, agent_id: str) -> Counter[str]:
+        """Maintains an agent once; returns the counts, also of an earlier attempt."""
+        key = f"maintenance/{params.kind}/{params.scheduled_at.isoformat()}/{agent_id}"
+        operation = Operation(key=key, name="maintenance")
+        request = operation.request_hash(params.kind)
+        counts: Counter[str] = Counter()
+        with suppress(_UndoError):
+            async with self._memory.transaction(
+                tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
+            ) as transaction:
+                if (stored := await transaction.replay(operation, request)) is not None:
+                    return Counter(stored)
+                counts = +await self._work(transaction, params)
+                if params.dry_run or not counts:
+                    raise _UndoError
+                await transaction.complete(operation, counts)
+        return counts
+
+    async def _work(self, transaction: Transaction, params: MaintenanceStep) -> Counter[str]:
+        return await maintain_nightly(transaction, now=params.scheduled_at)
+
+
+class _Progress:
+    """How far a batch is; the next attempt finds it in the heartbeats."""
+
+    def __init__(self, done: StepResult) -> None:
+        self.done = done
+
+    def add(self, agent_id: str, counts: Counter[str]) -> None:
+        """Counts an agent."""
+        self.done = StepResult(
+            agents=self.done.agents + 1,
+            counts=dict(Counter(self.done.counts) + counts),
+            after=agent_id,
+        )
+
+    def dump(self) -> Any:
+        """What the heartbeat carries."""
+        return self.done.model_dump()
+
+
+def _last_attempt() -> StepResult | None:
+    """What an earlier attempt of this activity had done at its last heartbeat."""
+    details: Any = activity.info().heartbeat_details
+    return StepResult.model_validate(details[0]) if details else None

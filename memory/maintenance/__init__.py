@@ -1,0 +1,1 @@
+"""Maintenance: what runs on Schedules, by which policy, and what it reports."""

@@ -1,0 +1,44 @@
+"""The ports of maintenance. As other stores, they work inside their transaction."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.knowledge.importance import ImportancePolicy
+    from mnestic.memory.maintenance.policies import MaintenanceKind
+    from mnestic.memory.maintenance.reports import MaintenanceReport
+
+
+class MaintenanceStore(Protocol):
+    """Changes many rows of an agent at once."""
+
+    async def remove_expired_records(self, now: datetime) -> int:
+        """Removes the values of long-term records that have expired; their versions continue. Returns how many."""
+        ...
+
+    async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
+        """The ids of entries that have expired."""
+        ...
+
+    async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
+        """Computes the importance of all entries at a moment; returns how many changed.
+
+        It is what `mnestic.memory.knowledge.importance.importance` computes.
+        """
+        ...
+
+
+class MaintenanceReportStore(Protocol):
+    """The reports of a tenant's maintenance runs."""
+
+    async def add(self, report: MaintenanceReport) -> MaintenanceReport:
+        """Keeps a report, and returns it; of an id that is there already, it changes nothing and returns that one."""
+        ...
+
+    async def list_reports(
+        self, kind: MaintenanceKind | None, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[MaintenanceReport, ...], str | None]:
+        """Reports, newest first, and the cursor of the next page."""
+        ...

@@ -1,0 +1,61 @@
+"""What a maintenance run is asked, and what it reports."""
+
+from pydantic import AwareDatetime, ConfigDict, Field
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.scope import Id
+
+COUNTS = {
+    "records_expired": "long-term records removed, since their time was over",
+    "entries_expired": "entries removed, since their time was over",
+    "importance_changed": "entries whose importance is another",
+    "indexes_built": "vector indexes built for large memories",
+    "indexes_dropped": "vector indexes dropped that were not worth their place",
+}
+"""What a report counts."""
+
+
+class MaintenanceRequest(DeferredModel):
+    """The input of the workflow `Maintenance`.
+
+    A run that continues as new goes on after the agent `after`, with what was counted before.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    tenant_id: Id
+    kind: MaintenanceKind
+    agent_id: Id | None = Field(None, description="The one agent to maintain; default: all")
+    dry_run: bool = False
+    scheduled_at: AwareDatetime | None = None
+    started_at: AwareDatetime | None = None
+    after: str | None = None
+    agents: int = 0
+    counts: dict[str, int] = Field(default_factory=dict)
+    problems: tuple[str, ...] = ()
+
+
+class MaintenanceReport(DeferredModel):
+    """What a maintenance run did, or would do if it is a `dry_run`: how many agents it went through, and counts by name.
+
+    `problems` say what it could not do, and why. The names of the counts are in `COUNTS`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    id: str
+    kind: MaintenanceKind
+    agent_id: str | None = None
+    dry_run: bool = False
+    scheduled_at: AwareDatetime
+    started_at: AwareDatetime
+    finished_at: AwareDatetime
+    agents: int
+    counts: dict[str, int]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return (self.finished_at - self.started_at).total_seconds()

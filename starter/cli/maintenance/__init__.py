@@ -1,0 +1,1 @@
+"""Commands for maintenance and its Schedules."""

@@ -1,0 +1,132 @@
+"""`mnestic maintenance`: runs now, reports and the policy."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.output import (
+    AsJson,
+    counted,
+    out,
+    print_delay,
+    print_json,
+    print_table,
+    run,
+)
+
+if TYPE_CHECKING:
+    from mnestic.memory.maintenance.reports import MaintenanceReport
+
+app = typer.Typer(
+    help="Run maintenance now, show its reports, and read or change its policy.",
+    no_args_is_help=True,
+)
+policy_app = typer.Typer(
+    help="Show or change when maintenance runs and what it may do.", no_args_is_help=True
+)
+app.add_typer(policy_app, name="policy")
+Kind = Annotated[MaintenanceKind, typer.Argument(help="The kind of maintenance.")]
+
+
+@app.command("run")
+def run_now(
+    kind: Kind,
+    agent: Annotated[
+        str | None, typer.Option(help="The agent to maintain; default: all of the tenant.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Change nothing; show what would change.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run maintenance now, and show its report."""
+
+    async def work() -> "MaintenanceReport":
+        from mnestic.starter.client.ingest_status import wait_for_end
+
+        async with await connect_client() as client:
+            handle = await client.maintenance.start(kind, agent_id=agent, dry_run=dry_run)
+            return await wait_for_end(client, handle, report=print_delay)
+
+    report = run(work())
+    if as_json:
+        print_json(report.model_dump(mode="json"))
+        return
+    would = ", nothing was changed" if report.dry_run else ""
+    agents = counted(report.agents, "agents")
+    out.print(f"{report.kind}: {agents} in {report.seconds:.1f} s{would}.", highlight=False)
+    for name, number in report.counts.items():
+        out.print(f"  {name.replace('_', ' ')}: {number}", highlight=False)
+    for problem in report.problems:
+        out.print(f"  problem: {problem}", highlight=False, soft_wrap=True, markup=False)
+
+
+@app.command()
+def reports(
+    kind: Annotated[MaintenanceKind | None, typer.Option(help="Of this kind alone.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 20,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the reports of maintenance runs, newest first."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            page, next_cursor = await client.maintenance.list_reports(
+                kind, limit=limit, cursor=cursor
+            )
+        if as_json:
+            listed = [report.model_dump(mode="json") for report in page]
+            print_json({"reports": listed, "cursor": next_cursor})
+            return
+        rows = [
+            (
+                report.id,
+                f"{report.started_at:%Y-%m-%d %H:%M}",
+                f"{report.seconds:.1f} s",
+                report.agents,
+                ", ".join(f"{name} {number}" for name, number in report.counts.items()),
+                len(report.problems),
+            )
+            for report in page
+        ]
+        columns = ("run", "started", "took", "agents", "counts", "problems")
+        print_table(columns, rows, empty="No run has ended yet.")
+        if next_cursor:
+            out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
+
+    run(work())
+
+
+@policy_app.command("get")
+def get_policy() -> None:
+    """Show the policy as JSON."""
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            policy = await client.maintenance.policy()
+        print_json(policy.model_dump(mode="json"))
+
+    run(work())
+
+
+@policy_app.command("set")
+def set_policy(
+    path: Annotated[str, typer.Argument(help="Such as nightly.times.hour; `get` shows all.")],
+    value: Annotated[str, typer.Argument(help="JSON, or text.")],
+) -> None:
+    """Change one value of the policy; the Schedule follows."""
+    from mnestic.starter.cli.values import parse_value
+
+    parsed = parse_value(value, what=path)
+
+    async def work() -> None:
+        async with await connect_client() as client:
+            policy = await client.maintenance.set_policy(path, parsed)
+        print_json(policy.model_dump(mode="json"))
+
+    run(work())

@@ -1,0 +1,166 @@
+"""The maintenance of a tenant's memory: its policy, its Schedules, runs by hand, and reports."""
+
+import uuid
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from datetime import datetime
+from typing import Any
+
+from temporalio.client import Client, WorkflowHandle
+
+from mnestic.memory.maintenance.policies import (
+    SETTING,
+    MaintenanceKind,
+    MaintenancePolicy,
+    changed_policy,
+    policy_of,
+)
+from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
+from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
+from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.scope import EVERY_AGENT, check_id
+from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.maintenance.schedules import MaintenanceSchedule, MaintenanceSchedules
+from mnestic.starter.rpc import rpc_errors
+
+
+class MaintenanceClient(ChecksTexts):
+    """Maintains the memory of a tenant."""
+
+    def __init__(
+        self, temporal: Client, memory: Memory, *, tenant_id: str, task_queue: str, address: str
+    ) -> None:
+        """Prepares the client.
+
+        Args:
+            temporal: Where runs are started, and where the Schedules are.
+            memory: Where the policy and the reports are.
+            tenant_id: The tenant.
+            task_queue: That of jobs; maintenance has one beside it.
+            address: Temporal's address, for errors.
+
+        Raises:
+            InvalidInputError: the tenant is no id.
+        """
+        self._temporal, self._memory, self._address = temporal, memory, address
+        self._tenant_id, self._task_queue = check_id(tenant_id, what="tenant"), task_queue
+        self._schedules = MaintenanceSchedules(temporal, tenant_id=tenant_id, task_queue=task_queue)
+
+    async def policy(self) -> MaintenancePolicy:
+        """The policy in force."""
+        async with self._transaction(write=False) as transaction:
+            return policy_of(await transaction.settings.read())
+
+    async def set_policy(self, path: str, value: Any) -> MaintenancePolicy:
+        """Changes one value of the policy; the Schedule of its kind follows.
+
+        Args:
+            path: The names that lead to the value, with dots, such as `nightly.times.hour`.
+            value: The value, as JSON has it.
+
+        Returns:
+            The policy in force from now on.
+
+        Raises:
+            InvalidInputError: nothing has that path, or it cannot have that value; nothing has changed.
+            TemporalUnavailableError: Temporal does not answer; nothing has changed.
+        """
+        before = await self.policy()
+        policy = changed_policy(before, path, value)
+        kind: MaintenanceKind = "nightly"
+        with self._rpc_errors():
+            await self._schedules.create(before)
+            if policy.times(kind) != before.times(kind):
+                await self._schedules.apply(kind, policy.times(kind))
+        async with self._transaction(write=True) as transaction:
+            changes = policy.model_dump(mode="json", exclude_defaults=True)
+            await transaction.settings.put(SETTING, changes)
+        return policy
+
+    async def start(
+        self, kind: MaintenanceKind, *, agent_id: str | None = None, dry_run: bool = False
+    ) -> WorkflowHandle[Any, MaintenanceReport]:
+        """Starts a run now.
+
+        Args:
+            kind: What is done.
+            agent_id: The one agent to maintain; all by default.
+            dry_run: Whether nothing is to be changed; the report says what would be.
+
+        Raises:
+            InvalidInputError: the agent is no id.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        if agent_id is not None:
+            check_id(agent_id, what="agent")
+        request = MaintenanceRequest(
+            tenant_id=self._tenant_id, kind=kind, agent_id=agent_id, dry_run=dry_run
+        )
+        with self._rpc_errors():
+            return await self._temporal.start_workflow(
+                MAINTENANCE,
+                request,
+                id=f"{maintenance_workflow_id(self._tenant_id, kind)}-{uuid.uuid4().hex[:12]}",
+                task_queue=maintenance_queue(self._task_queue),
+                result_type=MaintenanceReport,
+            )
+
+    async def list_reports(
+        self, kind: MaintenanceKind | None = None, *, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[MaintenanceReport, ...], str | None]:
+        """Reports of runs, newest first, and the cursor of the next page.
+
+        Raises:
+            InvalidInputError: the limit or the cursor is invalid.
+        """
+        async with self._transaction(write=False) as transaction:
+            return await transaction.maintenance_reports.list_reports(
+                kind, limit=limit, cursor=cursor
+            )
+
+    async def list_schedules(self) -> tuple[MaintenanceSchedule, ...]:
+        """The Schedules; a worker creates them when it starts.
+
+        Raises:
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with self._rpc_errors():
+            return await self._schedules.list()
+
+    async def pause(self, kind: MaintenanceKind, *, note: str | None = None) -> None:
+        """Pauses a Schedule until it is resumed.
+
+        Raises:
+            NotFoundError: there is no such Schedule.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with self._rpc_errors():
+            await self._schedules.pause(kind, note=note)
+
+    async def resume(self, kind: MaintenanceKind, *, note: str | None = None) -> None:
+        """Resumes a paused Schedule.
+
+        Raises:
+            NotFoundError: there is no such Schedule.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with self._rpc_errors():
+            await self._schedules.resume(kind, note=note)
+
+    async def backfill(self, kind: MaintenanceKind, *, since: datetime, until: datetime) -> None:
+        """Starts the runs of a period in the past, one after the other.
+
+        Raises:
+            InvalidInputError: the period ends before it begins.
+            NotFoundError: there is no such Schedule.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        with self._rpc_errors():
+            await self._schedules.backfill(kind, since=since, until=until)
+
+    def _rpc_errors(self) -> AbstractContextManager[None]:
+        return rpc_errors(self._address, job_id=f"maintenance of {self._tenant_id}")
+
+    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.transaction(
+            tenant_id=self._tenant_id, agent_id=EVERY_AGENT, actor="client", write=write
+        )

@@ -1,0 +1,1 @@
+"""Maintenance: its Schedules, and its runs by hand."""

@@ -1,0 +1,197 @@
+"""The Schedules of a tenant's maintenance in Temporal: made once, then left to the operator."""
+
+from collections.abc import Awaitable, Sequence
+from datetime import datetime
+from typing import Literal
+
+from pydantic import AwareDatetime
+from temporalio.client import (
+    Client,
+    Schedule,
+    ScheduleActionStartWorkflow,
+    ScheduleAlreadyRunningError,
+    ScheduleBackfill,
+    ScheduleCalendarSpec,
+    ScheduleDescription,
+    ScheduleHandle,
+    ScheduleOverlapPolicy,
+    SchedulePolicy,
+    ScheduleRange,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.maintenance.policies import (
+    MAINTENANCE_KINDS,
+    MaintenanceKind,
+    MaintenancePolicy,
+    ScheduleTimes,
+)
+from mnestic.memory.maintenance.reports import MaintenanceRequest
+from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
+
+
+class MaintenanceSchedule(DeferredModel):
+    """A Schedule of maintenance: when it ran last and runs next, and whether it is paused, with the note of whoever did it."""
+
+    kind: MaintenanceKind
+    state: Literal["active", "paused"]
+    note: str | None
+    last_run_at: AwareDatetime | None
+    next_run_at: AwareDatetime | None
+
+
+class MaintenanceSchedules:
+    """The Schedules of one tenant, one for each kind of maintenance."""
+
+    def __init__(self, temporal: Client, *, tenant_id: str, task_queue: str) -> None:
+        """Wraps a connection.
+
+        Args:
+            temporal: Where the Schedules are.
+            tenant_id: Whose memory is maintained.
+            task_queue: That of jobs; maintenance has one beside it.
+        """
+        self._temporal, self._tenant_id = temporal, tenant_id
+        self._queue = maintenance_queue(task_queue)
+
+    async def create(self, policy: MaintenancePolicy) -> None:
+        """Makes the Schedules that there are not; those that there are stay as they are.
+
+        Raises:
+            RPCError: Temporal does not answer.
+        """
+        for kind in MAINTENANCE_KINDS:
+            try:
+                await self._temporal.create_schedule(
+                    self._id(kind), self._schedule(kind, policy.times(kind))
+                )
+            except ScheduleAlreadyRunningError:
+                continue
+
+    async def apply(self, kind: MaintenanceKind, times: ScheduleTimes) -> None:
+        """Changes when a kind runs; paused it stays paused.
+
+        Raises:
+            NotFoundError: there is no such Schedule.
+            RPCError: Temporal does not answer.
+        """
+
+        def changed(current: ScheduleUpdateInput) -> ScheduleUpdate:
+            schedule = self._schedule(kind, times)
+            schedule.state = current.description.schedule.state
+            return ScheduleUpdate(schedule=schedule)
+
+        await _found(self._handle(kind).update(changed), kind)
+
+    async def list(self) -> tuple[MaintenanceSchedule, ...]:
+        """The Schedules that there are.
+
+        Raises:
+            RPCError: Temporal does not answer.
+        """
+        found = []
+        for kind in MAINTENANCE_KINDS:
+            try:
+                description = await self._handle(kind).describe()
+            except RPCError as error:
+                if error.status is not RPCStatusCode.NOT_FOUND:
+                    raise
+                continue
+            found.append(_summary(kind, description))
+        return tuple(found)
+
+    async def pause(self, kind: MaintenanceKind, *, note: str | None = None) -> None:
+        """Pauses a Schedule until somebody resumes it.
+
+        Raises:
+            NotFoundError: there is no such Schedule.
+            RPCError: Temporal does not answer.
+        """
+        await _found(self._handle(kind).pause(note=note), kind)
+
+    async def resume(self, kind: MaintenanceKind, *, note: str | None = None) -> None:
+        """Has a paused Schedule go on.
+
+        Raises:
+            NotFoundError: there is no such Schedule.
+            RPCError: Temporal does not answer.
+        """
+        await _found(self._handle(kind).unpause(note=note), kind)
+
+    async def backfill(self, kind: MaintenanceKind, *, since: datetime, until: datetime) -> None:
+        """Has the runs of a period made up for, one after the other.
+
+        Raises:
+            InvalidInputError: the period does not end after its beginning.
+            NotFoundError: there is no such Schedule.
+            RPCError: Temporal does not answer.
+        """
+        if since >= until:
+            raise InvalidInputError(what="backfill", why="ends before it begins; swap the two")
+        period = ScheduleBackfill(
+            start_at=since, end_at=until, overlap=ScheduleOverlapPolicy.BUFFER_ALL
+        )
+        await _found(self._handle(kind).backfill(period), kind)
+
+    def _id(self, kind: MaintenanceKind) -> str:
+        return maintenance_workflow_id(self._tenant_id, kind)
+
+    def _handle(self, kind: MaintenanceKind) -> ScheduleHandle:
+        return self._temporal.get_schedule_handle(self._id(kind))
+
+    def _schedule(self, kind: MaintenanceKind, times: ScheduleTimes) -> Schedule:
+        return Schedule(
+            action=ScheduleActionStartWorkflow(
+                MAINTENANCE,
+                MaintenanceRequest(tenant_id=self._tenant_id, kind=kind),
+                id=self._id(kind),
+                task_queue=self._queue,
+            ),
+            spec=ScheduleSpec(
+                calendars=[_calendar(times)], jitter=times.jitter, time_zone_name=times.time_zone
+            ),
+            policy=SchedulePolicy(
+                overlap=ScheduleOverlapPolicy.SKIP,
+                catchup_window=times.catch_up,
+                pause_on_failure=True,
+            ),
+        )
+
+
+def _calendar(times: ScheduleTimes) -> ScheduleCalendarSpec:
+    any_day = ScheduleCalendarSpec()
+    return ScheduleCalendarSpec(
+        hour=(ScheduleRange(times.hour),),
+        minute=(ScheduleRange(times.minute),),
+        day_of_week=_only(times.day_of_week, any_day.day_of_week),
+        day_of_month=_only(times.day_of_month, any_day.day_of_month),
+    )
+
+
+def _only(day: int | None, any_day: Sequence[ScheduleRange]) -> Sequence[ScheduleRange]:
+    return any_day if day is None else (ScheduleRange(day),)
+
+
+def _summary(kind: MaintenanceKind, description: ScheduleDescription) -> MaintenanceSchedule:
+    state, info = description.schedule.state, description.info
+    return MaintenanceSchedule(
+        kind=kind,
+        state="paused" if state.paused else "active",
+        note=state.note or None,
+        last_run_at=info.recent_actions[-1].started_at if info.recent_actions else None,
+        next_run_at=info.next_action_times[0] if info.next_action_times else None,
+    )
+
+
+async def _found(call: Awaitable[None], kind: MaintenanceKind) -> None:
+    try:
+        await call
+    except RPCError as error:
+        if error.status is not RPCStatusCode.NOT_FOUND:
+            raise
+        raise NotFoundError(what="schedule", name=kind) from error

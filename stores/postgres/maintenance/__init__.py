@@ -1,0 +1,1 @@
+"""Maintenance in Postgres: what changes many rows of an agent at once, and the reports of runs."""

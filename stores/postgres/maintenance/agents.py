@@ -1,0 +1,55 @@
+"""Maintenance of an agent's rows, by one statement for many of them."""
+
+import json
+from datetime import datetime
+
+from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+# The version stays: who compares it with what a job has seen finds the record gone, as before.
+_REMOVE_EXPIRED_RECORDS = NamedQuery.of("""
+WITH removed AS (
+    UPDATE mnestic.long_term_record SET value = NULL, expires_at = NULL, updated_at = now()
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND value IS NOT NULL AND expires_at <= %(now)s
+ RETURNING 1
+)
+SELECT count(*) AS removed FROM removed
+""")
+_EXPIRED_ENTRIES = NamedQuery.of("""
+SELECT id FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at <= %(now)s
+ ORDER BY expires_at, id LIMIT %(limit)s
+""")
+_RENEW_IMPORTANCE = read_query("renew_importance")
+
+
+class PostgresMaintenanceStore:
+    """Implements `mnestic.memory.maintenance.ports.MaintenanceStore`."""
+
+    def __init__(self, unit: UnitOfWork) -> None:
+        self._unit = unit
+
+    async def remove_expired_records(self, now: datetime) -> int:
+        """See the port."""
+        query = _REMOVE_EXPIRED_RECORDS.bind({**self._unit.owner, "now": now})
+        ((row,),) = await self._unit.rows_of(query)
+        if row.removed:
+            self._unit.wrote("record.expire", f"{row.removed} records")
+        return int(row.removed)
+
+    async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
+        """See the port."""
+        query = _EXPIRED_ENTRIES.bind({**self._unit.owner, "now": now, "limit": limit})
+        (rows,) = await self._unit.rows_of(query)
+        return tuple(row.id for row in rows)
+
+    async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
+        """See the port."""
+        weights = policy.model_dump(exclude={"by_type"})
+        by_type = json.dumps(policy.by_type)
+        values = {**self._unit.owner, **weights, "by_type": by_type, "now": now}
+        ((row,),) = await self._unit.rows_of(_RENEW_IMPORTANCE.bind(values))
+        if row.changed:
+            self._unit.wrote("entry.importance", f"{row.changed} entries")
+        return int(row.changed)

@@ -1,0 +1,136 @@
+"""The nightly maintenance of an agent: what expired goes, and importance follows age and accesses."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.importance import ImportancePolicy, importance
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(memory: Memory, settings: Settings) -> Run:
+    """Runs the activity for all agents of the tenant, at a moment."""
+
+    async def index(_: str) -> tuple[int, int]:
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
+
+    activities = MaintenanceActivities(memory, index_vectors=index)
+
+    async def step(at: datetime = NOON, *, is_index: bool = False, **fields: Any) -> StepResult:
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
+        )
+        work = activities.index if is_index else activities.maintain
+        result: StepResult = await ActivityEnvironment().run(work, params)
+        return result
+
+    return step
+
+
+async def test_importance_is_what_it_would_be_if_the_entry_were_written_now(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    parent = await ada.add("The boiler was replaced.", at=NOON - timedelta(days=12, hours=5))
+    await ada.add("It hums. " * 90, parent=parent.id, at=NOON - timedelta(days=3))
+    await ada.add("Never cut the red pipe.", critical=True, at=NOON - timedelta(days=300))
+    await ada.add("We prefer oil.", entry_type="preference", at=NOON + timedelta(days=1))
+    await ada.retrieve("boiler")
+
+    done = await run()
+
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+    ) as transaction:
+        entries, _ = await transaction.entries.list_entries(EntryQuery())
+        children = await transaction.entries.count_children([entry.id for entry in entries])
+    assert len(entries) == 4
+    for entry in entries:
+        wanted = importance(entry, now=NOON, children=children[entry.id], policy=ImportancePolicy())
+        assert entry.importance == pytest.approx(wanted, abs=1e-6), entry.content
+    assert done == StepResult(agents=1, counts={"importance_changed": 3})
+    assert (await run(NOON + timedelta(minutes=1))).counts == {}
+
+
+async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
+    ada: MemoryClient, run: Run
+) -> None:
+    today = datetime.now(UTC)
+    gone = await ada.add("The code is 4711.", expires_at=today + timedelta(hours=1))
+    stays = await ada.add("The code is 4712.", expires_at=today + timedelta(days=9))
+    await ada.records.set("door", "old", {"code": 4711}, ttl=timedelta(hours=1))
+    await ada.records.set("door", "new", {"code": 4712}, ttl=timedelta(days=9))
+
+    done = await run(today + timedelta(days=1))
+
+    entries, _ = await ada.entries.list(EntryQuery())
+    records, _ = await ada.records.list("door")
+    assert {entry.id for entry in entries} == {stays.id} != {gone.id}
+    assert [record.key for record in records] == ["new"]
+    assert (done.counts["entries_expired"], done.counts["records_expired"]) == (1, 1)
+    assert (await ada.records.set("door", "old", {"code": 1})).version == 2
+
+
+async def test_a_dry_run_counts_and_changes_nothing(ada: MemoryClient, run: Run) -> None:
+    entry = await ada.add("The code is 4711.", expires_at=datetime.now(UTC) + timedelta(hours=1))
+
+    dry = await run(dry_run=True)
+    before = await ada.entries.get(entry.id)
+    real = await run()
+
+    assert dry == real == StepResult(agents=1, counts={"entries_expired": 1})
+    assert before.importance == entry.importance
+
+
+async def test_another_attempt_counts_what_the_first_did_and_does_it_no_more(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.add("We prefer oil.", at=NOON - timedelta(days=9))
+    first = await run()
+    await ada.add("We prefer gas.", at=NOON - timedelta(days=99))
+
+    again = await run()
+
+    assert again == first
+    assert (await run(NOON + timedelta(seconds=1))).counts == {"importance_changed": 1}
+
+
+async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
+    ada: MemoryClient, memory: Memory, settings: Settings, run: Run
+) -> None:
+    await ada.add("We prefer oil.", at=NOON - timedelta(days=9))
+    done = StepResult(agents=5, counts={"entries_expired": 3}, after="adb")
+    environment = ActivityEnvironment()
+    environment.info = environment.default_info().__class__(
+        **{**vars(environment.info), "heartbeat_details": [done.model_dump()]}
+    )
+    activities = MaintenanceActivities(memory, index_vectors=_no_index)
+    params = MaintenanceStep(tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NOON)
+
+    result = await environment.run(activities.maintain, params)
+
+    assert result == StepResult(agents=5, counts={"entries_expired": 3})
+    assert (await run()).agents == 1
+
+
+async def test_where_the_worker_may_build_no_index_the_report_says_so(run: Run) -> None:
+    done = await run(is_index=True)
+
+    (problem,) = done.problems
+    assert "MNESTIC_DATABASE_ADMIN_URL" in problem
+    assert done.counts == {}
+
+
+async def _no_index(_: str) -> tuple[int, int]:
+    raise AssertionError("nobody asks")

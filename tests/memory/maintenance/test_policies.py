@@ -1,0 +1,42 @@
+"""The maintenance policy: one value at a time, refused with its path and what is allowed."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, StoredValueError
+from mnestic.memory.maintenance.policies import MaintenancePolicy, changed_policy, policy_of
+
+
+def test_a_value_is_changed_by_its_path() -> None:
+    policy = changed_policy(MaintenancePolicy(), "nightly.times.hour", 5)
+    policy = changed_policy(policy, "nightly.times.jitter", "PT1M")
+
+    assert (policy.nightly.times.hour, policy.nightly.times.minute) == (5, 0)
+    assert policy.nightly.times.jitter == timedelta(minutes=1)
+    assert policy_of({"maintenance": policy.model_dump(mode="json")}) == policy
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        pytest.param("nightly.times.hour", 24, "less than or equal to 23", id="too large"),
+        pytest.param("nightly.times.time_zone", "Mars", "is no time zone", id="no time zone"),
+        pytest.param("nightly.times.hours", 3, "nightly.times.hour,", id="no such name"),
+        pytest.param("nightly.times.hour.x", 3, "is not known", id="below a value"),
+        pytest.param("weather", 3, "is not known", id="no such kind"),
+        pytest.param("nightly", 3, "Input should be", id="no object"),
+    ],
+)
+def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any, why: str) -> None:
+    with pytest.raises(InvalidInputError) as error:
+        changed_policy(MaintenancePolicy(), path, value)
+
+    assert f"maintenance policy {path}" in str(error.value)
+    assert why in str(error.value)
+
+
+def test_a_stored_policy_that_cannot_be_is_reported() -> None:
+    with pytest.raises(StoredValueError, match=r"nightly\.times\.hour"):
+        policy_of({"maintenance": {"nightly": {"times": {"hour": 99}}}})

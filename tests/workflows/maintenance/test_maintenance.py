@@ -1,0 +1,118 @@
+"""`Maintenance` in Temporal: by hand, by its Schedule, and what an operator has changed."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.maintenance.policies import MaintenancePolicy
+from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.names import maintenance_workflow_id
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from mnestic.worker import create_schedules, maintenance_activities, make_maintenance_worker
+
+Until = Callable[..., Awaitable[Any]]
+
+
+@pytest.fixture
+async def maintained(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> AsyncIterator[None]:
+    """A worker of maintenance, and the Schedules that it creates."""
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        await create_schedules(memory, client.temporal, settings)
+        yield
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_by_hand_reports_and_its_report_stays(
+    client: MnesticClient,
+) -> None:
+    await client.memory("ada").add("The code is 4711.", at=datetime.now(UTC) - timedelta(days=9))
+
+    dry = await (await client.maintenance.start("nightly", dry_run=True)).result()
+    report = await (await client.maintenance.start("nightly", agent_id="ada")).result()
+
+    reports, _ = await client.maintenance.list_reports("nightly")
+    assert dry.dry_run
+    assert (dry.agents, dry.counts, dry.problems) == (1, {}, ())
+    assert (report.agents, report.agent_id, report.counts) == (1, "ada", {})
+    assert reports == (report, dry)
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_the_schedule_fires_and_stays_paused_when_a_worker_starts_again(
+    client: MnesticClient, memory: Memory, settings: Settings, until: Until
+) -> None:
+    (schedule,) = await client.maintenance.list_schedules()
+    handle = client.temporal.get_schedule_handle(
+        maintenance_workflow_id(settings.tenant_id, "nightly")
+    )
+    await handle.trigger()
+    reports = await until(lambda: _reports(client, 1))
+    await client.maintenance.pause("nightly", note="the disk is being replaced")
+
+    await create_schedules(memory, client.temporal, settings)
+
+    (paused,) = await client.maintenance.list_schedules()
+    assert (schedule.state, schedule.last_run_at) == ("active", None)
+    assert schedule.next_run_at is not None
+    assert reports[0].scheduled_at <= reports[0].started_at
+    assert (paused.state, paused.note) == ("paused", "the disk is being replaced")
+    assert paused.last_run_at is not None
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_changed_policy_moves_the_schedule_which_stays_paused(
+    client: MnesticClient,
+) -> None:
+    await client.maintenance.pause("nightly")
+
+    policy = await client.maintenance.set_policy("nightly.times.hour", 17)
+    await client.maintenance.set_policy("nightly.times.jitter", "PT0S")
+
+    (schedule,) = await client.maintenance.list_schedules()
+    assert policy.nightly.times.hour == 17
+    assert (await client.maintenance.policy()).nightly.times.jitter == timedelta(0)
+    assert schedule.state == "paused"
+    assert schedule.next_run_at is not None
+    assert (schedule.next_run_at.hour, schedule.next_run_at.minute) == (17, 0)
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_backfill_runs_for_each_night_of_the_period(
+    client: MnesticClient, until: Until
+) -> None:
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+
+    await client.maintenance.backfill("nightly", since=day, until=day + timedelta(days=2))
+
+    reports = await until(lambda: _reports(client, 2))
+    assert {report.scheduled_at.date() for report in reports} == {
+        day.date(),
+        (day + timedelta(days=1)).date(),
+    }
+
+
+async def test_what_cannot_be_is_refused(client: MnesticClient) -> None:
+    day = datetime(2026, 3, 1, tzinfo=UTC)
+
+    assert await client.maintenance.policy() == MaintenancePolicy()
+    assert await client.maintenance.list_schedules() == ()
+    with pytest.raises(NotFoundError, match="no schedule nightly"):
+        await client.maintenance.pause("nightly")
+    with pytest.raises(InvalidInputError, match="ends before it begins"):
+        await client.maintenance.backfill("nightly", since=day, until=day)
+    with pytest.raises(InvalidInputError, match="agent"):
+        await client.maintenance.start("nightly", agent_id="a/b")
+
+
+async def _reports(client: MnesticClient, number: int) -> tuple[MaintenanceReport, ...] | None:
+    """The reports, once there are so many."""
+    reports, _ = await client.maintenance.list_reports()
+    return reports if len(reports) >= number else None

@@ -1,0 +1,122 @@
+"""`Maintenance`: one kind of maintenance for the agents of a tenant, in batches, and its report."""
+
+from collections import Counter
+from datetime import timedelta
+
+from temporalio import workflow
+from temporalio.common import SearchAttributeKey
+
+from mnestic.activities.maintenance.steps import (
+    MaintenanceActivities,
+    MaintenanceFinished,
+    MaintenanceStep,
+    StepResult,
+)
+from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
+from mnestic.memory.names import MAINTENANCE
+from mnestic.workflows.calls import run_activity
+from mnestic.workflows.handlers import takes_input
+from mnestic.workflows.ownership import require_own_tenant
+
+_STEP = timedelta(hours=6)  # a batch of agents, however large their memories
+_LOST = timedelta(
+    seconds=10
+)  # without a heartbeat its worker was killed, and another takes the step
+_SHORT = timedelta(minutes=1)
+_SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
+
+
+@workflow.defn(name=MAINTENANCE, sandboxed=False)
+@takes_input(MaintenanceRequest)
+class Maintenance:
+    """Maintains the agents of a tenant, batch by batch; its result is the report.
+
+    The time for which it was scheduled is its clock: a backfilled run decides as it would have done then.
+    """
+
+    @workflow.run
+    async def run(self, params: MaintenanceRequest) -> MaintenanceReport:
+        """Maintains, and keeps the report."""
+        require_own_tenant(params.tenant_id)
+        params = _begun(params)
+        while True:
+            params, is_last = _with_result(params, await self._maintain(params))
+            workflow.set_current_details(_details(params))
+            if is_last:
+                break
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(params)
+        if params.agent_id is None and not params.dry_run:
+            step = _step(params)
+            result = await run_activity(
+                MaintenanceActivities.index, step, timeout=_STEP, heartbeat=_LOST
+            )
+            params, _ = _with_result(params, result)
+        finished = MaintenanceFinished(tenant_id=params.tenant_id, report=_report(params))
+        report = await run_activity(MaintenanceActivities.finish, finished, timeout=_SHORT)
+        workflow.set_current_details(_details(params, report=report))
+        return report
+
+    async def _maintain(self, params: MaintenanceRequest) -> StepResult:
+        return await run_activity(
+            MaintenanceActivities.maintain, _step(params), timeout=_STEP, heartbeat=_LOST
+        )
+
+
+def _begun(params: MaintenanceRequest) -> MaintenanceRequest:
+    """The request with the times of the run, which a Schedule or this first run decides."""
+    if params.started_at is not None:
+        return params
+    started = workflow.info().start_time
+    scheduled = workflow.info().typed_search_attributes.get(_SCHEDULED)
+    return params.model_copy(
+        update={
+            "started_at": started,
+            "scheduled_at": params.scheduled_at or scheduled or started,
+        }
+    )
+
+
+def _step(params: MaintenanceRequest) -> MaintenanceStep:
+    return MaintenanceStep.model_validate(params.model_dump())
+
+
+def _with_result(params: MaintenanceRequest, result: StepResult) -> tuple[MaintenanceRequest, bool]:
+    """The request with what a step has counted, and whether that was the last batch."""
+    counted = params.model_copy(
+        update={
+            "after": result.after,
+            "agents": params.agents + result.agents,
+            "counts": dict(Counter(params.counts) + Counter(result.counts)),
+            "problems": (*params.problems, *result.problems),
+        }
+    )
+    return counted, result.after is None
+
+
+def _report(params: MaintenanceRequest) -> MaintenanceReport:
+    assert params.started_at is not None
+    assert params.scheduled_at is not None
+    return MaintenanceReport(
+        id=workflow.info().workflow_id.partition("/")[2].partition("/")[2],
+        kind=params.kind,
+        agent_id=params.agent_id,
+        dry_run=params.dry_run,
+        scheduled_at=params.scheduled_at,
+        started_at=params.started_at,
+        finished_at=workflow.now(),
+        agents=params.agents,
+        counts=params.counts,
+        problems=params.problems,
+    )
+
+
+def _details(params: MaintenanceRequest, *, report: MaintenanceReport | None = None) -> str:
+    """What the Temporal UI shows of the run."""
+    state = "Done" if report else "Running"
+    title = (
+        f"**{state}**: {params.kind}{', dry run' if params.dry_run else ''}, {params.agents} agents"
+    )
+    counts = [f"- {name.replace('_', ' ')}: {number}" for name, number in params.counts.items()]
+    problems = [f"- problem: {problem}" for problem in params.problems]
+    return "\n".join([title, "", *counts, *problems])
