@@ -16,7 +16,6 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
-from temporalio.service import RPCError
 from temporalio.worker import (
     ResourceBasedSlotConfig,
     Worker,
@@ -40,21 +39,21 @@ from mnestic.activities.jobs.waits import WaitActivities
 from mnestic.activities.knowledge.inboxes import InboxActivities
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
-from mnestic.activities.maintenance.steps import MaintenanceActivities
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import ConfigurationError, MnesticError
-from mnestic.memory.maintenance.policies import policy_of
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
-from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
 from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
-from mnestic.starter.maintenance.schedules import MaintenanceSchedules
+from mnestic.starter.maintenance_wiring import (
+    create_schedules,
+    maintenance_activities,
+    make_maintenance_worker,
+)
 from mnestic.starter.memory_wiring import (
     auto_retriever,
     embedder_of,
@@ -73,7 +72,6 @@ from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
-from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 from mnestic.workflows.plugin import MnesticPlugin
 
 if TYPE_CHECKING:
@@ -259,48 +257,6 @@ def make_worker(
     )
 
 
-def maintenance_activities(memory: Memory, *, admin_url: str) -> list[Callable[..., Any]]:
-    """The activities of maintenance; vector indexes are built as the owner of the tables."""
-
-    async def index(tenant_id: str) -> tuple[int, int]:
-        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id)
-        return len(indexed.built), indexed.dropped
-
-    maintenance = MaintenanceActivities(memory, index_vectors=index)
-    return [maintenance.maintain, maintenance.index, maintenance.finish]
-
-
-def make_maintenance_worker(
-    client: Client, settings: Settings, *, activities: list[Callable[..., Any]], **options: Any
-) -> Worker:
-    """A worker on the task queue of maintenance; it does one thing at a time, so that jobs go first."""
-    return Worker(
-        client,
-        task_queue=maintenance_queue(settings.task_queue),
-        activities=activities,
-        max_concurrent_activities=1,
-        graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
-        max_heartbeat_throttle_interval=_BEAT,
-        deployment_config=_deployment(settings),
-        **options,
-    )
-
-
-async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:
-    """Creates the Schedules of maintenance that the tenant lacks."""
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id=EVERY_AGENT, actor="worker", write=False
-    ) as transaction:
-        policy = policy_of(await transaction.settings.read())
-    schedules = MaintenanceSchedules(
-        client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
-    )
-    try:
-        await schedules.create(policy)
-    except RPCError as error:  # jobs go on without; the next start tries again
-        log.warning("maintenance is not scheduled", extra={"why": error.message})
-
-
 def _deployment(settings: Settings) -> WorkerDeploymentConfig | None:
     """The worker's build, to which jobs are pinned; without one the worker is not versioned.
 
@@ -337,6 +293,7 @@ async def run_worker(settings: Settings) -> None:
             client,
             settings,
             activities=maintenance_activities(memory, admin_url=admin_url.get_secret_value()),
+            deployment_config=_deployment(settings),
         )
         await create_schedules(memory, client, settings)
         freeze_heap()

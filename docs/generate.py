@@ -27,6 +27,7 @@ from mnestic.starter.client.facts import FactClient
 from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.inbox import InboxClient
+from mnestic.starter.client.maintenance import MaintenanceClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient
@@ -51,6 +52,7 @@ CLASSES: dict[type, str] = {
     MemoryClient: "`memory = client.memory(agent_id)`: the memory of one agent. Its parts, such as `memory.facts`, follow below.",
     InboxClient: "`inbox = client.inbox(agent_id)`: sends messages to one agent; a worker stores them.",
     ImportanceClient: "`importance = client.importance()`: the importance policy of the tenant.",
+    MaintenanceClient: "`client.maintenance`: the maintenance of the tenant's memory ([guide](../maintenance.md)).",
     PredicateClient: "`predicates = client.predicates()`: the predicates of the tenant.",
     AgentMemory: "`AgentMemory(…)`: memory inside a workflow of your own ([guide](../code-first.md)).",
 }

@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         ChatMessage,
         ChatReply,
         Embeddings,
-        RerankScores,
         Summary,
     )
     from mnestic.memory.operations import LedgerEntry, Operation
@@ -144,6 +143,10 @@ class Transaction(Protocol):
 
     def note(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Adds a row to the audit log for what the stores do not note by themselves."""
+        ...
+
+    def discard(self) -> None:
+        """Has the transaction leave nothing behind, as if it had failed; `note` and the ledger included."""
         ...
 
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
@@ -387,29 +390,5 @@ class WordEmbedder(Protocol):
             text: The question.
             telling: Its words without those that say nothing.
             is_sure: Whether it is known to be in such a language.
-        """
-        ...
-
-
-class Reranker(Protocol):
-    """Tells how relevant texts are to a question, which it reads together with each of them."""
-
-    @property
-    def name(self) -> str:
-        """Which reranker it is."""
-        ...
-
-    @property
-    def model(self) -> str | None:
-        """The model that it asks, whose calls are limited and written down; None for a local one."""
-        ...
-
-    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
-        """How relevant each text is, absolute: it depends on the question and the text alone.
-
-        Raises:
-            ModelUnavailableError: as of `Extractor.extract`.
-            ModelMisconfiguredError: likewise.
-            ModelRefusedError: likewise; also for relevances that are too few, too many, or not from 0 to 1.
         """
         ...

@@ -27,9 +27,9 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.models.usage import Budget, ModelPrice, ModelPrices
-from mnestic.memory.ports import Embedder, Reranker, TokenCounter
+from mnestic.memory.ports import Embedder, TokenCounter
 from mnestic.memory.retrieval.caches import CACHE_BYTES
-from mnestic.memory.retrieval.ports import NoteSource
+from mnestic.memory.retrieval.ports import NoteSource, Reranker
 from mnestic.memory.retrieval.queries import Rerank
 from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.keep_out_secret import KeepOutSecret

@@ -4,7 +4,6 @@ from collections import Counter
 from datetime import datetime
 
 from mnestic.activities.knowledge.removal import remove_entries
-from mnestic.memory.knowledge.importance import ImportancePolicy
 from mnestic.memory.ports import Transaction
 
 _ENTRIES = 500  # removed by one statement
@@ -18,10 +17,11 @@ async def maintain_nightly(transaction: Transaction, *, now: datetime) -> Counte
         now: The moment that decides what has expired and how old entries are.
     """
     store = transaction.maintenance
+    basis = await transaction.settings.importance_basis()
     return Counter(
         records_expired=await store.remove_expired_records(now),
         entries_expired=await _remove_expired_entries(transaction, now=now),
-        importance_changed=await store.renew_importance(now, ImportancePolicy()),
+        importance_changed=await store.renew_importance(now, basis.policy),
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
@@ -59,10 +58,6 @@ class MaintenanceFinished(BaseModel):
 
     tenant_id: Id
     report: MaintenanceReport
-
-
-class _UndoError(Exception):
-    """Ends a transaction that is to leave nothing behind."""
 
 
 class MaintenanceActivities:
@@ -125,18 +120,17 @@ class MaintenanceActivities:
         key = f"maintenance/{params.kind}/{params.scheduled_at.isoformat()}/{agent_id}"
         operation = Operation(key=key, name="maintenance")
         request = operation.request_hash(params.kind)
-        counts: Counter[str] = Counter()
-        with suppress(_UndoError):
-            async with self._memory.transaction(
-                tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
-            ) as transaction:
-                if (stored := await transaction.replay(operation, request)) is not None:
-                    return Counter(stored)
-                counts = +await self._work(transaction, params)
-                if params.dry_run or not counts:
-                    raise _UndoError
+        async with self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
+        ) as transaction:
+            if (stored := await transaction.replay(operation, request)) is not None:
+                return Counter(stored)
+            counts = +await self._work(transaction, params)
+            if params.dry_run or not counts:
+                transaction.discard()
+            else:
                 await transaction.complete(operation, counts)
-        return counts
+            return counts
 
     async def _work(self, transaction: Transaction, params: MaintenanceStep) -> Counter[str]:
         return await maintain_nightly(transaction, now=params.scheduled_at)

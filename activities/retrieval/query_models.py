@@ -20,7 +20,8 @@ from mnestic.memory.error_texts import describe_error
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings, RerankScores
 from mnestic.memory.models.usage import ModelPrices, Purpose
-from mnestic.memory.ports import Embedder, Reranker
+from mnestic.memory.ports import Embedder
+from mnestic.memory.retrieval.ports import Reranker
 
 Answer = TypeVar("Answer", Embeddings, RerankScores)
 _NONE: Rerankers = MappingProxyType({})

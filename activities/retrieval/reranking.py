@@ -12,7 +12,7 @@ from mnestic.memory.models.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
-from mnestic.memory.ports import Reranker
+from mnestic.memory.retrieval.ports import Reranker
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy
 from mnestic.memory.retrieval.ranking import Ranked, rerank
 

@@ -98,7 +98,7 @@ def changed_policy(policy: MaintenancePolicy, path: str, value: Any) -> Maintena
     for name in above:
         place = place.get(name) if isinstance(place, dict) else None
     if not isinstance(place, dict) or last not in place:
-        why = f"is not known; there are {', '.join(_paths(document))}"
+        why = f"is not known; there are {', '.join(paths_of(document))}"
         raise InvalidInputError(what=f"maintenance policy {path[:140]}", why=why)
     place[last] = value
     try:
@@ -108,9 +108,10 @@ def changed_policy(policy: MaintenancePolicy, path: str, value: Any) -> Maintena
         raise InvalidInputError(what=f"maintenance policy {path}", why=why) from None
 
 
-def _paths(document: Mapping[str, Any], before: str = "") -> list[str]:
-    """The paths of all values."""
-    paths = []
+def paths_of(document: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """The values of a policy as JSON, each under its path."""
+    values: dict[str, Any] = {}
     for name, value in document.items():
-        paths += _paths(value, f"{before}{name}.") if isinstance(value, dict) else [before + name]
-    return paths
+        path = before + name
+        values |= paths_of(value, f"{path}.") if isinstance(value, dict) else {path: value}
+    return values

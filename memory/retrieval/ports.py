@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportanceBasis
     from mnestic.memory.models.costs import InjectedTokens
+    from mnestic.memory.models.messages import RerankScores
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
     from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
     from mnestic.memory.retrieval.search import (
@@ -124,5 +125,29 @@ class NoteSource(Protocol):
 
         Raises:
             NotesUnavailableError: the vault as a whole cannot be read, or not in time.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Tells how relevant texts are to a question, which it reads together with each of them."""
+
+    @property
+    def name(self) -> str:
+        """Which reranker it is."""
+        ...
+
+    @property
+    def model(self) -> str | None:
+        """The model that it asks, whose calls are limited and written down; None for a local one."""
+        ...
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> RerankScores:
+        """How relevant each text is, absolute: it depends on the question and the text alone.
+
+        Raises:
+            ModelUnavailableError: as of `Extractor.extract`.
+            ModelMisconfiguredError: likewise.
+            ModelRefusedError: likewise; also for relevances that are too few, too many, or not from 0 to 1.
         """
         ...

@@ -45,10 +45,6 @@ class _Commands(LazyGroup):
             f"{_CLI}.servers:migrate_schema",
             "Upgrade the database's schema to this version, and restore its roles and rights.",
         ),
-        "index": (
-            f"{_CLI}.servers:index",
-            "Build the missing vector indexes of the tenant's large memories; reads and writes continue.",
-        ),
         "doctor": (
             f"{_CLI}.doctor:doctor",
             "Check each part of the installation, and say how to repair what is broken.",

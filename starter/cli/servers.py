@@ -1,8 +1,7 @@
-"""`mnestic up`, `worker`, `migrate` and `index`: servers, workers and the database."""
+"""`mnestic up`, `worker` and `migrate`: servers, workers and the database."""
 
 import asyncio
 import signal
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -69,30 +68,6 @@ def migrate_schema(as_json: AsJson = False) -> None:
         print_json({"schema": version})
     else:
         out.print(f"The schema is at version {version}.")
-
-
-def index(as_json: AsJson = False) -> None:
-    """Build the missing vector indexes of the tenant's large memories; reads and writes continue."""
-    from mnestic.starter.memory_wiring import find_database
-    from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
-
-    settings = command_settings()
-    _, admin_url = find_database(settings)
-    with err.status("Building indexes …"):
-        indexed = index_vectors(admin_url.get_secret_value(), settings.tenant_id)
-    if as_json:
-        print_json(
-            {
-                "built": [asdict(vector_index) for vector_index in indexed.built],
-                "dropped": indexed.dropped,
-            }
-        )
-        return
-    for vector_index in indexed.built:
-        out.print(
-            f"Built an index for {vector_index.agent_id} ({vector_index.model}).", markup=False
-        )
-    out.print(f"{len(indexed.built)} indexes built, {indexed.dropped} dropped.")
 
 
 async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:

@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from datetime import datetime
 from typing import Any
 
-from temporalio.client import Client, WorkflowHandle
+from temporalio.client import WorkflowHandle
 
 from mnestic.memory.maintenance.policies import (
     SETTING,
@@ -21,29 +21,28 @@ from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule, MaintenanceSchedules
 from mnestic.starter.rpc import rpc_errors
+from mnestic.starter.temporal_connection import TemporalConnection
 
 
 class MaintenanceClient(ChecksTexts):
     """Maintains the memory of a tenant."""
 
-    def __init__(
-        self, temporal: Client, memory: Memory, *, tenant_id: str, task_queue: str, address: str
-    ) -> None:
+    def __init__(self, connection: TemporalConnection, memory: Memory, *, tenant_id: str) -> None:
         """Prepares the client.
 
         Args:
-            temporal: Where runs are started, and where the Schedules are.
+            connection: Where runs are started, and where the Schedules are.
             memory: Where the policy and the reports are.
             tenant_id: The tenant.
-            task_queue: That of jobs; maintenance has one beside it.
-            address: Temporal's address, for errors.
 
         Raises:
             InvalidInputError: the tenant is no id.
         """
-        self._temporal, self._memory, self._address = temporal, memory, address
-        self._tenant_id, self._task_queue = check_id(tenant_id, what="tenant"), task_queue
-        self._schedules = MaintenanceSchedules(temporal, tenant_id=tenant_id, task_queue=task_queue)
+        self._connection, self._memory = connection, memory
+        self._tenant_id = check_id(tenant_id, what="tenant")
+        self._schedules = MaintenanceSchedules(
+            connection.temporal, tenant_id=tenant_id, task_queue=connection.task_queue
+        )
 
     async def policy(self) -> MaintenancePolicy:
         """The policy in force."""
@@ -96,11 +95,11 @@ class MaintenanceClient(ChecksTexts):
             tenant_id=self._tenant_id, kind=kind, agent_id=agent_id, dry_run=dry_run
         )
         with self._rpc_errors():
-            return await self._temporal.start_workflow(
+            return await self._connection.temporal.start_workflow(
                 MAINTENANCE,
                 request,
                 id=f"{maintenance_workflow_id(self._tenant_id, kind)}-{uuid.uuid4().hex[:12]}",
-                task_queue=maintenance_queue(self._task_queue),
+                task_queue=maintenance_queue(self._connection.task_queue),
                 result_type=MaintenanceReport,
             )
 
@@ -158,7 +157,7 @@ class MaintenanceClient(ChecksTexts):
             await self._schedules.backfill(kind, since=since, until=until)
 
     def _rpc_errors(self) -> AbstractContextManager[None]:
-        return rpc_errors(self._address, job_id=f"maintenance of {self._tenant_id}")
+        return rpc_errors(self._connection.address, job_id=f"maintenance of {self._tenant_id}")
 
     def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         return self._memory.transaction(

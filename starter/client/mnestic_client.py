@@ -72,6 +72,7 @@ class MnesticClient(MemoryConnection):
         super().__init__(memory, settings=settings, models=models, lazy_temporal=lazy_temporal)
         self.temporal, self.endpoints = temporal, endpoints
         self._extraction = ExtractionStarts(lazy_temporal, tenant_id=settings.tenant_id)
+        self.maintenance = MaintenanceClient(connection, memory, tenant_id=settings.tenant_id)
         self._jobs = JobCalls(
             temporal=temporal, memory=memory, settings=settings, endpoints=endpoints
         )
@@ -107,17 +108,6 @@ class MnesticClient(MemoryConnection):
             self.temporal, self._memory, agent_id=agent_id, settings=self.settings, address=address
         )
 
-    @property
-    def maintenance(self) -> MaintenanceClient:
-        """The maintenance of the tenant's memory."""
-        return MaintenanceClient(
-            self.temporal,
-            self._memory,
-            tenant_id=self.settings.tenant_id,
-            task_queue=self.settings.task_queue,
-            address=self.endpoints.temporal_address,
-        )
-
     async def start_job(
         self,
         plan: Plan,
@@ -130,8 +120,7 @@ class MnesticClient(MemoryConnection):
     ) -> str:
         """Starts a job and returns its id.
 
-        Queued jobs of priority 1 run first and jobs of priority 5 last; the default is 3. Within a priority,
-        tenants take turns.
+        Queued jobs of priority 1 run first, of 5 last; the default is 3. Within a priority, tenants take turns.
 
         Raises:
             InvalidInputError: the plan or an id is invalid, there is no such priority, or inputs are too large

@@ -229,6 +229,10 @@ class PostgresTransaction:
         """See the port."""
         self.unit.wrote(action, target, reason=reason)
 
+    def discard(self) -> None:
+        """See the port."""
+        self.unit.discard()
+
     async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
         """See the port."""
         await self._stores.ledger.complete(operation, result)

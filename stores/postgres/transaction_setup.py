@@ -14,6 +14,7 @@ from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of,
 
 _BEGIN: Query = ("BEGIN", ())
 _BEGIN_CONSISTENT: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ", ())
+ROLLBACK: Query = ("ROLLBACK", ())
 COMMIT: Query = ("COMMIT", ())  # else the pool undoes it, and the driver forgets what is prepared
 _WRITING = """
 SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,

@@ -26,7 +26,7 @@ from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
-from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
+from mnestic.stores.postgres.transaction_setup import COMMIT, ROLLBACK, begin_statements
 
 Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
@@ -66,7 +66,7 @@ class UnitOfWork:
         self.actor = actor
         self.may_write = write
         self._is_consistent = consistent
-        self._is_begun = self._is_over = False
+        self._is_begun = self._is_over = self._is_discarded = False
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
         self._events: list[MemoryEvent] = []
@@ -169,8 +169,15 @@ class UnitOfWork:
             work, _ = self._before_commit.popitem()
             await work()
 
+    def discard(self) -> None:
+        """Has the end of the transaction undo all that it has written."""
+        self._is_discarded = True
+
     async def finish(self) -> None:
         """Does what follows from the writes, writes what every transaction leaves behind, and commits."""
+        if self._is_discarded:
+            await self.rows_of(ROLLBACK)
+            return
         await self._follow_writes()
         last = [*self._at_end]
         if self._wrote or self._knows_more or self._events:

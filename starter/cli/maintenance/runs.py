@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.maintenance.policies import MaintenanceKind, paths_of
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
@@ -17,6 +17,7 @@ from mnestic.starter.cli.output import (
 )
 
 if TYPE_CHECKING:
+    from mnestic.memory.maintenance.policies import MaintenancePolicy
     from mnestic.memory.maintenance.reports import MaintenanceReport
 
 app = typer.Typer(
@@ -103,13 +104,13 @@ def reports(
 
 
 @policy_app.command("get")
-def get_policy() -> None:
-    """Show the policy as JSON."""
+def get_policy(as_json: AsJson = False) -> None:
+    """Show the policy."""
 
     async def work() -> None:
         async with await connect_client() as client:
             policy = await client.maintenance.policy()
-        print_json(policy.model_dump(mode="json"))
+        _print_policy(policy, as_json=as_json)
 
     run(work())
 
@@ -118,6 +119,7 @@ def get_policy() -> None:
 def set_policy(
     path: Annotated[str, typer.Argument(help="Such as nightly.times.hour; `get` shows all.")],
     value: Annotated[str, typer.Argument(help="JSON, or text.")],
+    as_json: AsJson = False,
 ) -> None:
     """Change one value of the policy; the Schedule follows."""
     from mnestic.starter.cli.values import parse_value
@@ -127,6 +129,15 @@ def set_policy(
     async def work() -> None:
         async with await connect_client() as client:
             policy = await client.maintenance.set_policy(path, parsed)
-        print_json(policy.model_dump(mode="json"))
+        _print_policy(policy, as_json=as_json)
 
     run(work())
+
+
+def _print_policy(policy: "MaintenancePolicy", *, as_json: bool) -> None:
+    document = policy.model_dump(mode="json")
+    if as_json:
+        print_json(document)
+        return
+    rows = [(path, "" if value is None else value) for path, value in paths_of(document).items()]
+    print_table(("path", "value"), rows, empty="")

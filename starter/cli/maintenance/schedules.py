@@ -43,25 +43,25 @@ def list_(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def pause(kind: Kind, note: Note = None) -> None:
+def pause(kind: Kind, note: Note = None, as_json: AsJson = False) -> None:
     """Pause a Schedule until it is resumed."""
 
     async def work() -> None:
         async with await connect_client() as client:
             await client.maintenance.pause(kind, note=note)
-        out.print(f"{kind} is paused.")
+        _print(kind, state="paused", as_json=as_json)
 
     run(work())
 
 
 @app.command()
-def resume(kind: Kind, note: Note = None) -> None:
+def resume(kind: Kind, note: Note = None, as_json: AsJson = False) -> None:
     """Resume a paused Schedule."""
 
     async def work() -> None:
         async with await connect_client() as client:
             await client.maintenance.resume(kind, note=note)
-        out.print(f"{kind} is active.")
+        _print(kind, state="active", as_json=as_json)
 
     run(work())
 
@@ -71,6 +71,7 @@ def backfill(
     kind: Kind,
     since: Annotated[str, typer.Option(help="Beginning of the period, such as 2026-03-01.")],
     until: Annotated[str, typer.Option(help="Its end; default: now.")] = "now",
+    as_json: AsJson = False,
 ) -> None:
     """Start the runs of a period in the past, one after the other."""
     begins = parse_timestamp(since, what="--since")
@@ -81,6 +82,17 @@ def backfill(
     async def work() -> None:
         async with await connect_client() as client:
             await client.maintenance.backfill(kind, since=begins, until=ends)
-        out.print(f"{kind} runs for {begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M} are queued.")
+        if as_json:
+            print_json({"kind": kind, "since": begins, "until": ends})
+        else:
+            period = f"{begins:%Y-%m-%d %H:%M} to {ends:%Y-%m-%d %H:%M}"
+            out.print(f"{kind} runs for {period} are queued.", highlight=False)
 
     run(work())
+
+
+def _print(kind: MaintenanceKind, *, state: str, as_json: bool) -> None:
+    if as_json:
+        print_json({"kind": kind, "state": state})
+    else:
+        out.print(f"{kind} is {state}.")

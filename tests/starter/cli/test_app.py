@@ -32,10 +32,7 @@ def test_the_commands_are_those_that_are_promised() -> None:
         *(("job", name) for name in ("start", "list", "show", "resume", "cancel", "result")),
         *(("memory", name) for name in ("ingest", "add", "show", "list", "stats")),
         *(("memory", "record", name) for name in ("get", "set", "list")),
-        *(
-            (name,)
-            for name in ("up", "worker", "deploy", "migrate", "index", "doctor", "config", "demo")
-        ),
+        *((name,) for name in ("up", "worker", "deploy", "migrate", "doctor", "config", "demo")),
     }
 
     assert promised <= set(ALL)
@@ -44,6 +41,7 @@ def test_the_commands_are_those_that_are_promised() -> None:
 def test_each_command_explains_itself_and_has_json(cli: Cli) -> None:
     names = ("facts", "keep-outs", "parked", "predicates", "record", "settings")
     groups = {(), ("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
+    groups |= {("maintenance",), ("maintenance", "policy"), ("schedules",)}
     has_none = {*groups, ("memory", "export")}  # which is always lines of JSON
 
     for words in ALL:
@@ -129,7 +127,7 @@ def test_a_tenant_that_is_no_id_is_refused_before_anything_is_done(
         ("memory", "add", "x y z", "--agent", "q"),
         ("memory", "search", "x y z", "--agent", "q"),
         ("job", "list"),
-        ("index",),
+        ("schedules", "list"),
         ("config",),
     )
 

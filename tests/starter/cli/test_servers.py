@@ -102,11 +102,6 @@ def test_a_database_that_was_never_migrated_says_how(
         assert "run `mnestic migrate`" in refused.error(code=2), words
 
 
-def test_small_memories_get_no_index(wired: Cli) -> None:
-    assert wired("index", "--json").document == {"built": [], "dropped": 0}
-    assert wired("index").out == "0 indexes built, 0 dropped.\n"
-
-
 def test_migrate_brings_a_new_database_to_this_version(
     wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
 ) -> None:
@@ -160,7 +155,7 @@ def test_a_port_in_use_is_named_with_who_has_it(cli: Cli, option: str, taken_por
     "words",
     [
         *COMMANDS[:-1],
-        *(("migrate",), ("index",), ("deploy",), ("costs",), ("stats", "--agent", "a")),
+        *(("migrate",), ("schedules", "list"), ("deploy",), ("costs",), ("stats", "--agent", "a")),
         *(
             ("job", "show", "j"),
             ("job", "resume", "j"),

@@ -12,8 +12,12 @@ from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.names import maintenance_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import (
+    create_schedules,
+    maintenance_activities,
+    make_maintenance_worker,
+)
 from mnestic.starter.settings import Settings
-from mnestic.worker import create_schedules, maintenance_activities, make_maintenance_worker
 
 Until = Callable[..., Awaitable[Any]]
 

@@ -26,6 +26,8 @@ CREATE TABLE mnestic.maintenance_run (
     problems jsonb NOT NULL,
     PRIMARY KEY (tenant_id, id)
 );
+ALTER TABLE mnestic.maintenance_run ALTER COLUMN tenant_id SET (n_distinct = 10),
+ ALTER COLUMN agent_id SET (n_distinct = 10);
 CREATE INDEX maintenance_run_by_time ON mnestic.maintenance_run (tenant_id, started_at, id);
 GRANT SELECT, INSERT ON mnestic.maintenance_run TO mnestic_app;
 ALTER TABLE mnestic.maintenance_run ENABLE ROW LEVEL SECURITY;
