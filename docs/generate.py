@@ -27,7 +27,6 @@ from mnestic.starter.client.facts import FactClient
 from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.inbox import InboxClient
-from mnestic.starter.client.maintenance import MaintenanceClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient
@@ -37,6 +36,7 @@ from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.client.records import RecordClient
 from mnestic.starter.client.retrieval_log import RetrievalLogClient
 from mnestic.starter.client.working_memory import WorkingMemoryClient
+from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores import postgres
 from mnestic.stores.postgres.tables import Table

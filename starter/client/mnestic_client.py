@@ -27,7 +27,6 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.job_calls import JobCalls
-from mnestic.starter.client.maintenance import MaintenanceClient
 from mnestic.starter.client.memory_connection import MemoryConnection, open_models
 from mnestic.starter.deployments import POLLS_WITHIN
 from mnestic.starter.jobs.forks import ForkTerms
@@ -37,6 +36,7 @@ from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.jobs.start import check_job
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
+from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.temporal_connection import TemporalConnection

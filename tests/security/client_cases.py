@@ -23,6 +23,7 @@ from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
+from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
@@ -136,6 +137,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "memory": lambda c, k: c.memory(AGENT).records.get("secrets", "place"),  # noqa: ARG005
     "inbox": lambda c, k: c.inbox(AGENT).status(),  # noqa: ARG005
     "predicates": lambda c, k: c.predicates().list(),  # noqa: ARG005
+    "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
 }
 MEMORY_CASES: Mapping[str, Case] = {
@@ -230,6 +232,21 @@ PREDICATE_CASES: Mapping[str, Case] = {
     "list": lambda p, k: p.list(),  # noqa: ARG005
     "set": lambda p, k: p.set("lives_in", cardinality="multi"),  # noqa: ARG005
 }
+IMPORTANCE_CASES: Mapping[str, Case] = {
+    "get": lambda i, k: i.get(),  # noqa: ARG005
+    "change": lambda i, k: i.change(recency=0.2),  # noqa: ARG005
+    "reset": lambda i, k: i.reset("recency"),  # noqa: ARG005
+}
+MAINTENANCE_CASES: Mapping[str, Case] = {
+    "policy": lambda m, k: m.policy(),  # noqa: ARG005
+    "set_policy": lambda m, k: m.set_policy("nightly.times.hour", 4),  # noqa: ARG005
+    "start": lambda m, k: maintained(m),  # noqa: ARG005
+    "list_reports": lambda m, k: m.list_reports("nightly"),  # noqa: ARG005
+    "list_schedules": lambda m, k: m.list_schedules(),  # noqa: ARG005
+    "pause": lambda m, k: m.pause("nightly", note="mine"),  # noqa: ARG005
+    "resume": lambda m, k: m.resume("nightly"),  # noqa: ARG005
+    "backfill": lambda m, k: m.backfill("nightly", since=NOON, until=NOON + timedelta(days=1)),  # noqa: ARG005
+}
 DEPLOYMENT_CASES: Mapping[str, Case] = {
     "find_move": lambda d, k: d.find_move(k.job),
     "find_safe_move": lambda d, k: d.find_safe_move(k.job),
@@ -253,6 +270,8 @@ OPENED: Mapping[str, tuple[Callable[[MnesticClient], Any], Mapping[str, Case]]] 
     "MemoryClient": (lambda client: client.memory(AGENT), MEMORY_CASES),
     "InboxClient": (lambda client: client.inbox(AGENT), INBOX_CASES),
     "PredicateClient": (lambda client: client.predicates(), PREDICATE_CASES),
+    "ImportanceClient": (lambda client: client.importance(), IMPORTANCE_CASES),
+    "MaintenanceClient": (lambda client: client.maintenance, MAINTENANCE_CASES),
     "Deployment": (deployment, DEPLOYMENT_CASES),
     "": (lambda client: client, FUNCTION_CASES),
 }
@@ -261,6 +280,12 @@ CASES = {
     for client, (opened, cases) in OPENED.items()
     for name, case in cases.items()
 }
+
+
+async def maintained(maintenance: MaintenanceClient) -> Any:
+    """What a run of one's own has counted."""
+    report = await (await maintenance.start("nightly", agent_id=AGENT)).result()
+    return report.counts
 
 
 async def given(value: Any) -> Any:

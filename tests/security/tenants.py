@@ -30,6 +30,7 @@ from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.cursors import encode_cursor
@@ -148,7 +149,17 @@ async def running_worker(client: MnesticClient) -> AsyncIterator[None]:
         summariser=LocalSummariser(),
         auto=auto_retriever(client.settings, client._models),
     )
-    async with make_worker(client.temporal, client.settings, activities=[*given, echo]):
+    admin_url = client.settings.database_admin_url
+    assert admin_url is not None
+    maintenance = make_maintenance_worker(
+        client.temporal,
+        client.settings,
+        activities=maintenance_activities(client._memory, admin_url=admin_url.get_secret_value()),
+    )
+    async with (
+        make_worker(client.temporal, client.settings, activities=[*given, echo]),
+        maintenance,
+    ):
         yield
 
 
@@ -189,6 +200,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         finished = await _finished_job(client)
         waiting = await _waiting_job(client, session_id="s2")
         await memory.auto_retrieve(QUESTION, "chat")
+        await (await client.maintenance.start("nightly")).result()
         shown = await memory.preview_forget("project falcon")
         forgetting = await memory.forgetting.start("project falcon", confirm=shown.token)
         purged = await forgetting.result()
@@ -316,6 +328,8 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     _, episodes = await memory.episodes.list(limit=1)
     _, of_entries = await memory.entries.list(EntryQuery(), limit=1)
     _, retrievals = await memory.retrieval_log.list(limit=1)
+    ((report,), _) = await client.maintenance.list_reports()
+    reports = encode_cursor(report.started_at.isoformat(), report.id)
     facts, of_facts = await memory.facts.list(limit=1)
     lessons, _ = await memory.parked.list()
     claims = [claim for fact in facts for claim in (await memory.facts.why(fact.id))[1]]
@@ -346,5 +360,6 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
             "entries": of_entries,
             "retrievals": retrievals,
             "facts": of_facts,
+            "reports": reports,
         },
     )

@@ -38,6 +38,7 @@ from mnestic.starter.client.records import RecordClient
 from mnestic.starter.client.retrieval_log import RetrievalLogClient
 from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 
 BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
 _LONG = 5  # seconds
@@ -160,6 +161,14 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "interaction": {"content": "Hi.", "speaker": "Mara"},
     },
     PredicateClient: {"set": {"name": "likes"}},
+    MaintenanceClient: {
+        "set_policy": {"path": "nightly.times.hour", "value": 4},
+        "start": {"kind": "nightly"},
+        "list_reports": {},
+        "pause": {"kind": "nightly"},
+        "resume": {"kind": "nightly"},
+        "backfill": {"kind": "nightly", "since": AT, "until": AT},
+    },
 }
 # The names that `**more` stands for.
 MORE: Mapping[tuple[type, str], tuple[str, ...]] = {
@@ -280,6 +289,7 @@ def target_of(client: MnesticClient, of: type) -> Any:
         MnesticClient: client,
         InboxClient: client.inbox("ada"),
         PredicateClient: client.predicates(),
+        MaintenanceClient: client.maintenance,
     }[of]
 
 

@@ -25,6 +25,7 @@ from mnestic.memory.names import (
     AGENT_JOB,
     FORGET_TOPIC,
     INGEST_MESSAGES,
+    MAINTENANCE,
     inbox_workflow_id,
     job_workflow_id,
 )
@@ -38,6 +39,7 @@ from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
+from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.plugin import MnesticPlugin
 from tests.security.own_workflow import Asked, Own
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
@@ -257,6 +259,7 @@ STARTS = {
     AGENT_INBOX: AgentInbox,
     INGEST_MESSAGES: IngestMessages,
     FORGET_TOPIC: ForgetTopic,
+    MAINTENANCE: Maintenance,
 }
 
 

@@ -17,6 +17,7 @@ from mnestic.memory.errors import InvalidPlanError, JobFailedError
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.names import OWN_TOOLS, tenant_of_workflow
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import maintenance_activities
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.plugin import MnesticPlugin
@@ -44,6 +45,13 @@ WAIT = {
 }
 CONTEXT = {"cursor_node": "k", "plan_decision_id": "p"}
 # What each activity is asked, beside whose memory it is; what reads its own workflow alone has None.
+REPORT = {
+    "id": "r",
+    "kind": "nightly",
+    "agents": 0,
+    "counts": {},
+    **dict.fromkeys(("scheduled_at", "started_at", "finished_at"), "2026-03-01T00:00:00Z"),
+}
 ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
     "mnestic.remember": {"write": {"note": "mine now", "records": [
         {"namespace": "secrets", "key": "place", "value": "mine now"}]}},
@@ -71,6 +79,9 @@ ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
     "mnestic.purge_topic": {"forgetting_id": "f", "table": "entry"},
     "mnestic.finish_forgetting": {"forgetting_id": "f"},
     "mnestic.renew_statistics": {"forgetting_id": "f"},
+    "mnestic.maintain_agents": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
+    "mnestic.index_vectors": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
+    "mnestic.finish_maintenance": {"report": REPORT},
 }  # fmt: skip
 GUARDED = sorted(name for name, asked in ARGUMENTS.items() if asked is not None)
 
@@ -78,6 +89,7 @@ GUARDED = sorted(name for name, asked in ARGUMENTS.items() if asked is not None)
 def registered(memory: PostgresMemory) -> dict[str, Callable[..., Any]]:
     """All activities of this package, by name."""
     given = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+    given += maintenance_activities(memory, admin_url="")  # which refuses before it connects
     return {str(activity._Definition.must_from_callable(each).name): each for each in given}
 
 
@@ -199,7 +211,9 @@ def test_a_tenant_is_read_from_the_ids_of_our_workflows_alone() -> None:
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("kind", ["AgentJob", "AgentInbox", "IngestMessages", "ForgetTopic"])
+@pytest.mark.parametrize(
+    "kind", ["AgentJob", "AgentInbox", "IngestMessages", "ForgetTopic", "Maintenance"]
+)
 async def test_a_workflow_that_is_given_another_tenant_fails_at_once(
     client: MnesticClient, victim: Victim, admin_url: str, kind: str
 ) -> None:
@@ -208,6 +222,7 @@ async def test_a_workflow_that_is_given_another_tenant_fails_at_once(
     scope = {"tenant_id": theirs, "agent_id": "ada", "session_id": "s1"}
     plan = {"name": "p", "nodes": [{"id": "a", "kind": "remember", "note": "n", "next": "end"}]}
     given = {"job_id": "j", "scope": scope, "plan": plan, "forgetting_id": "f", **scope}
+    given["kind"] = "nightly"
 
     with pytest.raises(WorkflowFailureError) as failed:
         await client.temporal.execute_workflow(
