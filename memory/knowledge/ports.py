@@ -211,10 +211,6 @@ class EntryStore(Protocol):
         """
         ...
 
-    async def set_importance(self, importances: Mapping[str, float]) -> None:
-        """Gives entries, whatever their kind, other importances by id; those that are gone are passed over."""
-        ...
-
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """Removes entries from everywhere; returns how many there were."""
         ...

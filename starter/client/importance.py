@@ -3,7 +3,6 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Unpack
 
-from mnestic.activities.knowledge.importances import measure_importances
 from mnestic.memory.knowledge.importance import (
     IMPORTANCE_POLICY,
     ImportancePolicy,
@@ -14,6 +13,8 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.client.keyword_arguments import ImportanceChanges
+
+_AGENTS = 1000  # listed at once
 
 
 class ImportanceClient(ChecksTexts):
@@ -76,10 +77,16 @@ class ImportanceClient(ChecksTexts):
         return await self._measured()
 
     async def _measured(self) -> tuple[ImportancePolicy, int]:
-        changed = await measure_importances(
-            self._memory, self._transaction, tenant_id=self._tenant_id
-        )
-        return await self.get(), changed
+        policy, changed, after = await self.get(), 0, None
+        while agents := await self._memory.list_agent_ids(
+            tenant_id=self._tenant_id, after=after, limit=_AGENTS
+        ):
+            for agent_id in agents:
+                async with self._transaction(agent_id, write=True) as transaction:
+                    now = await transaction.now()
+                    changed += await transaction.maintenance.renew_importance(now, policy)
+            after = agents[-1]
+        return policy, changed
 
     def _transaction(
         self, agent_id: str, *, write: bool

@@ -1,6 +1,6 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -29,11 +29,6 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 FACT = table(FactRow)
 _COUNT = read_query("count_entries")
 
-_SET_IMPORTANCE = text("""
-UPDATE mnestic.entry AS e SET importance = given.importance
-  FROM unnest(CAST(:ids AS text[]), CAST(:importances AS float8[])) AS given (id, importance)
- WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.id = given.id
-""")
 _TABLE_BYTES = text("""
 SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
   FROM unnest(ARRAY['resource', 'ingest_state', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
@@ -155,15 +150,6 @@ class PostgresEntryStore:
         await self._index.change(entries, before)
         self._unit.changed()
         self._unit.publish(entry_event("memory.changed", sorted(before)))
-
-    async def set_importance(self, importances: Mapping[str, float]) -> None:
-        """See the port."""
-        if not importances:
-            return
-        given = {"ids": list(importances), "importances": list(importances.values())}
-        await self._unit.run(_SET_IMPORTANCE, {**self._unit.owner, **given})
-        self._unit.wrote("entry.weigh", f"{len(importances)} entries")
-        self._unit.changed()
 
     async def remove(self, entry_ids: Sequence[str]) -> int:
         """See the port."""
