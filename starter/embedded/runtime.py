@@ -228,9 +228,11 @@ class EmbeddedRuntime:
 
     def _wiring(self) -> WorkerWiring:
         assert self._state.database_url is not None, "the runtime is not started"
+        assert self._state.database_admin_url is not None, "the runtime is not started"
         assert self._state.temporal_address is not None, "the runtime is not started"
         return WorkerWiring(
             database_url=self._state.database_url,
+            database_admin_url=self._state.database_admin_url,
             temporal_address=self._state.temporal_address,
             embedded=self._settings.temporal_address is None,
             task_queue=self._settings.task_queue,

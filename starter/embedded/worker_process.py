@@ -29,6 +29,7 @@ class WorkerWiring:
     """The environment of a worker. `embedded` means that Temporal is the runtime's, not the user's."""
 
     database_url: str
+    database_admin_url: str  # maintenance builds indexes as the owner of the tables
     temporal_address: str
     embedded: bool
     task_queue: str
@@ -43,6 +44,7 @@ class WorkerWiring:
         return {
             **inherited,
             "MNESTIC_DATABASE_URL": self.database_url,
+            "MNESTIC_DATABASE_ADMIN_URL": self.database_admin_url,
             "MNESTIC_DATA_DIR": str(self.data_dir),
             "MNESTIC_TASK_QUEUE": self.task_queue,
             "TEMPORAL_ADDRESS": self.temporal_address,

@@ -54,6 +54,7 @@ async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
 
 def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
     return WorkerWiring(
+        database_admin_url="postgresql://unused",
         database_url="postgresql://unused",
         temporal_address=target,
         embedded=True,
