@@ -327,6 +327,7 @@ def _terms(context: QueryContext) -> Terms:
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
+        acronyms={word.text: word.acronym for word in question.words if word.acronym},
         words=words.union(written_days(question.period), *written),
         name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
         tags=keys | query_tags(words),
@@ -393,5 +394,7 @@ def _is_known_by(relative: PossessiveReference, known: ResolvedTerms) -> bool:
 
 
 def _is_known(word: str, known: ResolvedTerms) -> bool:
-    """Whether some entry has the word, in any language."""
-    return any(one.entries for part in known.words.get(word, ()) for one in part.values())
+    """Whether some entry has the word, in any language, or as an acronym."""
+    return word in known.acronyms or any(
+        one.entries for part in known.words.get(word, ()) for one in part.values()
+    )

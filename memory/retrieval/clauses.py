@@ -14,10 +14,10 @@ from typing import NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.acronyms import content_terms
 from mnestic.memory.language.function_words import question_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.small_talk import is_small_talk
-from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval.query_parsing import QueryWord, QueryWords
@@ -68,14 +68,16 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
     "any ideas?", goes with the clause before it.
     """
     parts = [part for sentence in split_sentences(message) for part in _split_sentence(sentence)]
-    clauses = [_clause(text) for text in _joined(parts) if terms_of(text) or _has_pronoun(text)]
+    clauses = [
+        _clause(text) for text in _joined(parts) if content_terms(text) or _has_pronoun(text)
+    ]
     if any(clause.is_question for clause in clauses):
         clauses = [clause for clause in clauses if clause.is_question or _says_much(clause.text)]
     if len(clauses) <= 1:
         return (clauses[0] if clauses and len(parts) > 1 else _clause(message),)
     if len(clauses) <= MOST_CLAUSES:
         return tuple(clauses)
-    order = sorted(clauses, key=lambda one: (one.is_question, len(terms_of(one.text))))
+    order = sorted(clauses, key=lambda one: (one.is_question, len(content_terms(one.text))))
     chosen = {id(one) for one in order[-MOST_CLAUSES:]}
     return tuple(one for one in clauses if id(one) in chosen)
 
@@ -149,7 +151,7 @@ def _clause(text: str) -> Clause:
 
 def _says_much(text: str) -> bool:
     """Whether a remark says enough to be looked for beside a question: a few words, or a name or number."""
-    return len(terms_of(text)) >= _LEAST_TERMS or _NAME_OR_NUMBER.search(text) is not None
+    return len(content_terms(text)) >= _LEAST_TERMS or _NAME_OR_NUMBER.search(text) is not None
 
 
 def _asks(text: str) -> bool:
@@ -194,8 +196,8 @@ def _joined(parts: Sequence[str]) -> list[str]:
 def _goes_on(text: str) -> bool:
     """Whether a clause says too little by itself: a single word or number, or a question without content."""
     if _QUESTION_MARK.search(text) is None:
-        return len(terms_of(text)) <= 1 and not (_asks(text) or _has_pronoun(text))
-    terms, begins = terms_of(text), _patterns().opening.match(text) is not None
+        return len(content_terms(text)) <= 1 and not (_asks(text) or _has_pronoun(text))
+    terms, begins = content_terms(text), _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 
 

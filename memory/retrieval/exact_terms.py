@@ -33,6 +33,8 @@ _NUMBERED = re.compile(
     r"(?<![\w@./-])(?:(?P<name>[^\W\d_][\w+#]*(?:[.-][^\W_]+)*)[ \u00a0])?(?P<number>\d+(?:\.\d+)*)(?![\w%]|[.,:/-]\d|(?i:\s?[ap]m\b))"
 )
 
+_SIGNED = re.compile(r"(?<![\w&/.@#+-])(?P<name>[A-Za-z]{1,2})(?P<sign>\+\+|#)(?![\w+#])")
+
 
 class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -42,7 +44,7 @@ class _Words(DeferredModel):
 
 @dataclass(frozen=True, slots=True)
 class ExactTerms:
-    """The identifiers in a text, and its numbered names, each as the folded name and its number.
+    """The identifiers in a text, and its numbered names, each as the folded name and its number, or its sign as in C#.
 
     A long number by itself has the empty name.
     """
@@ -67,10 +69,11 @@ class ExactTerms:
 
 def find_exact_terms(text: str) -> ExactTerms:
     """The exact terms of a text."""
+    signed = tuple((match["name"].casefold(), match["sign"]) for match in _SIGNED.finditer(text))
     if _DIGIT.search(text) is None and "@" not in text and "." not in text:
-        return ExactTerms()
+        return ExactTerms(numbered=signed)
     identifiers = find_identifiers(text)
-    return ExactTerms(identifiers, (*_codes(identifiers), *_numbered(text, identifiers)))
+    return ExactTerms(identifiers, (*_codes(identifiers), *_numbered(text, identifiers), *signed))
 
 
 def set_identity(candidates: Candidates, terms: ExactTerms) -> None:

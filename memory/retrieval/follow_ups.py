@@ -10,9 +10,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from mnestic.memory.language.acronyms import content_terms
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.small_talk import has_letter_or_digit, is_small_talk, without_emoticons
-from mnestic.memory.language.terms import terms_of, words_of
+from mnestic.memory.language.terms import words_of
 from mnestic.memory.retrieval.auto_retrieval import ChannelMessage
 
 _FEW_TERMS = 2
@@ -82,4 +83,4 @@ def _asks_on(text: str) -> bool:
 
 
 def _terms(text: str) -> set[str]:
-    return {term for term in terms_of(without_emoticons(text)) if has_letter_or_digit(term)}
+    return {term for term in content_terms(without_emoticons(text)) if has_letter_or_digit(term)}

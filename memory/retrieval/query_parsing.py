@@ -12,6 +12,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.language.acronyms import Acronym, find_acronyms
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
@@ -97,7 +98,8 @@ class QueryWord(NamedTuple):
     """A word of a question, and whether it may be a name by itself.
 
     `is_capital`: it has a capital within a sentence, and no article. `is_acronym`: it has several capitals. `is_topic`: the question is about it, as about *Nate* in
-    "does Nate play". `is_owner`: it owns something, as in "Nate's turtles". `is_identifier`: it is a number, code or address.
+    "does Nate play". `is_owner`: it owns something, as in "Nate's turtles". `is_identifier`: it is a number, code or address. `acronym` is the normal form of
+    an acronym that text search takes for no word.
     """
 
     text: str
@@ -107,6 +109,7 @@ class QueryWord(NamedTuple):
     is_topic: bool = False
     is_owner: bool = False
     is_identifier: bool = False
+    acronym: str = ""
 
 
 class QueryWords(NamedTuple):
@@ -262,6 +265,7 @@ def _words(
     subject_at: int,
 ) -> Iterator[QueryWord]:
     before, end, named = "", 0, list(identifiers)
+    acronyms = find_acronyms(text)
     for number, match in enumerate(_WORD.finditer(text)):
         if number >= _MOST_WORDS:
             return
@@ -279,21 +283,30 @@ def _words(
             before = identifier.text
             yield QueryWord(identifier.text, may_name=True, is_identifier=True)
             continue
-        if runs := UNSPACED.findall(match[0]):
-            yield from (QueryWord(word, may_name=True) for run in runs for word in _segments(run))
+        if acronym := _acronym_at(match, acronyms):
+            end = max(end, acronym.end)
+            written = text[acronym.start : acronym.end]
+            yield QueryWord(written, may_name=True, is_acronym=True, acronym=acronym.key)
         else:
-            yield _word(
-                match[0],
-                before=before,
-                is_within=is_within,
-                is_subject=match.start() == subject_at,
-            )
+            is_subject = match.start() == subject_at
+            yield from _plain(match[0], before=before, is_within=is_within, is_subject=is_subject)
         before = match[0]
 
 
-def _segments(run: str) -> Iterator[str]:
-    """The content words of a run without spaces."""
-    return (run[start:end] for start, end in content_spans(run))
+def _plain(written: str, *, before: str, is_within: bool, is_subject: bool) -> Iterator[QueryWord]:
+    """A word that is no identifier and no acronym; of a run without spaces its content words."""
+    if runs := UNSPACED.findall(written):
+        segments = (run[start:end] for run in runs for start, end in content_spans(run))
+        yield from (QueryWord(segment, may_name=True) for segment in segments)
+    else:
+        yield _word(written, before=before, is_within=is_within, is_subject=is_subject)
+
+
+def _acronym_at(match: re.Match[str], acronyms: Sequence[Acronym]) -> Acronym | None:
+    """The acronym that a word belongs to."""
+    return next(
+        (one for one in acronyms if one.start < match.end() and match.start() < one.end), None
+    )
 
 
 def _word(written: str, *, before: str, is_within: bool, is_subject: bool) -> QueryWord:

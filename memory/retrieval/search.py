@@ -18,13 +18,14 @@ class QueryLexeme:
     """A word of a query as lexemes of the index, with its inverse document frequency.
 
     A misspelt word may have several lexemes. `word` is the word of the query; it is empty if it was misspelt, or if
-    the lexeme is a part of a word such as E-4042.
+    the lexeme is a part of a word such as E-4042. `is_acronym`: the lexeme is the normal form of an acronym.
     """
 
     lexemes: tuple[str, ...]
     weight: float
     is_known: bool
     word: str = ""
+    is_acronym: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class LexemeMatch(NamedTuple):
 class Terms:
     """What a query may name, before it is resolved against the agent's memory.
 
-    `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
+    `acronyms` are the normal forms of words that are acronyms. `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
     mean: the first of which there is an entry counts. `owners` are people whose relatives it may mean, and
     `kinship_predicates` the predicates of these relatives.
     """
@@ -72,6 +73,7 @@ class Terms:
     keys: frozenset[str]
     words: frozenset[str]
     model: str
+    acronyms: Mapping[str, str] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
     name_parts: frozenset[str] = frozenset()
     periods: tuple[Period, ...] = ()
@@ -95,7 +97,7 @@ class ResolvedTerms:
     """The terms of a query as the agent's memory knows them, and the size of that memory.
 
     `names` are the known names, by the key in the query. `words` are the parts of each word, each part as a lexeme by
-    language. `tags` are the keys that some entry has as a tag or an alias. `related` are relatives, as owner, predicate
+    language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag or an alias. `related` are relatives, as owner, predicate
     and name. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
     `entries`, `lexemes` and `vectors` count what the memory has. `knowledge` is the revision of the agent's memory in
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
@@ -105,6 +107,7 @@ class ResolvedTerms:
     words: Mapping[str, Sequence[Mapping[str, LexemeMatch]]]
     tags: frozenset[str]
     settings: Mapping[str, Any]
+    acronyms: Mapping[str, LexemeMatch] = field(default_factory=dict)
     related: frozenset[tuple[str, str, str]] = frozenset()
     period: Period | None = None
     languages: Collection[str] = ()

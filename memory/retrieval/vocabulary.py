@@ -88,13 +88,14 @@ def vocabulary_of(
             if alike:
                 share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                 misspelt[word] = ", ".join(alike)
-        is_whole = len(known.words[word]) == 1 and (entries or word not in slips)
+        is_whole = len(known.words.get(word, ())) == 1 and (entries or word not in slips)
         query_lexemes.append(
             QueryLexeme(
                 lexemes=lexemes,
                 weight=share * _rarity(min(entries, known.entries), of=known.entries),
                 is_known=bool(entries),
                 word=word if is_whole and word not in misspelt else "",
+                is_acronym=word in known.acronyms,
             )
         )
     best = sorted(query_lexemes, key=lambda one: one.weight, reverse=True)[:_MOST_WORDS]
@@ -116,6 +117,9 @@ def _telling(
     """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
     found, silent = [], silent_words(words)
     for word in words:
+        if acronym := known.acronyms.get(word):
+            found.append((word, dict([acronym]), LanguageVote(known.languages, is_known=True)))
+            continue
         if word in identifiers:
             mine = _written(word, known)
             found.append((word, mine, LanguageVote(known.languages, is_known=any(mine.values()))))

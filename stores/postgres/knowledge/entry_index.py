@@ -15,6 +15,7 @@ from sqlalchemy import Row, delete
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.entry_features import features_of
+from mnestic.memory.language.acronyms import find_acronyms
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
@@ -31,7 +32,7 @@ _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
 ENTRY, TERM = table(EntryRow), table(EntryTermRow)
 RELATED = "related"  # a term that is no name
-# Not keywords: those are words of the content, by which full text search finds it.
+# Not its keywords: those are words of the content, by which full text search finds it. Only acronyms are keywords of the index.
 _TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
@@ -157,5 +158,8 @@ def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
         for kind, column in _TERMS.items()
         for name in getattr(entry, column)
     }
+    acronyms = {
+        (entry.id, "keyword", one.key) for entry in entries for one in find_acronyms(entry.content)
+    }
     related = {(entry.id, RELATED, name) for entry in entries for name in entry.related}
-    return sorted(named | related, key=itemgetter(1, 2, 0))
+    return sorted(named | acronyms | related, key=itemgetter(1, 2, 0))

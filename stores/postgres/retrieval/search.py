@@ -71,6 +71,7 @@ class PostgresSearchStore:
             **self._unit.owner,
             "keys": sorted({*terms.keys, *terms.tags}),
             "words": sorted(terms.words),
+            "acronyms": sorted({*terms.acronyms.values()}),
             "name_parts": sorted(terms.name_parts),
             "owners": sorted(terms.owners),
             "kinship_predicates": sorted(terms.kinship_predicates),
@@ -169,6 +170,11 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
             for term, found in keys.items()
         },
         words={word: [*parts.values()] for word, parts in words.items()},
+        acronyms={
+            word: LexemeMatch(key, row.acronyms[key])
+            for word, key in terms.acronyms.items()
+            if key in (row.acronyms or {})
+        },
         tags=terms.tags.intersection(row.tags or ()),
         related=frozenset(tuple(one) for one in row.related or ()),
         period=None if row.period is None else terms.periods[row.period - 1],
@@ -196,7 +202,8 @@ def _full_names(parts: Sequence[Sequence[Any]]) -> dict[str, str]:
 def _sources(search: Search) -> dict[str, Any]:
     """The parameters of each source; sources that are not needed get empty arrays."""
     query, by_meaning = search.query, search.query.mode == "semantic"
-    words = _postings(Vocabulary() if by_meaning else search.vocabulary)
+    searched = Vocabulary() if by_meaning else search.vocabulary
+    words, acronyms = _postings(searched), _postings(searched, are_acronyms=True)
     name_words = _postings(search.name_vocabulary)
     asks_more = any(one.is_known for one in search.vocabulary.query_lexemes)
     names = () if asks_more else sorted(search.names)
@@ -208,6 +215,9 @@ def _sources(search: Search) -> dict[str, Any]:
         "lexemes": [lexeme for lexeme, *_ in words],
         "lexeme_weights": [weight for _, weight, _ in words],
         "lexeme_bits": [bit for *_, bit in words],
+        "acronyms": [key for key, *_ in acronyms],
+        "acronym_weights": [weight for _, weight, _ in acronyms],
+        "acronym_bits": [bit for *_, bit in acronyms],
         "name_lexemes": [lexeme for lexeme, *_ in name_words],
         "name_lexeme_weights": [weight for _, weight, _ in name_words],
         "average_length": search.vocabulary.average_length,
@@ -294,12 +304,14 @@ _PROPAGATED_SHARE = (
 )
 
 
-def _postings(vocabulary: Vocabulary) -> list[tuple[str, float, int]]:
-    """The known lexemes of words, with the weight and the bit of each word."""
+def _postings(
+    vocabulary: Vocabulary, *, are_acronyms: bool = False
+) -> list[tuple[str, float, int]]:
+    """The known lexemes of words, or of acronyms, with the weight and the bit of each."""
     return [
         (lexeme, one.weight, 1 << place)
         for place, one in enumerate(vocabulary.query_lexemes)
-        if one.is_known
+        if one.is_known and one.is_acronym == are_acronyms
         for lexeme in one.lexemes
     ]
 

@@ -54,19 +54,29 @@ allowed AS MATERIALIZED (
                 SELECT f.category = ANY(CAST(%(categories)s AS text[])) FROM mnestic.fact AS f
                  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id))
 ),
--- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies.
+-- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies. An
+-- acronym counts once, as in an entry of average length.
 by_words AS MATERIALIZED (
+    SELECT number, sum(score) AS score, bit_or(bit) AS bits FROM (
     SELECT p.entry_number AS number,
-           sum(a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
-               * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8))))) AS score,
-           bit_or(a.bit) AS bits
+           a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
+               * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8)))) AS score,
+           a.bit
       FROM unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]), CAST(%(lexeme_bits)s AS bigint[]))
         AS a (lexeme, weight, bit)
      CROSS JOIN LATERAL (
         SELECT entry_number, frequency, length FROM mnestic.posting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
-     WHERE NOT CAST(%(is_filtered)s AS boolean) OR p.entry_number IN (SELECT number FROM allowed)
-     GROUP BY p.entry_number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
+     UNION ALL
+    SELECT t.entry_number, a.weight, a.bit
+      FROM unnest(CAST(%(acronyms)s AS text[]), CAST(%(acronym_weights)s AS float8[]), CAST(%(acronym_bits)s AS bigint[]))
+        AS a (term, weight, bit)
+     CROSS JOIN LATERAL (
+        SELECT entry_number FROM mnestic.entry_term
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'keyword' AND term = a.term OFFSET 0) AS t
+    ) AS found
+     WHERE NOT CAST(%(is_filtered)s AS boolean) OR number IN (SELECT number FROM allowed)
+     GROUP BY number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
 ),
 -- Words of names, if the query has no other known word, or the named people are not speakers.
 by_name_words AS MATERIALIZED (

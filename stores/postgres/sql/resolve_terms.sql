@@ -97,6 +97,15 @@ word AS (
       LEFT JOIN mnestic.lexeme AS l
         ON l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = x.lexeme
 ),
+-- Acronyms that some entry has, with their numbers of entries.
+acronym AS (
+    SELECT k.term, n.entries
+      FROM unnest(CAST(%(acronyms)s AS text[])) AS k (term)
+     CROSS JOIN LATERAL (SELECT count(*) AS entries FROM mnestic.entry_term
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'keyword'
+                            AND term = k.term) AS n
+     WHERE n.entries > 0
+),
 -- The relatives of the owners, by facts that are valid now.
 related AS (
     SELECT o.name AS subject_key, k.predicate, f.object_key
@@ -133,6 +142,7 @@ SELECT now() AS now,
        (SELECT json_agg(json_build_array(part, term, speakers)) FROM by_part) AS name_parts,
        (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
        (SELECT json_agg(json_build_array(word, part, language, lexeme, entries) ORDER BY word, part) FROM word) AS words,
+       (SELECT json_object_agg(term, entries) FROM acronym) AS acronyms,
        (SELECT json_agg(json_build_array(subject_key, predicate, object_key)) FROM related) AS related,
        (SELECT place FROM period) AS period
   FROM (SELECT) AS always
