@@ -107,9 +107,15 @@ class ValueClasses:
         return self.is_of(token, word_class) or self.amount_of(token, word_class) is not None
 
     def _is_name(self, token: Token) -> bool:
-        is_capital = token.text[:1].isupper() or token.pos_ == "PROPN"
+        is_capital = token.text[:1].isupper() or token.pos_ == "PROPN" or self._is_small_name(token)
         is_other = token.pos_ in {"PRON", "DET", "ADP"} or token.lower_ in self._classes["no_name"]
         return is_capital and not is_other
+
+    def _is_small_name(self, token: Token) -> bool:
+        """Whether a noun is a name in a message without capitals: "i started at globex"."""
+        is_bare = token.tag_ == "NN" and not children(token, "det", "poss", "amod", "nummod")
+        is_small = is_bare and token.lower_ not in self._classes["bare"]
+        return is_small and token.dep_ == "pobj" and self._values.is_without_capitals
 
     def _is_place(self, token: Token) -> bool:
         if token.pos_ != "PROPN" or token.ent_type_ in _TIMES:
@@ -187,7 +193,8 @@ class ValueClasses:
         before = children(token, "compound", "poss", "amod", "nmod")
         words = {word for each in before for word in (each.lower_, lemma(each))}
         is_vague = words & (self._grammar.mask_value | self._grammar.vague)
-        is_someone = token.ent_type_ == "PERSON" and token.pos_ == "PROPN"
+        is_someone = token.ent_type_ == "PERSON" and not self._values.kind_of(token)
+        is_someone = is_someone and token.pos_ == "PROPN"
         is_someone = is_someone or lemma(token) in self._grammar.kin_of or self._is_anothers(token)
         is_chore = lemma(token) in self._classes["no_pleasure"]
         return not (is_vague or is_someone or is_chore or children(token, "relcl", "acl"))

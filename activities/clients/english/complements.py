@@ -18,7 +18,7 @@ from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.lexicon import Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.people import Person
-from mnestic.activities.clients.english.statements import is_habitual
+from mnestic.activities.clients.english.statements import is_at_times, is_habitual
 from mnestic.activities.clients.english.status import State
 from mnestic.activities.clients.english.trees import children, is_negated, lemma
 from mnestic.memory.knowledge.claims import ClaimKind
@@ -37,7 +37,6 @@ _ALONE = re.compile(
     r"\s*(?:\Z|[.,;!)]|\n|(?:now|today|already|and(?! she| he)|but|so|years|this)\b)"
 )
 _YOUNG = frozenset({"1", "2", "3"})
-_AT_TIMES = frozenset({"when", "while", "whenever"})
 _COMPARED = frozenset({"more", "less", "so"})
 
 
@@ -54,13 +53,13 @@ def complements_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 
 def _is_something(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """As in "I am a nurse", "she became vegan"."""
-    if lemma(clause.verb) not in reading.lexicon.grammar.copulas or _is_at_times(clause):
+    if lemma(clause.verb) not in reading.lexicon.grammar.copulas or is_at_times(clause):
         return
     names = ("attr", "acomp", "oprd")
     tokens = [token for name in names for token in clause.slots.get(name, ())]
     for word_class, predicate in reading.lexicon.complements:
         for token in tokens:
-            if reading.classes.fits(token, word_class) and _is_said(token, predicate, clause):
+            if reading.classes.fits(token, word_class) and _is_so(token, predicate, clause):
                 yield from _of_subjects(clause, token, predicate, reading=reading)
 
 
@@ -87,13 +86,7 @@ def _workplace(clause: Clause, person: Person, reading: Reading) -> Iterator[Ext
                 yield from _is_one(clause, person, "employer", value=value, reading=reading)
 
 
-def _is_at_times(clause: Clause) -> bool:
-    """Whether it is so at times only: "I'm Irish when it suits me"."""
-    asides = [word for child in children(clause.verb, "advcl") for word in child.children]
-    return clause.status.state is State.NOW and any(word.lower_ in _AT_TIMES for word in asides)
-
-
-def _is_said(token: Token, predicate: str, clause: Clause) -> bool:
+def _is_so(token: Token, predicate: str, clause: Clause) -> bool:
     """Whether a complement says what somebody is: "more Dutch than", "my boss" do not."""
     if any(child.lower_ in _COMPARED for child in token.children):
         return False

@@ -43,8 +43,12 @@ def _claims_of(turns: tuple[Turn, ...]) -> tuple[tuple[Extracted, ...], ...]:
 
     try:
         return claims_of(turns)
-    except Exception as error:
+    except Exception as error:  # whatever it is, a message of any words must not stop the others
         places = [f"{turn.session_id}/{turn.source_id}" for turn in turns]
-        log.exception("messages cannot be read", extra={"said": places[:5]})
+        # The type alone: the text of an error may hold words of the message.
+        log.error(  # noqa: TRY400
+            "messages cannot be read",
+            extra={"error_type": type(error).__name__, "messages": places[:5]},
+        )
         why = f"cannot be read by {EnglishExtractor.name}: {type(error).__name__}; please report it"
         raise InvalidInputError(what=f"message {places[0]}", why=why) from error

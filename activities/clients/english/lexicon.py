@@ -153,6 +153,7 @@ class Grammar(BaseModel):
     undone: frozenset[str]
     planning: Words
     deeds: Words
+    human_verbs: Words
     starts: Words
     stops: Words
     no_more: frozenset[str]

@@ -26,7 +26,7 @@ _EMAIL = r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}"
 _PHONE = r"(?<![\w.,])(?:\+|\(?0)\d[\d ()/-]{5,20}\d(?!\w)|(?<![\w.,-])\d{3}[ -]\d{3,4}(?:[ -]\d{3,4})?(?![\w-])"
 _CAP = r"[^\W\d_a-z][\w'-]*"
 # Names whose marks a tokenizer would take for the end of a word or a sentence.
-_MARKED_NAME = rf"(?:{_CAP} ?& ?{_CAP}(?:'s)?|(?:[A-Z]\.){{2,}}(?: {_CAP})*|(?:St|Ft|Mt|Ste)\. {_CAP}|[A-Z]'[A-Z]\w+|[A-Z]&[A-Z]\b)"
+_MARKED_NAME = rf"(?:\d{{2,4}}:(?: {_CAP}){{2,}}|{_CAP} ?& ?{_CAP}(?:'s)?|(?:[A-Z]\.){{2,}}(?: {_CAP})*|(?:St|Ft|Mt|Ste)\. {_CAP}|[A-Z]'[A-Z]\w+|[A-Z]&[A-Z]\b)"
 _ZONE = r"[A-Z][a-z]+/[A-Z][A-Za-z_]+"
 _PRONOUNS = r"\b(?:he/him|she/her|they/them|she/they|he/they)\b(?:/(?:his|hers|theirs))?"
 _STAND_IN = {
@@ -37,6 +37,10 @@ _STAND_IN = {
     "pronouns": "Pronouns",
 }
 _SPACED = re.compile(r"(?<=\bhalf) (?=marathons?\b)")  # one word, for the parser
+# "Like" may be taken for a preposition; what stands in its place is a verb only.
+_LIKED = re.compile(
+    r"(?<=\b(?:I|i)) ((?:(?:no longer|only|still|also|really|just|never|both) )?)like\b"
+)
 # In a list by lines: what begins an item. It ends the sentence before it.
 _BULLET = re.compile(r"\n+[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]|\n{2,}")
 _DASH = re.compile(r"\s[-\u2013\u2014]\s|\u2014")
@@ -72,6 +76,13 @@ def _one_word() -> re.Pattern[str]:
         rf"(?P<email>{_EMAIL})|(?P<phone>{_PHONE})|(?P<zone>{_ZONE})|(?P<pronouns>(?i:{_PRONOUNS}))"
         rf"|(?P<name>{_MARKED_NAME})|\b(?P<post>(?i:{posts}))\b"
     )
+
+
+@lru_cache(maxsize=1)
+def _doer() -> re.Pattern[str]:
+    """Who begins a sentence with what people do, as in "Jonas lives in Utrecht"."""
+    verbs = "|".join(sorted(load_lexicon().grammar.human_verbs))
+    return re.compile(rf"(?:\A|(?<=[.!?\n] ))(?P<name>[A-Z][\w-]*[a-z])(?= (?:and I|{verbs})\b)")
 
 
 @lru_cache(maxsize=1)
@@ -117,16 +128,18 @@ def _prepare(text: str) -> tuple[str, dict[int, str]]:
 
     masked = _with_plain_names(_one_word().sub(one_word, mask_pasted(text)))
     masked = "".join(map(_plain, _SPACED.sub("-", masked)))
+    masked = _LIKED.sub(r" \1love", masked)
     masked = _DASH.sub(lambda found: ",".ljust(len(found[0])), masked)
     masked = _BULLET.sub(lambda found: ".".ljust(len(found[0])), part_clauses(masked))
     return masked.replace("\n", " ").replace("_", " "), kinds
 
 
 def _with_plain_names(text: str) -> str:
-    """The text with names that the parser knows in the place of those that stand by a noun of kin."""
+    """The text with names that the parser knows in the place of others: by a noun of kin, or before what people do."""
     lexicon = load_lexicon()
     no_name = lexicon.classes["no_name"]
     found = {match["name"] for match in _kin_name().finditer(text)}
+    found |= {match["name"] for match in _doer().finditer(text)} - lexicon.grammar.kin_of.keys()
     names = {len(name): name for name in lexicon.frames.names}
     for name in found:
         if name.lower() not in no_name and len(name) in names:

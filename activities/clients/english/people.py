@@ -268,9 +268,9 @@ class Cast:
         word, name = self._values.word(token), self._names.full_name(token)
         if {word, name} & self._shared:
             return None
-        known = next((each for each in reversed(self._earlier) if each.called == word), None)
-        if known is not None and token.dep_ != "compound":
-            return known
+        known = [each for each in self._earlier if each.called and each.called == word]
+        if known and token.dep_ != "compound":
+            return known[-1]
         is_place = token.dep_ == "pobj" and token.head.lower_ in _WHERE and name not in self._named
         is_name = self._classes.is_person_name(token) or self._is_with_me(token)
         if is_place or not is_name:

@@ -21,6 +21,7 @@ from mnestic.memory.knowledge.extraction import Extracted
 _DONE = frozenset({State.PAST, State.PERFECT})
 _TOPICS = ("of", "on", "for", "to", "in", "dative")
 _OFFICES = frozenset({"me", "us", "hr", "work", "management"})
+_AT_TIMES = frozenset({"when", "while", "whenever"})
 _ASIDE = frozenset({"when", "while", "after", "before", "until"})
 _BARE = frozenset({"advmod", "mod", "self", "npadvmod"})
 
@@ -264,7 +265,10 @@ def _is_now(frame: _Frame) -> bool:
     if status.state is State.PERFECT:
         return status.lasts and not frames.now_only
     is_busy = status.is_progressive and not any(key.startswith("be:") for key in frame.clause.keys)
-    return status.state is State.NOW and not (is_busy and (frames.feeling or frames.no_progressive))
+    is_bound = is_busy or is_at_times(frame.clause)
+    return status.state is State.NOW and not (
+        is_bound and (frames.feeling or frames.no_progressive)
+    )
 
 
 def _happened(frame: _Frame, value: str) -> Iterator[Extracted]:
@@ -303,6 +307,12 @@ def _ended(frame: _Frame, value: str | None) -> Iterator[Extracted]:
     if not _is_aside(frame.clause) and (is_done or is_passive or (value and is_ahead) or is_state):
         claim = frame.claim(value, kind="ended")
         yield claim.model_copy(update={"valid_to": frame.times.begins})
+
+
+def is_at_times(clause: Clause) -> bool:
+    """Whether it is so at times only: "I'm Irish when it suits me", "I only like tea when I'm ill"."""
+    asides = [word for child in children(clause.verb, "advcl") for word in child.children]
+    return clause.status.state is State.NOW and any(word.lower_ in _AT_TIMES for word in asides)
 
 
 def is_habitual(verb: Token, reading: Reading) -> bool:

@@ -21,6 +21,7 @@ _HYPHENS = frozenset({"-", "/", "'", "&"})
 _LEADING = frozenset({"det", "poss", "predet", "punct", "case"})
 _NUMBER = re.compile(rf"(?:{CARDINAL})(?![\w-])(?![.,]\d)", re.IGNORECASE)
 _TITLE = re.compile(r":\s[A-Z][^.;!?\n]{0,60}")
+_CAPITAL = re.compile(r"[A-Z](?!\b)|(?!I\b)[A-Z]")
 _EDGES = " ,;:!'\"\n"
 
 
@@ -30,6 +31,11 @@ class Values:
     def __init__(self, parsed: Parsed, grammar: Grammar) -> None:
         self._parsed, self._grammar = parsed, grammar
         self._dated = {place for date in parsed.dates for place in range(date.start, date.end)}
+
+    @property
+    def is_without_capitals(self) -> bool:
+        """Whether the message is written in small letters alone, names included."""
+        return not _CAPITAL.search(self._parsed.text)
 
     def kind_of(self, token: Token) -> str:
         """Whether a word stands for an address, a number, a post or a name; "" for most."""
@@ -41,7 +47,7 @@ class Values:
 
     def word(self, token: Token) -> str:
         """A word as the message writes it; it may have been parsed as another."""
-        return self._parsed.text[token.idx : token.idx + len(token)]
+        return _without_stop(self._parsed.text[token.idx : token.idx + len(token)])
 
     def word_after(self, token: Token) -> str:
         """The word after a token, in small letters."""
@@ -61,7 +67,8 @@ class Values:
         first, last = self._ends(token, with_phrase=with_phrase)
         end = last.idx + len(last)
         title = _TITLE.match(self._parsed.text, end) if token.pos_ in {"PROPN", "NUM"} else None
-        return self._parsed.text[first.idx : title.end() if title else end].strip(_EDGES)
+        text = self._parsed.text[first.idx : title.end() if title else end]
+        return _without_stop(text.strip(_EDGES))
 
     def last(self, token: Token) -> Token:
         """The last token of an object with what follows its head."""
@@ -115,6 +122,11 @@ class Values:
             return True
         is_leading = token.dep_ in _LEADING and token.pos_ in {"DET", "PRON", "PUNCT"}
         return is_leading or (token.dep_ == "advmod" and not token.nbor().text.startswith("-"))
+
+
+def _without_stop(text: str) -> str:
+    """A value without the full stop of its sentence; "R.E.M." has one of its own."""
+    return text[:-1] if text.endswith(".") and text.count(".") == 1 else text
 
 
 def _with_possessive(token: Token) -> Token:
