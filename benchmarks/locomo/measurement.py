@@ -9,8 +9,7 @@ the same `MemoryClient.retrieve` that everybody calls: with its defaults for wha
 import asyncio
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,7 @@ import numpy as np
 import psycopg
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.local_worker import local_worker
 from benchmarks.locomo.baselines import PlainIndex, lexemes_of
 from benchmarks.locomo.messages import AskedSample, MessageFigures, measure_messages
 from benchmarks.locomo.questions import CATEGORIES, Question, Sample
@@ -27,11 +27,9 @@ from mnestic.starter.client.ingest_status import wait_for_end
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
-from mnestic.starter.memory_wiring import embedder_of, token_counter, writing_embedder
+from mnestic.starter.memory_wiring import embedder_of, token_counter
 from mnestic.starter.settings import Settings
-from mnestic.starter.wiring import open_memory
 from mnestic.stores.postgres.schema import migrate
-from mnestic.worker import activities_of, make_worker, open_models
 
 _TURNS = (5, 10, 20)
 _SESSIONS = (1, 5, 10)
@@ -98,7 +96,7 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
         )  # the defaults, of no environment
         runtime = EmbeddedRuntime(settings, report=report, migrate=migrate, start_worker=False)
         async with runtime, await MnesticClient.connect(settings) as client:
-            async with _worker(client):
+            async with local_worker(client):
                 for number, sample in enumerate(samples):
                     await _learn(client, sample, agent_id=_agent(number), report=report)
             searched = [
@@ -112,19 +110,6 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
             ]
             messages = await measure_messages(asked) if asked[1:] else {}
     return _report(searched, messages)
-
-
-@asynccontextmanager
-async def _worker(client: MnesticClient) -> AsyncIterator[None]:
-    """A worker in this process, with the local provider."""
-    memory = open_memory(client.endpoints, embedder=writing_embedder(client.settings))
-    try:
-        async with open_models(client.settings) as models:
-            activities = activities_of(memory, **models)
-            async with make_worker(client.temporal, client.settings, activities=activities):
-                yield
-    finally:
-        await memory.close()
 
 
 async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report: Report) -> None:
