@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, get_args
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.retrieval.query_models import QueryModels
@@ -17,6 +17,7 @@ from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
 from mnestic.memory.retrieval.auto_retrieval import (
@@ -34,7 +35,12 @@ from mnestic.memory.retrieval.auto_retrieval import (
 )
 from mnestic.memory.retrieval.caches import CacheScope, LRUCache
 from mnestic.memory.retrieval.follow_ups import follow_up_query
-from mnestic.memory.retrieval.notes import NoteSelection
+from mnestic.memory.retrieval.notes import (
+    NoteResults,
+    NoteSelection,
+    names_in,
+    without_replaced,
+)
 from mnestic.memory.retrieval.ports import NoteSource
 from mnestic.memory.retrieval.queries import (
     LONGEST_QUESTION,
@@ -52,6 +58,7 @@ _Attempt: TypeAlias = tuple[
 _DEFAULTS = AgentSettings()
 _SETTINGS_BYTES, _SETTINGS_KEY = 2**20, "settings"
 _MORE = 5  # entries, in place of those that the prompt holds anyway, or that say the same
+_MOST_FACTS = 1000  # about whom notes name
 _TIMES_MORE = 10  # where that was not enough
 log = logging.getLogger("mnestic.auto_retrieval")
 
@@ -293,7 +300,12 @@ class AutoRetriever:
         found, why = await self._within(self._limits.notes, self._notes.read(wanted))
         if found is None:
             return AutoRetrievalHits(skipped=(Skipped(source="notes", why=str(why)),))
-        skipped = (Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped)
+        if found.notes:
+            current, why = await self._within(
+                self._limits.memories, _without_replaced(request.caller, found)
+            )
+            found = current or found
+        skipped = [Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped]
         return AutoRetrievalHits(notes=found.notes, skipped=tuple(skipped))
 
     async def _within(
@@ -332,6 +344,15 @@ def _scope_of(caller: Caller) -> CacheScope:
 async def _begun(begin: Begin) -> tuple[AgentSettings, datetime]:
     async with begin() as transaction:
         return settings_of(await transaction.settings.read()), await transaction.now()
+
+
+async def _without_replaced(begin: Begin, found: NoteResults) -> NoteResults:
+    """The notes without sentences that state what the agent's facts have replaced."""
+    async with begin() as transaction:
+        facts, _ = await transaction.facts.list_facts(
+            subject=names_in(found.notes), statuses=get_args(FactStatus), limit=_MOST_FACTS
+        )
+    return without_replaced(found, facts)
 
 
 def _skipped_parts(found: Retrieval) -> tuple[Skipped, ...]:

@@ -45,30 +45,6 @@ class SlowToLoad(TokenVectorEmbedder):
 
 
 @pytest.fixture
-def make(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
-    """Makes the agent's client, with a vault and limits of the test's choice."""
-
-    def build(**fields: Any) -> MemoryClient:
-        auto = AutoRetriever(
-            models=QueryModels(TokenVectorEmbedder()),
-            count_tokens=count_tokens,
-            notes_tenant_id=settings.tenant_id,
-            **fields,
-        )
-        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
-
-    return build
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> FolderVault:
-    folder = tmp_path / "vault"
-    folder.mkdir()
-    (folder / "Mara.md").write_text("Mara has moved twice. #mnestic", encoding="utf-8")
-    return FolderVault(folder)
-
-
-@pytest.fixture
 async def known(make: Callable[..., MemoryClient]) -> MemoryClient:
     ada = make()
     for day, channel, content in (
@@ -396,3 +372,21 @@ async def test_what_cannot_be_asked_is_refused(known: MemoryClient) -> None:
         await known.auto_retrieve(QUESTION, "mail", asked_at=NOW.replace(tzinfo=None))
     with pytest.raises(InvalidInputError, match="channel"):
         await known.auto_retrieve(QUESTION, "")
+
+
+async def test_a_note_does_not_bring_back_what_a_fact_has_replaced(
+    make: Callable[..., MemoryClient], vault: FolderVault, tmp_path: Path
+) -> None:
+    note = tmp_path / "vault" / "Kim.md"
+    note.write_text("Kim lives in Ghent. Kim likes tea. #mnestic", encoding="utf-8")
+    ada = make(notes=vault)
+    await ada.facts.add("Kim", "lives_in", "Ghent")
+    before = await ada.auto_retrieve("Hello there, what about lunch?", "chat")
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+
+    told = await ada.auto_retrieve("Hello there, what about lunch?", "chat")
+
+    assert "Ghent" in before.text
+    assert "Ghent" not in told.text
+    assert "Kim likes tea." in told.text
+    assert ("notes", "Kim.md") in [(one.source, one.name) for one in told.skipped]
