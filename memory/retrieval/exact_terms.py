@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import MONTHS
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
@@ -81,7 +82,7 @@ def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
     if not terms:
         return
     candidates.rows["identity"] = [
-        terms.identity(find_exact_terms(text.content)) for text in candidates.texts
+        terms.identity(find_exact_terms(flat_text(text.content))) for text in candidates.texts
     ]
 
 

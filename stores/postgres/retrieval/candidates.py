@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entry_features import EntryFeatures
+from mnestic.memory.language.data_texts import is_data
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
 from mnestic.memory.retrieval.search import Search
@@ -178,11 +179,12 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
         if text.is_turn and text.speaker in search.names:
             concerns.append(_NAMED)
         elif is_about or mentions(text.folded):
-            concerns.append(_MENTIONED if text.is_turn else _NAMED)
+            is_mention = text.is_turn and not is_data(text.content)
+            concerns.append(_MENTIONED if is_mention else _NAMED)
         else:
             concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
     table["concern"] = concerns
-    table["is_by_named_speaker"] = table["is_turn"] & (table["concern"] == _NAMED)
+    table["is_by_named_speaker"] = [text.is_turn and text.speaker in search.names for text in texts]
     if search.persons:
         persons = [(one, _mentions(one)) for one in search.persons]
         for place in np.flatnonzero(np.isin(concerns, (_NAMED, _MENTIONED))).tolist():
