@@ -16,6 +16,7 @@ from itertools import islice
 from types import MappingProxyType
 
 from mnestic.activities.retrieval.late_interaction import late_interaction
+from mnestic.activities.retrieval.passages import compare_passages
 from mnestic.activities.retrieval.query_context import (
     ParsedQuery,
     QueryContext,
@@ -124,11 +125,11 @@ async def _retrieve(
         parsed = await parse_query(transaction.search, context, known)
         if embedder.model is None:  # a local embedder is fast, so the transaction stays open
             vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
-            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
+            best = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
     if embedder.model is not None:
         vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best = await _search(transaction.search, parsed, parsed.search(embedder.name, vector))
+            best = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(query.text, *best, by=by, policy=parsed.policy)
@@ -165,7 +166,9 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
     )
 
 
-async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _Best:
+async def _search(
+    store: SearchStore, parsed: ParsedQuery, *, vector: bytes | None, embedder: Embedder
+) -> _Best:
     """The best candidates, and their entries by number.
 
     Sources may return entries that the filters rule out, since a strict search takes longer. If too few are left, a
@@ -173,8 +176,10 @@ async def _search(store: SearchStore, parsed: ParsedQuery, search: Search) -> _B
     """
     if not parsed.is_answerable:
         return [], {}
+    search = parsed.search(embedder.name, vector)
     while True:
         found = await store.find_candidates(search)
+        await compare_passages(found.candidates, vector=vector, embedder=embedder)
         order = _ranked(parsed, found)
         answers, entries = await _filter_superseded(store, parsed, search, order=order)
         are_enough = len(answers) >= parsed.wanted or order.passed >= parsed.policy.pool

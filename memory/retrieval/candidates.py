@@ -102,6 +102,11 @@ class CandidateText(Protocol):
         ...
 
     @property
+    def passage(self) -> str:
+        """Of a long text, about the part with most words of the query; empty if it is short or has none."""
+        ...
+
+    @property
     def tokens(self) -> bytes | None:
         """The tokens of `terms`, as `WordEmbedder.tokenize` gives them; None where they are not stored."""
         ...

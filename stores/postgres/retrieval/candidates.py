@@ -23,6 +23,7 @@ from mnestic.memory.language.terms import first_terms
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
 from mnestic.memory.retrieval.search import Search
 
+_HALVES = 4  # of passages: two of the passage, one before and one after it
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
 
 
@@ -50,6 +51,7 @@ class EntryRow:
     content: str
     stored_times: str
     tokens: bytes | None
+    half_passages: tuple[int, int] | None
     _folded: str | None = None
     _terms: tuple[str, ...] | None = None
 
@@ -67,6 +69,18 @@ class EntryRow:
     def times(self) -> tuple[tuple[datetime, datetime], ...]:
         """The times that it names; few queries need them."""
         return _times(self.stored_times) if self.stored_times != "[]" else ()
+
+    @property
+    def passage(self) -> str:
+        """The passage with half of one before and after it; empty if that is the whole text.
+
+        Passages count words, so the characters are estimated.
+        """
+        half, last = self.half_passages or (0, 0)
+        if last < _HALVES:
+            return ""
+        size = len(self.content) / (last + 1)
+        return self.content[max(0, round((half - 1) * size)) : round((half + 3) * size)]
 
     @property
     def folded(self) -> str:
@@ -137,6 +151,7 @@ def _texts(rows: Sequence[Any]) -> list[EntryRow]:
             content=row.content,
             stored_times=row.times,
             tokens=row.tokens,
+            half_passages=row.half_passages,
         )
         for row in rows
     ]

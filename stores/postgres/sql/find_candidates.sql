@@ -55,20 +55,25 @@ allowed AS MATERIALIZED (
                  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id))
 ),
 -- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies. An
--- acronym counts once, as in an entry of average length.
+-- acronym counts once, as in an entry of average length. An entry of more than 20 lexemes is chosen by `reach`, as if it
+-- were no longer than the average.
 by_words AS MATERIALIZED (
-    SELECT number, sum(score) AS score, bit_or(bit) AS bits FROM (
+    SELECT number, sum(score) AS score, sum(reach) AS reach, sum(acronym) AS acronyms, bit_or(bit) AS bits, max(length) AS length
+      FROM (
     SELECT p.entry_number AS number,
            a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
                * (0.25::float8 + 0.75::float8 * p.length / CAST(%(average_length)s AS float8)))) AS score,
-           a.bit
+           a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
+               * (0.25::float8 + 0.75::float8 * least(p.length / CAST(%(average_length)s AS float8),
+                                                      CASE WHEN p.length > 20 THEN 1 END)))) AS reach,
+           0::float8 AS acronym, a.bit, p.length
       FROM unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]), CAST(%(lexeme_bits)s AS bigint[]))
         AS a (lexeme, weight, bit)
      CROSS JOIN LATERAL (
         SELECT entry_number, frequency, length FROM mnestic.posting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
      UNION ALL
-    SELECT t.entry_number, a.weight, a.bit
+    SELECT t.entry_number, a.weight, a.weight, a.weight, a.bit, 0
       FROM unnest(CAST(%(acronyms)s AS text[]), CAST(%(acronym_weights)s AS float8[]), CAST(%(acronym_bits)s AS bigint[]))
         AS a (term, weight, bit)
      CROSS JOIN LATERAL (
@@ -76,7 +81,32 @@ by_words AS MATERIALIZED (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'keyword' AND term = a.term OFFSET 0) AS t
     ) AS found
      WHERE NOT CAST(%(is_filtered)s AS boolean) OR number IN (SELECT number FROM allowed)
-     GROUP BY number ORDER BY score DESC, number DESC LIMIT CAST(%(pool)s AS integer)
+     GROUP BY number ORDER BY reach DESC, number DESC LIMIT CAST(%(pool)s AS integer)
+),
+-- The best passage of each of the 20 best entries of twice the average length, up to 30,000 lexemes: a passage is two halves of
+-- 20 words, and is scored like an entry of average length. So words far apart do not count together. Postgres counts the
+-- places of 16,383 words, about 100,000 characters.
+by_passage AS MATERIALIZED (
+    SELECT DISTINCT ON (number) number, score, ARRAY[half, halves] AS half_passages
+      FROM (SELECT number, half, halves, sum(weight * frequency * 2.2::float8 / (frequency + 1.2::float8)) AS score
+              FROM (SELECT l.number, p.half, w.halves, max(a.weight) AS weight, count(*) AS frequency
+                      FROM (SELECT number, sum(least(length, 8000)) OVER (ORDER BY reach DESC, number DESC) AS lexemes
+                              FROM by_words WHERE length > greatest(20, 2 * CAST(%(average_length)s AS float8))
+                             ORDER BY reach DESC, number DESC LIMIT 20) AS l
+                     CROSS JOIN LATERAL (
+                        SELECT language, left(content, 100000) AS content FROM mnestic.entry
+                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = l.number OFFSET 0) AS e
+                     CROSS JOIN LATERAL (
+                        SELECT lexeme, positions, max(positions[cardinality(positions)]) OVER () / 20 AS halves
+                          FROM unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content)))) AS w
+                      JOIN unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]),
+                                  CAST(%(lexeme_bits)s AS bigint[])) AS a (lexeme, weight, bit) USING (lexeme)
+                     CROSS JOIN LATERAL unnest(w.positions) AS position
+                     CROSS JOIN LATERAL (VALUES (position / 20), (position / 20 - 1)) AS p (half)
+                     WHERE l.lexemes <= 30000
+                     GROUP BY l.number, p.half, w.halves, a.bit) AS word
+             GROUP BY number, half, halves) AS passage
+     ORDER BY number, score DESC, half
 ),
 -- Words of names, if the query has no other known word, or the named people are not speakers.
 by_name_words AS MATERIALIZED (
@@ -165,7 +195,9 @@ scored AS MATERIALIZED (
                (COALESCE(m.score, 0) - CAST(%(min_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
                * CASE WHEN CAST(%(is_by_words)s AS boolean) AND w.bits IS NULL THEN 0 ELSE 1 END
            + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
-      FROM by_words AS w FULL JOIN by_meaning AS m USING (number)
+      FROM (SELECT number, greatest(w.score, p.score + w.acronyms) AS score, w.bits
+              FROM by_words AS w LEFT JOIN by_passage AS p USING (number)) AS w
+      FULL JOIN by_meaning AS m USING (number)
 ),
 -- The best entries propagate their scores to neighbours in the conversation and to related entries, unless superseded.
 seed AS MATERIALIZED (
@@ -220,7 +252,7 @@ SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subj
        CAST(extract(epoch FROM e.at) AS float8) AS at, CAST(e.importance AS float8) AS importance,
        CAST(e.aliases AS text) AS aliases, CAST(e.tags AS text) AS tags, e.entry_type, CAST(e.times AS text) AS times,
        e.features, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content, e.tokens,
-       s.bm25, s.bits, s.cosine, f.facts, p.number IS NOT NULL AS is_seed, p.is_superseded,
+       s.bm25, s.bits, s.cosine, w.half_passages, f.facts, p.number IS NOT NULL AS is_seed, p.is_superseded,
        from_seed.edges,
        CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed
   FROM candidate AS c
@@ -229,6 +261,7 @@ SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subj
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = c.number OFFSET 0) AS e
   LEFT JOIN scored AS s ON s.number = c.number
   LEFT JOIN seed AS p ON p.number = c.number
+  LEFT JOIN by_passage AS w ON w.number = c.number
   LEFT JOIN (SELECT seed AS number, json_agg(json_build_array(number, kind)) AS edges FROM edge GROUP BY seed)
          AS from_seed ON from_seed.number = c.number
   LEFT JOIN by_fact AS f ON f.number = c.number
