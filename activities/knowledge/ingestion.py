@@ -18,6 +18,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.corrections import find_corrections
 from mnestic.activities.knowledge.model_batches import ModelRound
+from mnestic.activities.knowledge.namesakes import with_namesakes_apart
 from mnestic.activities.knowledge.receiving import without_kept_out
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
@@ -298,6 +299,7 @@ async def _learn(
     if not batch:
         return
     run = activity.info().workflow_run_id
+    batch = await with_namesakes_apart(transaction, batch)
     claimed = {pending.place: pending.claims(workflow_run=run) for pending in batch}
     all_claims = await without_kept_out(
         transaction, [claim for each in claimed.values() for claim in each]

@@ -23,6 +23,9 @@ from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.possessive_references import (
     PossessiveReference,
     find_possessive_references,
+    own_relatives,
+    subjects_of_relatives,
+    with_origins,
 )
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
@@ -226,11 +229,15 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     query, question = context.query, context.question
     keys = possible_names(question.words)
     named = without_names(question.words, known.names)  # names do not count as words
+    named = with_origins(named, question.words)
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
+    if len(known.own_relatives) == 1:
+        ((own, has_facts),) = known.own_relatives.items()
+        names = frozenset({own}) if has_facts else names | {own}
     related = [
         one for one in find_possessive_references(question.words) if _is_known_by(one, known)
     ]
-    fact_subjects = _fact_subjects(related, known) if related else names
+    fact_subjects = subjects_of_relatives(related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     tags = (keys - others | query_tags(named.words)) & known.tags
     telling = content_words(named.words)
@@ -333,7 +340,8 @@ def _terms(context: QueryContext) -> Terms:
         tags=keys | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
-        kinship_predicates=frozenset(one.predicate for one in relatives if one.predicate),
+        own_relatives=own_relatives(context.query.text),
+        kinship=frozenset((one.of_kin, noun) for one in relatives for noun in one.nouns),
         model=context.model,
     )
 
@@ -373,19 +381,6 @@ def _slips_and_quiet(
         if not any(map(str.isdigit, word)) and (may_be_any or context.may_be_misspelt(word))
     ]
     return slips, set(words).difference(telling)
-
-
-def _fact_subjects(related: Sequence[PossessiveReference], known: ResolvedTerms) -> frozenset[str]:
-    """The names whose facts the query asks for, if it names relatives: by their relation or by their own names."""
-    owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
-    predicates = {one.predicate for one in related if one.predicate}
-    keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
-    names = {
-        name
-        for owner, predicate, name in known.related
-        if owner in owners and predicate in predicates
-    }
-    return keys.union(*(one.called(name) for one in related for name in names))
 
 
 def _is_known_by(relative: PossessiveReference, known: ResolvedTerms) -> bool:

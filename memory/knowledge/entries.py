@@ -1,7 +1,8 @@
 """Entries: one memory each, with what it takes to find it and to judge its worth."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Literal, Self, get_args
+from typing import Annotated, Literal, NamedTuple, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -159,6 +160,13 @@ class EntryChange(DeferredModel):
     status: EntryStatus = "active"
     parent: Text | None = None
     expires_at: AwareDatetime | None = None
+
+
+class NameBearers(NamedTuple):
+    """Who is known by some names: keys of described ones by the key of the name, and the names of speakers."""
+
+    described: Mapping[str, frozenset[str]]
+    speakers: frozenset[str]
 
 
 class EntryQuery(DeferredModel):

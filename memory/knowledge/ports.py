@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         Entry,
         EntryQuery,
         EntryStatistics,
+        NameBearers,
         Unembedded,
     )
     from mnestic.memory.knowledge.events import EventKind, StoredEvent
@@ -200,6 +201,10 @@ class EntryStore(Protocol):
 
     async def select_naming(self, entry_ids: Collection[str]) -> tuple[str, ...]:
         """The ids of entries that name one of these, as their parent or as related."""
+        ...
+
+    async def list_bearers(self, names: Collection[str]) -> NameBearers:
+        """Who is known by the keys of names, by the subjects of entries."""
         ...
 
     async def change(self, entries: Sequence[Entry]) -> None:

@@ -1,14 +1,18 @@
-"""Subjects by name: which subjects of an agent's facts somebody means who gives a name of theirs.
+"""Subjects by name: which subjects of an agent's facts somebody means who gives a name of theirs, and namesakes.
 
 It stands apart from the store that knows the names, since who is meant is a rule, and one for every list.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import default_predicate
+from mnestic.memory.language.described_names import DescribedName
 
 _MOST_LISTED = 10  # candidates that an error names
 
@@ -58,3 +62,76 @@ def _ambiguous(name: str, subjects: Sequence[str]) -> str:
     listed = ", ".join(subjects[:_MOST_LISTED])
     more = f" and {len(subjects) - _MOST_LISTED} more" if len(subjects) > _MOST_LISTED else ""
     return f"{name!r} is a name of several: {listed}{more}; say which of them"
+
+
+class NamingMessage(NamedTuple):
+    """A message with its speaker's key, its claims and the names that it describes."""
+
+    speaker: str
+    claims: tuple[Extracted, ...]
+    described: tuple[DescribedName, ...]
+
+
+def separate_namesakes(
+    messages: Sequence[NamingMessage],
+    *,
+    known: Mapping[str, Collection[str]],
+    speakers: Collection[str],
+) -> list[tuple[Extracted, ...]]:
+    """The claims of messages, where those about a described name are about the described one alone if it has namesakes.
+
+    Others who have the name are described otherwise, or speak themselves, or a bare name contradicts what is said of a
+    pet. Without any, the bare name stands for the described one, so that later messages can say more of it.
+
+    Args:
+        messages: In any order.
+        known: The keys of described ones that are known already, by the key of their name.
+        speakers: Keys of all who are known to speak.
+    """
+    bearers: defaultdict[str, set[str]] = defaultdict(set)
+    for name, subjects in known.items():
+        bearers[name].update(subjects)
+    for message in messages:
+        for one in message.described:
+            bearers[name_key(one.name)].add(name_key(one.subject))
+    speaking = {*speakers, *(message.speaker for message in messages)}
+    separated = []
+    for message in messages:
+        renamed = {
+            name_key(one.name): one.subject
+            for one in message.described
+            if bearers[name_key(one.name)] - {name_key(one.subject)}
+            or name_key(one.name) in speaking
+            or (one.kind == "pet" and _is_contradicted(one, message, messages))
+        }
+        separated.append(tuple(_renamed(claim, renamed) for claim in message.claims))
+    return separated
+
+
+def _renamed(claim: Extracted, renamed: Mapping[str, str]) -> Extracted:
+    subject = renamed.get(name_key(claim.subject))
+    return claim if subject is None else claim.model_copy(update={"subject": subject})
+
+
+def _is_contradicted(
+    one: DescribedName, message: NamingMessage, messages: Sequence[NamingMessage]
+) -> bool:
+    """Whether another message gives the bare name another value of a predicate that has one at a time."""
+    values = {
+        claim.predicate: name_key(claim.object or "")
+        for claim in message.claims
+        if name_key(claim.subject) == name_key(one.name)
+        and default_predicate(claim.predicate).cardinality == "single"
+    }
+    bare = [
+        each
+        for each in messages
+        if all(name_key(name.name) != name_key(one.name) for name in each.described)
+    ]
+    return any(
+        name_key(claim.subject) == name_key(one.name)
+        and values.get(claim.predicate, name_key(claim.object or ""))
+        != name_key(claim.object or "")
+        for each in bare
+        for claim in each.claims
+    )

@@ -4,11 +4,14 @@ Facts about such people are stored under that name, since their own may be unkno
 here one phrase names two people.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.retrieval.query_parsing import QueryWord
+from mnestic.memory.language.described_names import find_described_names, is_described
+from mnestic.memory.language.function_words import stop_words
+from mnestic.memory.retrieval.query_parsing import NameMatch, QueryWord
+from mnestic.memory.retrieval.search import ResolvedTerms
 
 # Words by the predicates of kinship; the words between two bars mean the same.
 _KIN = {
@@ -52,9 +55,18 @@ class PossessiveReference(NamedTuple):
     nouns: frozenset[str]
     predicate: str | None
 
+    @property
+    def of_kin(self) -> str:
+        """The predicate of facts about the relation; what is no kin may be a pet."""
+        return self.predicate or "pet"
+
     def called(self, name: str) -> frozenset[str]:
         """The keys of the relative by name; namesakes are distinguished by their owner."""
-        return frozenset({name}).union(
+        return frozenset({name}) | self.described(name)
+
+    def described(self, name: str) -> frozenset[str]:
+        """The keys that tell the relative apart from namesakes."""
+        return frozenset(
             name_key(f"{name} ({noun} of {owner})") for owner in self.owners for noun in self.nouns
         )
 
@@ -77,6 +89,37 @@ def find_possessive_references(words: tuple[QueryWord, ...]) -> Iterator[Possess
                     yield _relative(owners, words[place + 1 : end])
         elif first > 1 and words[first - 1].text == "of":
             yield _relative(owners, words[first - 2 : first - 1])
+
+
+def own_relatives(text: str) -> frozenset[str]:
+    """The beginnings of the keys of those whom a text calls the speaker's own, as in "my brother Otto"."""
+    found = find_described_names(text, speaker="")
+    return frozenset(name_key(one.subject) + " " for one in found if one.reference.startswith("'"))
+
+
+def with_origins(named: NameMatch, words: Sequence[QueryWord]) -> NameMatch:
+    """The names, with the origins that describe them among the words too: *logistics* of *Otto from logistics*."""
+    described = (name.split() for name in named.names if is_described(name, name=name.split()[0]))
+    origins = {word for name in described for word in name[1:]} - {*stop_words()}
+    more = (word.text for word in words if name_key(word.text) in origins)
+    return named._replace(words=(*named.words, *more))
+
+
+def subjects_of_relatives(
+    related: Sequence[PossessiveReference], known: ResolvedTerms
+) -> frozenset[str]:
+    """The names whose facts the query asks for, if it names relatives: by their relation or by their own names."""
+    owners = frozenset().union(*(one.owners for one in related)) & known.names.keys()
+    keys: frozenset[str] = frozenset().union(*(one.keys for one in related)) & known.names.keys()
+    for one in related:
+        for owner, predicate, name in known.related:
+            if owner in owners and predicate == one.of_kin:
+                described = one.described(name) & known.described.keys()
+                if any(known.described[key] for key in described):
+                    keys |= described
+                elif one.predicate or described:
+                    keys |= one.called(name)
+    return keys
 
 
 def _relative(owners: set[str], called: tuple[QueryWord, ...]) -> PossessiveReference:

@@ -67,7 +67,8 @@ class Terms:
 
     `acronyms` are the normal forms of words that are acronyms. `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
     mean: the first of which there is an entry counts. `owners` are people whose relatives it may mean, and
-    `kinship_predicates` the predicates of these relatives.
+    `kinship` the predicates of these relatives, each with a word for them. `own_relatives` are the beginnings of the keys of
+    those whom it calls the asker's own by name.
     """
 
     keys: frozenset[str]
@@ -78,7 +79,8 @@ class Terms:
     name_parts: frozenset[str] = frozenset()
     periods: tuple[Period, ...] = ()
     owners: frozenset[str] = frozenset()
-    kinship_predicates: frozenset[str] = frozenset()
+    kinship: frozenset[tuple[str, str]] = frozenset()
+    own_relatives: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +99,10 @@ class ResolvedTerms:
     """The terms of a query as the agent's memory knows them, and the size of that memory.
 
     `names` are the known names, by the key in the query. `words` are the parts of each word, each part as a lexeme by
-    language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag or an alias. `related` are relatives, as owner, predicate
-    and name. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
+    language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag
+    or an alias. `related` are relatives, as owner, predicate and name; `described` are the keys of those who are known by
+    name and relation, and whether facts tell them apart from namesakes; `own_relatives` are the same of those whom the
+    query calls the asker's own. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
     `entries`, `lexemes` and `vectors` count what the memory has. `knowledge` is the revision of the agent's memory in
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
     """
@@ -109,6 +113,8 @@ class ResolvedTerms:
     settings: Mapping[str, Any]
     acronyms: Mapping[str, LexemeMatch] = field(default_factory=dict)
     related: frozenset[tuple[str, str, str]] = frozenset()
+    described: Mapping[str, bool] = field(default_factory=dict)
+    own_relatives: Mapping[str, bool] = field(default_factory=dict)
     period: Period | None = None
     languages: Collection[str] = ()
     entries: int = 0

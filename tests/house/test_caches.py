@@ -38,6 +38,10 @@ ALLOWED = {
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
     "memory/language/acronyms.py": {"_silent": "our own words"},
     "memory/language/function_words.py": {"_words": "our own words, and patterns of them"},
+    "memory/language/described_names.py": {
+        "_words": "our own words",
+        "_patterns": "our own patterns",
+    },
     "memory/language/main_clauses.py": {"_lists": "our own words", "_joints": "a pattern, once"},
     "memory/language/identifiers.py": {"_data": "our own words", "_patterns": "our own patterns"},
     "memory/language/word_lists.py": {"read_word_lists": "our own words"},

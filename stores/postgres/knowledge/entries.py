@@ -13,10 +13,12 @@ from mnestic.memory.knowledge.entries import (
     Entry,
     EntryQuery,
     EntryStatistics,
+    NameBearers,
     Unembedded,
 )
 from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
+from mnestic.memory.language.described_names import is_described
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY, RELATED, TERM, EntryIndex
@@ -29,6 +31,19 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 FACT = table(FactRow)
 _COUNT = read_query("count_entries")
 
+# The subjects whose first word is a name, and whether somebody of just that name has spoken.
+_BEARERS = text("""
+SELECT n.name,
+       (SELECT array_agg(DISTINCT t.term) FROM mnestic.entry_term AS t
+         WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.kind = 'subject'
+           AND left(t.term, length(n.name) + 1) = n.name || ' ') AS subjects,
+       EXISTS (SELECT FROM mnestic.entry_term AS t
+                 JOIN mnestic.entry AS e ON e.tenant_id = t.tenant_id AND e.agent_id = t.agent_id
+                  AND e.number = t.entry_number
+                WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.kind = 'subject'
+                  AND t.term = n.name AND e.kind = 'message' AND lower(e.speaker) = n.name) AS speaks
+  FROM unnest(CAST(:names AS text[])) AS n (name)
+""")
 _TABLE_BYTES = text("""
 SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
   FROM unnest(ARRAY['resource', 'ingest_state', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding',
@@ -136,6 +151,17 @@ class PostgresEntryStore:
         is_named = or_(ENTRY.c.parent.in_(ids), ENTRY.c.number.in_(related))
         found = select(ENTRY.c.id).where(self._unit.owned(ENTRY), is_named).order_by(ENTRY.c.id)
         return tuple(row.id for row in await self._unit.rows(found))
+
+    async def list_bearers(self, names: Collection[str]) -> NameBearers:
+        """See the port."""
+        rows = await self._unit.rows(_BEARERS, {**self._unit.owner, "names": sorted(names)})
+        described: dict[str, frozenset[str]] = {
+            row.name: frozenset(
+                key for key in row.subjects or () if is_described(key, name=row.name)
+            )
+            for row in rows
+        }
+        return NameBearers(described, frozenset(row.name for row in rows if row.speaks))
 
     async def change(self, entries: Sequence[Entry]) -> None:
         """See the port."""

@@ -74,7 +74,9 @@ class PostgresSearchStore:
             "acronyms": sorted({*terms.acronyms.values()}),
             "name_parts": sorted(terms.name_parts),
             "owners": sorted(terms.owners),
-            "kinship_predicates": sorted(terms.kinship_predicates),
+            "kinship_predicates": [predicate for predicate, _ in sorted(terms.kinship)],
+            "kinship_nouns": [noun for _, noun in sorted(terms.kinship)],
+            "own_relatives": sorted(terms.own_relatives),
             "since": [period.start for period in terms.periods],
             "until": [period.end for period in terms.periods],
             "model": terms.model,
@@ -176,7 +178,13 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
             if key in (row.acronyms or {})
         },
         tags=terms.tags.intersection(row.tags or ()),
-        related=frozenset(tuple(one) for one in row.related or ()),
+        related=frozenset(tuple(one[:3]) for one in row.related or ()),
+        described={
+            key: has_facts
+            for *_, key, has_facts, is_described in row.related or ()
+            if has_facts or is_described
+        },
+        own_relatives=dict(row.own_relatives or ()),
         period=None if row.period is None else terms.periods[row.period - 1],
         settings=row.settings or {},
         languages=row.languages or (),

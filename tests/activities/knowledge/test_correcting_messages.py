@@ -19,7 +19,11 @@ Said = tuple[str, str]  # speaker and text
 
 
 async def remember(
-    memory: Memory, settings: Settings, *said: Said, gap: timedelta = timedelta(minutes=1)
+    memory: Memory,
+    settings: Settings,
+    *said: Said,
+    gap: timedelta = timedelta(minutes=1),
+    at_once: bool = True,
 ) -> MemoryClient:
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
@@ -36,9 +40,10 @@ async def remember(
         )
         for number, (speaker, text) in enumerate(said)
     ]
-    await client.ingest(messages)
-    for step in (steps.extract, steps.learn):
-        await ActivityEnvironment().run(step, params)
+    for batch in [messages] if at_once else [[message] for message in messages]:
+        await client.ingest(batch)
+        for step in (steps.extract, steps.learn):
+            await ActivityEnvironment().run(step, params)
     return client
 
 
