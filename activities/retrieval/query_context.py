@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.misspellings import may_be_other_name
+from mnestic.memory.language.updates import asks_for_earlier, stems_of
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
@@ -43,6 +44,7 @@ from mnestic.memory.retrieval.query_parsing import (
 from mnestic.memory.retrieval.query_periods import written_days
 from mnestic.memory.retrieval.query_predicates import (
     action_words,
+    predicate_words,
     query_entry_types,
     query_predicates,
     query_tags,
@@ -175,6 +177,7 @@ class ParsedQuery:
             vector=vector,
             vectors=self.known.vectors,
             is_by_words=self.is_by_words,
+            asks_for_earlier=self.ranking_query.asks_for_earlier,
             now=self.known.now,
         )
 
@@ -245,14 +248,10 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     is_foreign_query = is_foreign(named.words, known.languages)
     by = {one.word for one in related}  # words of kinship belong to the name
     of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
-    if related and query_predicates(of_facts, number=1).keys() <= {
-        *NAMING
-    }:  # the query asks who that is
-        by, fact_subjects, of_facts = (
-            set(),
-            fact_subjects | names,
-            (*telling, *action_words(named.words)),
-        )
+    asked = query_predicates(of_facts, number=1)
+    if related and asked.keys() <= {*NAMING}:  # the query asks who that is
+        by, fact_subjects = set(), fact_subjects | names
+        of_facts = (*telling, *action_words(named.words))
     slips, quiet = _slips_and_quiet(named.words, context, known)
     identifiers = {word.text for word in question.words if word.is_identifier}
     vocabulary = vocabulary_of(
@@ -272,6 +271,8 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     if context.words is not None and not is_english_query:
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
         foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
+    predicates = query_predicates(of_facts, number=number)
+    is_about_past = asks_about_past([word.text for word in question.words])
     return ParsedQuery(
         query=query,
         ranking_query=RankingQuery(
@@ -292,8 +293,10 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
                 and context.is_of_stranger(known, vocabulary.misspelt)
             ),
             has_identifier=not identifiers.isdisjoint(named.words),
-            includes_past=query.statuses != ("active",)
-            or asks_about_past([word.text for word in question.words]),
+            includes_past=query.statuses != ("active",) or is_about_past,
+            asks_for_earlier=asks_for_earlier(query.text, is_about_past=is_about_past),
+            stems=stems_of(" ".join((query.text, *predicate_words(predicates)))),
+            predicates=frozenset(predicates),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
@@ -302,7 +305,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         fact_subjects=fact_subjects,
         persons=named_groups(named, known.names) if named.is_between else (),
         tags=tags | query_entry_types(named.words),
-        predicates=query_predicates(of_facts, number=number),
+        predicates=predicates,
         related_predicates=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,

@@ -203,7 +203,9 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
         query=parsed.ranking_query,
         edges=found.edges,
         policy=parsed.policy,
-        successions=found.successions,
+        successions=[one[::-1] for one in found.successions]
+        if parsed.ranking_query.asks_for_earlier
+        else found.successions,
         # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )

@@ -15,7 +15,7 @@ _NEW = "new neu neue neuen neuer neues neuem nuevo nueva nuevos nuevas nouveau n
 _WORDS = f"""
     now nowadays anymore instead correction changed changes moved switched switches migrated replaced
     replaces update updated renamed upgraded raised increased reduced lowered extended postponed rescheduled
-    quit stopped {_NEW}
+    quit stopped cancelled canceled scrapped transferred relocated reassigned promoted demoted shifted swapped revoked overturned {_NEW}
     jetzt nun geändert umgezogen stattdessen verschoben ersetzt
     ahora cambió cambié cambiado mudó mudé mudado
     maintenant désormais changé déménagé remplacé
@@ -23,19 +23,37 @@ _WORDS = f"""
 _PHRASES = (
     *("no longer", "any longer", "any more", "from now on", "as of", "goes up", "goes down", "went up", "went down", "gone up", "gone down"),
     *("took over", "takes over", "handed over", "gave up", "given up", "nicht mehr", "ab sofort", "ya no"),
+    *("went over to", "gone over to", "went back to", "gone back to", "cut to", "cut down to", "cut from", "dropped to", "dropped from"),
+    *("brought forward", "pushed back", "called off", "put off", "after all", "these days", "from here on", "turns out", "in favour of", "in favor of"),
 )  # fmt: skip
 IS_NEW = frozenset(_NEW.split())
 OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
-ENDING = frozenset({"longer", "anymore", "stopped", "postponed", "mehr", "quit"})
+ENDING = frozenset(
+    {
+        "longer",
+        "anymore",
+        "stopped",
+        "postponed",
+        "mehr",
+        "quit",
+        "cancelled",
+        "canceled",
+        "scrapped",
+        "revoked",
+        "called",
+    }
+)
 _FROM_ON = (  # "from June on"
     rf"from (?:then|today|tomorrow|(?:next|this) [a-z]+|(?:\d+ )?(?:{'|'.join([*MONTHS, *WEEKDAYS])})(?: \d+)?|\d{{4}})"
     r" on(?:wards?)?"
 )
 _ANY = "|".join([*_PHRASES, *_WORDS.split(), _FROM_ON])
 _MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a quarter of the time
-CHANGES = re.compile(
-    rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b", re.IGNORECASE
-)  # of a name such as New York, "new" says nothing
+CHANGES = (
+    re.compile(  # of a name such as New York, "new" says nothing, but for *New Wi-Fi password: …*
+        rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b|^\W*new\b(?=[^.:!?]{{1,60}}:)", re.IGNORECASE
+    )
+)
 # Where a sentence goes on to say more of what it has named.
 GOES_ON = re.compile(
     r",?\s+(?:and\s+)?(?:she|he|it|they|who|whose|which|because|elle|ella|sie|er)\b"

@@ -157,6 +157,7 @@ class RankingQuery:
     `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
     was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
     entry with the same answers. `includes_past`: superseded entries count too.
+    `stems` are its content words, with names, and `predicates` what it asks for. `asks_for_earlier`: for what was so before.
     """
 
     asked_at: datetime
@@ -168,4 +169,7 @@ class RankingQuery:
     is_uncertain: bool = False
     has_identifier: bool = False
     includes_past: bool = False
+    asks_for_earlier: bool = False
+    stems: AbstractSet[str] = frozenset()
+    predicates: AbstractSet[str] = frozenset()
     mode: Mode = "hybrid"

@@ -130,6 +130,11 @@ def query_interval(
     return Interval(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
 
 
+def predicate_words(names: Collection[str]) -> frozenset[str]:
+    """The words that ask for some predicates."""
+    return frozenset().union(*(group for name in names for group in _defaults().get(name, ())))
+
+
 _TYPES = {
     "error": "error problem wrong fail failed failing failure mistake incident accident trouble",
     "learning": "lesson",

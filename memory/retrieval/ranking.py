@@ -84,12 +84,10 @@ def rank(
     boost = boost + scores.succession_boost(total + boost, successions)
     signals |= {"supersession": boost}
     total = total + boost
-    score, most_evidence = _scores(scores, total, evidence=evidence, edges=edges), evidence.max()
-    share = (
-        np.minimum(1, evidence / most_evidence)
-        if most_evidence > scores.min_evidence
-        else np.ones(len(total))
-    )
+    score = _scores(scores, total, evidence=evidence, edges=edges)
+    share = _shares(evidence, least=scores.min_evidence)
+    if (best := total.max()) > 0:  # what is lifted needs no evidence of its own
+        share = np.where(boost > 0, np.maximum(share, np.minimum(1, total / best)), share)
     sort_key = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     sort_key = sort_key.round(_DIGITS)
     order = np.lexsort((rows["number"], rows["at"], sort_key))[::-1]
@@ -109,6 +107,13 @@ def rank(
     parts += [share, score, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
+
+
+def _shares(evidence: Values, *, least: float) -> Values:
+    """Each candidate's evidence as a share of the strongest, if that is strong enough to measure others by."""
+    most = evidence.max()
+    shares: Values = np.minimum(1, evidence / most) if most > least else np.ones(len(evidence))
+    return shares
 
 
 def _scores(scores: SignalScores, total: Values, *, evidence: Values, edges: Edges) -> Values:

@@ -136,7 +136,7 @@ class Search:
     that it touches. `vector` is its meaning by `model`, and `vectors` is how many vectors of that model there are. `policy`
     limits the candidates of each source and gives the weights. Sources may return entries that the filters rule out,
     unless it `is_strict`. `is_by_words`: an entry without a word of the query does not count as similar. `now` is that
-    of `ResolvedTerms`.
+    of `ResolvedTerms`. `asks_for_earlier`: for what was so before, so that superseded entries count.
     """
 
     query: RetrievalQuery
@@ -156,6 +156,12 @@ class Search:
     vectors: int = 0
     is_by_words: bool = False
     is_strict: bool = False
+    asks_for_earlier: bool = False
+
+    @property
+    def excludes_superseded(self) -> bool:
+        """Whether superseded entries are left out."""
+        return self.query.statuses == ("active",) and not self.asks_for_earlier
 
     @property
     def source_period(self) -> Period | None:

@@ -8,6 +8,7 @@ the earlier one. Replacement works in English alone. Entries with facts need non
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from mnestic.memory.language.change_words import (
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of
+from mnestic.memory.language.updates import UpdateText, update_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
 _COMPARED = 60  # of the best candidates are compared with each other
+_UPDATED = 10  # of them, the first, are compared with later ones that may have other words
 _COMMON = 0.5  # of the words of the query that two texts have to share
 _ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
+_ABOVE = 0.01  # by how much the earlier text ranks above the later one, if the query asks for it
 _BEGINNING = 1000  # characters that are compared
 # Common words, or a name, from which on the later text may lack one word of the earlier one, as "home" of a home match.
 _ENOUGH = 3
@@ -53,34 +57,119 @@ def apply_supersession(
     """
     rows = candidates.rows
     lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-    best = candidates.ordered(total)[:_COMPARED]
-    best = best[(words[best] > 0) & ~rows["asks"][best]]
-    revising = best[rows["revises"][best]]
-    if not query.weights or query.period is not None or not len(revising):
+    if not query.weights or query.period is not None:
         return lifted, replaced
-    weights, bits = np.array(query.weights), np.arange(len(query.weights))
-    new, old = rows[revising][:, None], rows[best]
-    both = new["lexemes"] & old["lexemes"]
-    is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
-    common = (both[..., None] >> bits & 1) @ weights
-    may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
-    may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
-    may_revise &= fact_match[best] <= fact_match[revising, None]
-    above = np.maximum(0, total[best] - total[revising, None]) * may_revise
-    compared = _Comparison(candidates, query)
-    for place, row in zip(revising.tolist(), above, strict=True):
-        most_first = np.argsort(-row, kind="stable")[: np.count_nonzero(row)].tolist()
-        lifted[place] = next(
-            (row[one] for one in most_first if compared.revises(place, int(best[one]))), 0.0
-        )
+    updates = [*_updates(candidates, query, total=total)]
+    revisions = _Revisions(candidates, query, words=words, fact_match=fact_match, total=total)
+    # The later text is lifted to the earlier one, or the other way round if the query asks for what was so before.
+    for new, old in [*revisions.pairs(), *((one.new, one.old) for one in updates)]:
+        first, second = (old, new) if query.asks_for_earlier else (new, old)
+        above = total[second] - total[first] + _ABOVE * query.asks_for_earlier
+        lifted[first] = max(lifted[first], above)
     if not query.includes_past:
+        replaced = revisions.replaced()
+        replaced[[one.old for one in updates if one.is_replaced]] = True
+    return lifted, replaced
+
+
+class _Update(NamedTuple):
+    """A later candidate and an earlier one that it updates, by index, and whether it takes the other's place."""
+
+    new: int
+    old: int
+    is_replaced: bool
+
+
+def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> Iterator[_Update]:
+    """The updates of the best candidates by later ones that concern the same, whatever the scores of the later ones.
+
+    Args:
+        candidates: The candidates.
+        query: The query.
+        total: Their total scores.
+    """
+    rows = candidates.rows
+    later = candidates.ordered(total)[:_COMPARED]
+    later = later[~rows["asks"][later]]
+    if not len(later):
+        return
+    least = 0.0 if query.asks_for_earlier else _ALIKE * total[later[0]]
+    texts = {
+        place: UpdateText(
+            text.content, query_stems=query.stems, predicates=query.predicates, speaker=text.speaker
+        )
+        for place in later.tolist()
+        for text in [candidates.texts[place]]
+    }
+    says = np.array([texts[place].says_change for place in later.tolist()], dtype=bool)
+    words = rows["lexemes"][later]
+    for old in later[:_UPDATED].tolist():
+        if total[old] < least:
+            continue
+        may_update = rows["at"][later] > rows["at"][old]
+        may_update &= rows["concern"][later] == rows["concern"][old]
+        may_update &= says | ((words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0))
+        for new in later[may_update].tolist():
+            kind = update_of(texts[old], texts[new])
+            if kind is not None:
+                is_replaced = kind == "restated" and total[new] >= _ALIKE * total[old]
+                yield _Update(new, old, is_replaced)
+
+
+class _Revisions:
+    """Which of the best candidates have a word of change, and which of the others they may be about."""
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        query: RankingQuery,
+        *,
+        words: Values,
+        fact_match: Values,
+        total: Values,
+    ) -> None:
+        rows = candidates.rows
+        best = candidates.ordered(total)[:_COMPARED]
+        best = best[(words[best] > 0) & ~rows["asks"][best]]
+        revising = best[rows["revises"][best]]
+        weights, bits = np.array(query.weights), np.arange(len(query.weights))
+        new, old = rows[revising][:, None], rows[best]
+        both = new["lexemes"] & old["lexemes"]
+        is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
+        common = (both[..., None] >> bits & 1) @ weights
+        # A query for what was before something names the later value, which the earlier text lacks.
+        least = 0.0 if query.asks_for_earlier else _COMMON * (weights @ is_used)
+        may_revise = (both != 0) & (common >= least)
+        may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
+        may_revise &= fact_match[best] <= fact_match[revising, None]
+        self._best, self._revising, self._may_revise = best, revising, may_revise
+        self._has_all = both == old["lexemes"]
+        self._total, self._compared = total, _Comparison(candidates, query)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """Each text with a word of change, and the best text that it revises."""
+        total, best = self._total, self._best
+        for place, row in zip(self._revising.tolist(), self._may_revise, strict=True):
+            above = np.maximum(0, total[best] - total[place]) * row
+            most_first = np.argsort(-above, kind="stable")[: np.count_nonzero(above)]
+            others = best[most_first].tolist()
+            for one in (one for one in others if self._compared.revises(place, one)):
+                yield place, one
+                break
+
+    def replaced(self) -> Values:
+        """Which candidates a later one with a word of change replaces that scores as well."""
+        total, best = self._total, self._best
+        replaced = np.zeros(len(total), dtype=bool)
+        if not len(self._revising):
+            return replaced
         scores_well = total >= _ALIKE * total[best[0]]
-        pairs = may_revise & (both == old["lexemes"])
-        pairs &= scores_well[revising][:, None] & scores_well[best]
+        pairs = self._may_revise & self._has_all
+        pairs &= scores_well[self._revising][:, None] & scores_well[best]
         for one in np.flatnonzero(pairs.any(axis=1)).tolist():
             others = best[pairs[one] & ~replaced[best]].tolist()
-            replaced[compared.replaced(others, by=int(revising[one]))] = True
-    return lifted, replaced
+            replaced[self._compared.replaced(others, by=int(self._revising[one]))] = True
+        return replaced
 
 
 class _Comparison:

@@ -35,6 +35,7 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
     "memory/language/acronyms.py": {"_silent": "our own words"},
     "memory/language/function_words.py": {"_words": "our own words, and patterns of them"},

@@ -238,7 +238,7 @@ def _sources(search: Search) -> dict[str, Any]:
         "period_end": None if period is None else period.end,
         "names": sorted(search.fact_subjects) if asks_facts else [],
         "predicates": sorted(search.predicates) if asks_facts else [],
-        "includes_past": query.statuses != ("active",),
+        "includes_past": not search.excludes_superseded,
     }
 
 
@@ -270,7 +270,7 @@ def _superseding(search: Search) -> dict[str, Any]:
         "as_of": search.query.as_of,
         "related_predicates": sorted(search.related_predicates),
         "fact_subjects": sorted(search.fact_subjects),
-        "excludes_superseded": search.query.statuses == ("active",),
+        "excludes_superseded": search.excludes_superseded,
     }
 
 

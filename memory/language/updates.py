@@ -1,0 +1,272 @@
+"""Updates: whether a later text says what has become of something that an earlier one says.
+
+It stands apart from supersession, which scores by it, because it compares two texts and knows no candidates. A later text
+updates an earlier one if it says that the earlier value has ended (*quit Acme*), if it puts whoever it is about into another state
+that the query asks for (*moved to Emden*), or if both say the same but for one value. What an extractor learned from either does
+not matter, since it may have missed the change. Words are data, in `updates.yaml`.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from functools import cache, cached_property
+from itertools import chain, takewhile
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+from mnestic.memory.language.change_words import CLAUSES, SUFFIX
+from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.language.statements import Clause, Kind, Statements
+from mnestic.memory.language.terms import terms_of, words_of
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("updates.yaml")
+_BEGINNING = 1000  # characters that are looked at
+_SHORTEST_STEM = 4  # characters
+_OTHER_WORDS = 6  # by how many words two texts may differ that say the same but for one value
+_OTHER_PERSON = re.compile(r"\b(?:he|she|they|it|you)\b", re.IGNORECASE)
+_STATE = re.compile(r"\b(?:is|are|am)\b|['\u2019](?:s|re|m)\b|:\s", re.IGNORECASE)
+_ANY_OF_MANY = re.compile(r"^\W*(?:there\b|an?\b|some\b|one\b|another\b)", re.IGNORECASE)
+
+Update = Literal["ended", "changed", "restated"]
+
+
+class _Words(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    what_ended_follows: list[str]
+    what_ended_precedes: list[str]
+    rejects: list[str]
+    states: dict[str, list[str]]
+    asides: list[str]
+    earlier: list[str]
+    earlier_in_past: list[str]
+
+
+class _Patterns(NamedTuple):
+    """The words of all languages as patterns; `states` by predicate. Updates begin with one of the `first_words`."""
+
+    follows: re.Pattern[str]
+    precedes: re.Pattern[str]
+    rejects: re.Pattern[str]
+    states: dict[str, re.Pattern[str]]
+    asides: frozenset[str]
+    earlier: re.Pattern[str]
+    earlier_in_past: re.Pattern[str]
+    any: re.Pattern[str]
+    first_words: frozenset[str]
+
+
+class UpdateText:
+    """A text, as far as updates compare it for a query; each part is worked out when it is first needed."""
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        query_stems: AbstractSet[str],
+        predicates: AbstractSet[str] = frozenset(),
+        speaker: str = "",
+    ) -> None:
+        self.text, self.speaker = text[:_BEGINNING], speaker
+        self.query_stems, self._predicates = query_stems, predicates
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Its content words."""
+        return stems_of(self.text)
+
+    @cached_property
+    def value(self) -> frozenset[str]:
+        """Its content words that the query does not have, among them what the query asks for."""
+        return self.stems - self.query_stems
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Its clauses, with the kinds of their words."""
+        return Statements(self.text)
+
+    @cached_property
+    def says_change(self) -> bool:
+        """Whether it says that something has ended or is otherwise."""
+        return bool(self.ended or self.entered or self.rejected)
+
+    @cached_property
+    def clauses(self) -> tuple[str, ...]:
+        """Its clauses as texts; none if it has no word of a change, which is quickly seen."""
+        patterns = _patterns()
+        if patterns.first_words.isdisjoint(words_of(self.text)) or not patterns.any.search(
+            self.text
+        ):
+            return ()
+        parts = (part for one in split_sentences(self.text) for part in CLAUSES.split(one))
+        return tuple(part for part in map(str.strip, parts) if part)
+
+    @cached_property
+    def rejected(self) -> tuple[frozenset[str], ...]:
+        """The content words of each clause that only names what is not so, before another clause."""
+        matches = map(_patterns().rejects.match, self.clauses[:-1])
+        return tuple(stems_of(one.string[one.end() :]) for one in matches if one is not None)
+
+    @cached_property
+    def ended(self) -> tuple[tuple[str, str, bool], ...]:
+        """What stands before and after each word of an ending, and whether what has ended stands before it."""
+        patterns = _patterns()
+        kinds = ((patterns.follows, False), (patterns.precedes, True))
+        return tuple(
+            (clause[: match.start()], clause[match.end() :], precedes)
+            for clause in self.clauses
+            for pattern, precedes in kinds
+            if (match := pattern.search(clause)) is not None
+        )
+
+    @cached_property
+    def entered(self) -> tuple[str, ...]:
+        """What stands before each word with which somebody comes into a state that the query asks for."""
+        states = _patterns().states
+        return tuple(
+            clause[: match.start()]
+            for name in self._predicates & states.keys()
+            for clause in self.clauses
+            if (match := states[name].search(clause)) is not None
+        )
+
+
+def asks_for_earlier(text: str, *, is_about_past: bool) -> bool:
+    """Whether a question asks for what was so before something changed."""
+    patterns = _patterns()
+    if is_about_past and patterns.earlier_in_past.search(text):
+        return True
+    return patterns.earlier.search(text) is not None
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """What the forms of the content words of a text have in common."""
+    return frozenset(map(_stem, terms_of(text[:_BEGINNING])))
+
+
+def update_of(old: UpdateText, new: UpdateText) -> Update | None:
+    """How a later text of the same person, or about the same, updates an earlier one; None if it does not."""
+    if _ends(old, new):
+        return "ended"
+    if any(_is_of_same(old, new, subject) for subject in new.entered):
+        return "changed"
+    return "restated" if _restates(old, new) else None
+
+
+def _ends(old: UpdateText, new: UpdateText) -> bool:
+    """Whether a later text says that something has ended that the query is about, or the value that it asks for."""
+    if not old.stems & new.stems:
+        return False
+    if any(rejected and rejected <= old.value for rejected in new.rejected):
+        return True
+    known = old.stems | old.query_stems | _patterns().asides
+    for subject, rest, precedes in new.ended:
+        if not _is_of_same(old, new, subject, known=old.stems):
+            continue
+        after = () if precedes else map(_stem, terms_of(rest))
+        found = stems_of(subject) if precedes else {*takewhile(known.__contains__, after)}
+        if old.value and old.value <= found:
+            return True
+        if precedes and found & old.query_stems & old.stems:
+            return True
+    return False
+
+
+def _is_of_same(
+    old: UpdateText, new: UpdateText, subject: str, *, known: AbstractSet[str] = frozenset()
+) -> bool:
+    """Whether a clause that begins like this is about the one whom the query or an earlier text is about."""
+    stems = stems_of(subject) - _patterns().asides
+    if not stems <= old.query_stems | known:
+        return False
+    if _OTHER_PERSON.search(subject):
+        return not old.statements.is_first_person
+    return bool(stems) or old.speaker == new.speaker
+
+
+def _restates(old: UpdateText, new: UpdateText) -> bool:
+    """Whether two texts say of one thing what it is, and differ in one number, time or code alone, or in a name that is a change."""
+    if len(old.stems ^ new.stems) > _OTHER_WORDS or not old.stems & new.stems & old.query_stems:
+        return False
+    if not all(_STATE.search(one.text) and not _ANY_OF_MANY.search(one.text) for one in (old, new)):
+        return False
+    first, second = old.statements, new.statements
+    if len(first.clauses) != 1 or len(second.clauses) != 1:
+        return False
+    is_own = first.is_first_person or second.is_first_person
+    if is_own and (first.is_first_person != second.is_first_person or old.speaker != new.speaker):
+        return False
+    kinds: set[Kind] = {"number", "time", "name"} if second.changes else {"number", "time"}
+    return _differ_in_value(first.clauses[0], second.clauses[0], kinds=kinds)
+
+
+def _differ_in_value(old: Clause, new: Clause, *, kinds: AbstractSet[Kind]) -> bool:
+    """Whether the last words of two clauses, which are all of one kind, are the only ones that differ."""
+    gone = {term: word for term, word in old.terms.items() if term not in new.terms}
+    added = {term: word for term, word in new.terms.items() if term not in old.terms}
+    if not gone or not added or old.has_many or new.has_many or old.denies or new.denies:
+        return False
+    if old.times != new.times or _has_digit(gone) != _has_digit(added):
+        return False  # both may be one value in two forms, as *11:30* and *half past eleven*
+    last = [max(word.row for word in clause.terms.values()) for clause in (old, new)]
+    differing = {word.kind for words in (gone, added) for word in words.values()}
+    return (
+        len(differing) == 1
+        and differing <= kinds
+        and all(
+            {word.row for word in words.values()} == {row}
+            for words, row in zip((gone, added), last, strict=True)
+        )
+    )
+
+
+def _has_digit(terms: Iterable[str]) -> bool:
+    return any(char.isdigit() for term in terms for char in term)
+
+
+def _stem(term: str) -> str:
+    stem = SUFFIX.sub("", term)
+    return stem if len(stem) >= _SHORTEST_STEM else term
+
+
+@cache
+def _patterns() -> _Patterns:
+    lists = [*read_word_lists(_FILE, _Words).values()]
+    states: dict[str, list[str]] = {}
+    for one in lists:
+        for name, words in one.states.items():
+            states.setdefault(name, []).extend(words)
+    follows, precedes, rejects, asides, earlier, earlier_in_past = (
+        [word for one in lists for word in getattr(one, name)]
+        for name in (
+            "what_ended_follows",
+            "what_ended_precedes",
+            "rejects",
+            "asides",
+            "earlier",
+            "earlier_in_past",
+        )
+    )
+    anywhere = _pattern(chain(follows, precedes, *states.values()))
+    at_clause = _pattern(rejects, before=r"(?:^|[.,;:!?]\s)\W*(?:no\W+)?")
+    return _Patterns(
+        follows=_pattern(follows),
+        precedes=_pattern(precedes),
+        rejects=_pattern(rejects, before=r"\W*(?:no\W+)?"),
+        states={name: _pattern(words) for name, words in states.items()},
+        asides=stems_of(" ".join(asides)),
+        earlier=_pattern(earlier),
+        earlier_in_past=_pattern(earlier_in_past),
+        any=re.compile(f"{anywhere.pattern}|{at_clause.pattern}", re.IGNORECASE),
+        first_words=frozenset(
+            words_of(words)[0] for words in chain(follows, precedes, rejects, *states.values())
+        ),
+    )
+
+
+def _pattern(words: Iterable[str], *, before: str = r"(?<!\w)") -> re.Pattern[str]:
+    longest = sorted(words, key=len, reverse=True)
+    return re.compile(rf"{before}(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)

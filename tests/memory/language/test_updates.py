@@ -1,0 +1,127 @@
+"""Which later texts say what has become of something that an earlier one says."""
+
+import pytest
+
+from mnestic.memory.language.updates import (
+    Update,
+    UpdateText,
+    asks_for_earlier,
+    stems_of,
+    update_of,
+)
+
+
+def update(ask: str, old: str, new: str, *predicates: str, speaker: str = "") -> Update | None:
+    stems, states = stems_of(ask), frozenset(predicates)
+    return update_of(
+        UpdateText(old, query_stems=stems, predicates=states),
+        UpdateText(new, query_stems=stems, predicates=states, speaker=speaker),
+    )
+
+
+@pytest.mark.parametrize(
+    ("ask", "old", "new"),
+    [
+        ("Where does Rika work?", "I work at Fokker.", "resigned from fokker, it was time"),
+        ("Where does Rika work?", "I work at Fokker.", "Big news: I finally quit Fokker!"),
+        ("Who is Rika engaged to?", "I'm engaged to Bram.", "Bram and I split up."),
+        ("Where is the dinner?", "The dinner is in Ghent.", "Not Ghent, Genk."),
+        ("Which crew has Olga?", "Olga has the juniors.", "Olga was transferred from the juniors to the masters."),
+        ("When is the regatta?", "The regatta is on 14 August.", "The regatta has been called off."),
+    ],
+)  # fmt: skip
+def test_a_word_of_an_ending_beside_the_old_value_or_the_thing_is_an_update(
+    ask: str, old: str, new: str
+) -> None:
+    assert update(ask, old, new) == "ended"
+
+
+@pytest.mark.parametrize(
+    ("ask", "old", "new"),
+    [
+        ("Where does Rika work?", "I work at Fokker.", "Left my umbrella at Fokker."),
+        ("Where does Rika work?", "I work at Fokker.", "My brother quit Fokker."),
+        ("Where does Rika work?", "I work at Fokker.", "She quit Fokker, by the way."),
+        ("Where does Rika work?", "I work at Fokker.", "The printer at Fokker died."),
+        ("Who is Rika engaged to?", "I'm engaged to Bram.", "Bram and I sold the caravan."),
+        ("Who is Rika engaged to?", "I'm engaged to Bram.", "Bram's parents got divorced."),
+        ("When is the concert?", "The concert is on Friday.", "The match was called off, so we saw the concert on TV."),
+        ("Where is the dinner?", "The dinner is in Ghent.", "Not sure about the dinner in Ghent, honestly."),
+    ],
+)  # fmt: skip
+def test_a_word_of_an_ending_beside_something_else_updates_nothing(
+    ask: str, old: str, new: str
+) -> None:
+    assert update(ask, old, new) is None
+
+
+def test_a_speaker_ends_nothing_of_another_speaker() -> None:
+    ask, old, new = "Where does Rika work?", "I work at Fokker.", "I quit Fokker."
+
+    assert update(ask, old, new) == "ended"
+    assert update(ask, old, new, speaker="joost") is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The boathouse code is 3317.", "The boathouse code is 8054."),
+        ("The treasurer is Astrid.", "The treasurer is now Ville."),
+    ],
+)
+def test_the_same_with_another_value_is_a_restatement(old: str, new: str) -> None:
+    ask = "What is the boathouse code, and who is the treasurer?"
+
+    assert update(ask, old, new) == "restated"
+
+
+@pytest.mark.parametrize(
+    ("ask", "old", "new"),
+    [
+        ("When is my birthday?", "My birthday is on 3 May.", "There is one slice left of my birthday cake."),
+        ("Where is the office in York?", "The office in York is in Mill Street.", "The office in New York is in Pine Street."),
+        ("How much is the Lisbon hotel?", "The Lisbon hotel costs 90 euros.", "The Porto hotel now costs 120 euros."),
+        ("What does Rika like?", "I like tea.", "I like chess now."),
+        ("Which room is mine?", "Room 4 is free.", "Room 7 is free."),
+        ("How far did I run?", "I ran 5 km.", "I ran 8 km."),
+        ("When is a workshop?", "There is a workshop at 10.", "There is a workshop at 15."),
+        ("Who is the treasurer?", "The treasurer is Astrid.", "The treasurer is Ville."),
+        ("What is Rika's code?", "My code is 3317.", "Her code is 8054."),
+    ],
+)  # fmt: skip
+def test_a_text_about_something_else_updates_nothing(ask: str, old: str, new: str) -> None:
+    assert update(ask, old, new) is None
+
+
+def test_a_state_changes_in_other_words_than_it_was_said_in() -> None:
+    old, new = "I live in Zwolle.", "finally relocated to Assen"
+
+    assert update("Where does Rika live?", old, new, "lives_in") == "changed"
+    assert update("What does Rika eat?", old, new, "eats") is None
+    assert update("Where does Rika live?", old, "My sister moved to Assen.", "lives_in") is None
+    assert update("Where does Rika live?", old, "Moved the sofa to the attic.", "lives_in") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What was our CRM before Pipedrive?",
+        "Who used to be the lead?",
+        "What was the old password?",
+    ],
+)
+def test_some_questions_ask_for_what_was_so_before(text: str) -> None:
+    assert asks_for_earlier(text, is_about_past=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_about_past"),
+    [
+        ("How old is Kim?", False),
+        ("Who is the lead?", False),
+        ("What should I pack before the trip?", False),
+        ("Was he five years old?", True),
+    ],
+)
+def test_others_do_not(text: str, is_about_past: bool) -> None:
+    assert not asks_for_earlier(text, is_about_past=is_about_past)
