@@ -71,7 +71,7 @@ def _clause(verb: Token, cast: Cast, grammar: Grammar) -> Clause:
 
 def _subjects_of(verb: Token) -> list[Token]:
     """The subjects of a verb, which may stand by the verb above it, or be the noun that it describes."""
-    own, head = subjects(verb), verb.head
+    own, head = subjects(verb) or _joined_to_me(verb), verb.head
     if verb.dep_ == "relcl" and (not own or own[0].lower_ in _LINKS):
         return [head]
     if not own and verb.dep_ == "acl" and verb.tag_ == "VBG":
@@ -80,6 +80,15 @@ def _subjects_of(verb: Token) -> list[Token]:
     is_shared = verb.dep_ in {"conj", "xcomp", "pcomp"}
     is_shared = is_shared or (verb.dep_ in {"advcl", "ccomp", "dep"} and verb.tag_ == "VBG")
     return _subjects_of(above) if not own and is_shared and is_verb(above) else own
+
+
+def _joined_to_me(verb: Token) -> list[Token]:
+    """The first of two subjects that a parse takes for an adverb, as in "Tom and I got divorced"."""
+    return [
+        child
+        for child in children(verb, "npadvmod")
+        if child.i < verb.i and any(each.lower_ == "i" for each in children(child, "conj"))
+    ]
 
 
 def _is_elided(verb: Token) -> bool:
@@ -138,9 +147,8 @@ def _add_prepositions(token: Token, slots: Slots, *, lead: str = "") -> None:
             _add(slots, f"{lead}{child.lower_}", each)
             if lead and child.dep_ == "prep":
                 _add(slots, child.lower_, each)
-        for each in children(child, "pobj"):
-            if not lead:
-                _add_prepositions_of(each, child, slots)
+        for each in children(child, "pobj") if not lead else ():
+            _add_prepositions_of(each, child, slots)
         if not lead:
             _add_prepositions(child, slots, lead=f"{child.lower_} ")
 
@@ -151,11 +159,20 @@ def _is_contrasted(preposition: Token, slots: Slots) -> bool:
         if any(mark.lower_ == "but" for mark in children(preposition, "cc")):
             for each in children(other, "pobj"):
                 _add(slots, f"but {other.lower_}", each)
+    for each in children(preposition, "pobj"):
+        for other in _denied_beside(each):
+            _add(slots, f"not {preposition.lower_}", other)
     is_denied = preposition.i > 1 and preposition.nbor(-1).lower_ == "not"
     is_denied = is_denied and preposition.nbor(-2).text == ","
     for each in children(preposition, "pobj") if is_denied else ():
         _add(slots, f"not {preposition.lower_}", each)
     return is_denied
+
+
+def _denied_beside(noun: Token) -> list[Token]:
+    """As in "in Figueres, not Girona"."""
+    is_denied = any(child.i > noun.i for child in children(noun, "neg"))
+    return children(noun, "appos", "conj")[:1] if is_denied else []
 
 
 def _add_prepositions_of(noun: Token, preposition: Token, slots: Slots) -> None:
@@ -240,6 +257,8 @@ def _fill_gap(verb: Token, slots: Slots) -> None:
         for name in _PLACES:  # "Goa is where I live"
             for each in others:
                 _add(slots, name, each)
+    if _asks_where(verb) and verb.dep_ == "relcl" and verb.head.pos_ == "PROPN":
+        _add(slots, "in", verb.head)  # "in Zagreb, where I live"
     if verb.dep_ == "relcl" and "dobj" not in slots and not _is_about_subject(verb):
         for each in _after_colon(verb):
             _add(slots, "dobj", each)

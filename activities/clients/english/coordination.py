@@ -10,6 +10,8 @@ from functools import lru_cache
 from mnestic.activities.clients.english.lexicon import Grammar, load_lexicon
 
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+# A remark without a verb: "no time". What "no" denies is in it, and not in the clause before.
+_ASIDE = r"no (?!longer|more)[\w-]+(?: [\w-]+){0,2}\s*(?:[.!;\n]|\Z)"
 _OWN = r"(?:I|i|we|We)(?=['\s])(?!\s+(?:both|all)\b)"
 
 
@@ -48,7 +50,7 @@ def _joint() -> re.Pattern[str]:
     owned = (
         rf"(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){{1,3}}?(?:is|are|was|were|has|had|isn't|aren't|{verbs})\b"
     )
-    return re.compile(rf",?\s(?:and|but|so)\s+(?={_OWN}|{owned})")
+    return re.compile(rf",?\s(?:and|but|so)\s+(?={_OWN}|{owned})|,(?=\s{_ASIDE})")
 
 
 def _third_persons() -> set[str]:
