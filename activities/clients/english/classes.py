@@ -18,6 +18,7 @@ _NOUNS = frozenset({"NOUN", "PROPN"})
 _THINGS = frozenset({"NOUN", "PROPN", "VERB", "ADJ"})
 _NO_EMPLOYERS = frozenset({"PERSON", "GPE", "EVENT"})
 _ADDRESSES = frozenset({"email", "phone", "zone"})
+_DOERS = ("er", "or", "ist", "ian")
 _OLDEST = 125
 _LONGEST_WORDS = 8
 
@@ -43,6 +44,7 @@ class ValueClasses:
             "phone": lambda token: values.kind_of(token) == "phone",
             "address": lambda token: values.kind_of(token) == "email",
             "job": self._is_job,
+            "role": self._is_role,
             "post": lambda token: self._is_job(token) or token.lower_ in self._classes["post"],
             "thing": self._is_thing,
             "field": self._is_field,
@@ -108,6 +110,8 @@ class ValueClasses:
 
     def _is_name(self, token: Token) -> bool:
         is_capital = token.text[:1].isupper() or token.pos_ == "PROPN" or self._is_small_name(token)
+        is_of_name = any(child.pos_ == "PROPN" for child in children(token, "compound"))
+        is_capital = is_capital or (is_of_name and self.is_of(token, "organisation"))
         is_other = token.pos_ in {"PRON", "DET", "ADP"} or token.lower_ in self._classes["no_name"]
         return is_capital and not is_other
 
@@ -118,7 +122,8 @@ class ValueClasses:
         return is_small and token.dep_ == "pobj" and self._values.is_without_capitals
 
     def _is_place(self, token: Token) -> bool:
-        if token.pos_ != "PROPN" or token.ent_type_ in _TIMES:
+        is_capital = token.ent_type_ == "GPE" and token.text[:1].isupper()
+        if not (token.pos_ == "PROPN" or is_capital) or token.ent_type_ in _TIMES:
             return False
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
         is_house = any(child.is_digit for child in children(token, "nummod"))
@@ -147,6 +152,12 @@ class ValueClasses:
         is_known = self.is_of(token, "job") or bool(self._job.search(token.lower_))
         is_head = token.lower_ in self._classes["post"] and bool(inside)
         return is_known or is_head or self._values.kind_of(token) == "post"
+
+    def _is_role(self, token: Token) -> bool:
+        """What somebody works as: also a profession that no list knows, by how it ends."""
+        is_one = token.tag_ == "NN" and any(child.lower_ in {"a", "an"} for child in token.children)
+        is_doer = token.lower_.endswith(_DOERS) and token.lower_ not in self._classes["no_role"]
+        return self._is_job(token) or (is_one and is_doer)
 
     def _is_thing(self, token: Token) -> bool:
         if token.pos_ not in _THINGS or token.lower_ in self._grammar.mask_value:

@@ -21,13 +21,15 @@ def part_clauses(text: str) -> str:
 
 
 def _parted(sentence: str) -> str:
-    if "?" in sentence or _governing().search(sentence):
+    if "?" in sentence:
         return sentence
     place = 0
     parts: list[str] = []
     for joint in _joint().finditer(sentence):
         before = sentence[place : joint.start()]
-        if _verb().search(before):
+        if _governing().search(before):
+            break
+        if _verb().search(before) or joint[0] == ":":
             parts += [before, ".".ljust(len(joint[0]))]
             place = joint.end()
     return "".join([*parts, sentence[place:]])
@@ -50,7 +52,9 @@ def _joint() -> re.Pattern[str]:
     owned = (
         rf"(?:[Mm]y|[Oo]ur) (?:[\w-]+ ){{1,3}}?(?:is|are|was|were|has|had|isn't|aren't|{verbs})\b"
     )
-    return re.compile(rf",?\s(?:and|but|so)\s+(?={_OWN}|{owned})|,(?=\s{_ASIDE})")
+    return re.compile(
+        rf",?\s(?:and|but|so)\s+(?={_OWN}|{owned})|,(?=\s{_ASIDE})|:(?=\s(?:I|[Mm]y)[\s'])"
+    )
 
 
 def _third_persons() -> set[str]:

@@ -3,6 +3,7 @@
 They stand apart because a parse says little about them; their marks and first words say more.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from spacy.tokens import Token
@@ -61,7 +62,8 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         is_named = any(each.dep_ == "nsubj" and each.pos_ == "PROPN" for each in lead)
         if not cues or is_named or any(each.lower_ in _OTHERS for each in lead):
             continue
-        if any(each.lower_ in _DEFUNCT for each in sentence):
+        rest = itertools.takewhile(lambda each: each.text != ",", sentence[place:])
+        if any(each.lower_ in _DEFUNCT for each in rest):
             continue
         value = reading.parsed.text[token.idx : token.idx + len(token)]
         kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"

@@ -186,7 +186,7 @@ def _can_have_happened(frame: _Frame) -> bool:
     if any(reading.values.is_date(token) for token in slots.get("for", ())):
         return False  # "I've gone vegan for January"
     roles = slots.get("as", ())
-    is_role = any(reading.classes.fits(token, "job") for token in roles)
+    is_role = any(reading.classes.fits(token, "role") for token in roles)
     return not frames.human or not roles or is_role or frame.slot.name != "at"
 
 
