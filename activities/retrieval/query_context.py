@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.misspellings import may_be_other_name
+from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.language.updates import asks_for_earlier, stems_of
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
@@ -30,7 +31,6 @@ from mnestic.memory.retrieval.possessive_references import (
 )
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
-    COMMON_SLIPS,
     QueryWord,
     QueryWords,
     asks_about_past,
@@ -88,7 +88,7 @@ class QueryContext:
         """Whether a word is rare enough to be a misspelling."""
         folded = word.casefold()
         is_rare = self.count_tokens is not None and not self._is_common(folded)
-        return is_rare or folded in COMMON_SLIPS
+        return is_rare or folded in query_lists().misspelt
 
     def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether a name or a word that was corrected may be somebody else's name."""

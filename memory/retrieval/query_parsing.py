@@ -17,77 +17,13 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
+from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
 from mnestic.memory.retrieval.query_periods import find_periods
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
 _ENDS = frozenset(".!?:;\n")  # of sentences
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)  # noqa: RUF001
-_ASKS_WHEN = re.compile(
-    r"\s*(?:when|how long|(?:in |on |at |since |until )?(?:what|which) (?:year|month|week|day|date|time)|"
-    r"how many (?:days|weeks|months|years))\b",
-    re.IGNORECASE,
-)
-_IS_QUESTION = re.compile(
-    r"[?\uff1f]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does|did|can|could|has|have|will)\b",
-    re.IGNORECASE,
-)
-# Words of a question about itself: that something was said, happened or is to be told.
-_ABOUT_ITSELF = frozenset(
-    """
-    talk talked talking discuss discussed happen happened happening mention mentioned say said tell told
-    remember recall remind know known chat chatted speak spoke conversation conversations
-    write wrote written send sent come came went get got make made take took note noted use used
-    did do does anything everything something what whats new list show give find search
-    """.split()  # noqa: SIM905
-)
-# Words that carry little meaning. They count only in a question that has no others.
-_LIGHT = frozenset(
-    """
-    may might can could shall should must will would need needs want wants wanted get gets getting got
-    much many more most every each lot lots thing things way kind kinds sort sorts type types really still even ever just also please good nice
-    """.split()  # noqa: SIM905
-)
-# Misspelt so often that a tokenizer knows them as words.
-COMMON_SLIPS = frozenset({"wich", "teh", "ther", "taht", "adn", "whan"})
-_LIVING = re.compile(
-    r"\b(?:for|makes?|earns?) (?:an?|his|her|their|my|your|our) living\b"
-    r"(?!\s+(?:rooms?|areas?|spaces?|quarters|conditions|costs?)\b)",
-    re.IGNORECASE,
-)
-# An indirect question, up to the name that it is about: "do you know which bus ".
-_WHO_KNOWS = "you|we|they|any(?:one|body)|some(?:one|body)|(?:any|one) of (?:you|us)"
-_INDIRECT = re.compile(
-    rf"\s*(?:(?:do|does|did|would|might) (?:{_WHO_KNOWS}) (?:\w+ ){{0,2}}?(?:know|remember|recall|say|mention|hear)|"
-    rf"(?:(?:can|could|would|will) (?:{_WHO_KNOWS}) )?(?:please )?(?:tell|remind) (?:me|us)(?: again| please)?|"
-    r"(?:(?:do|have) you (?:have |got )?)?any idea|i(?:['’]d| would) like to know|i(?:['’]m)? wonder(?:ing)?)\s+"  # noqa: RUF001
-    r"(?:if|whether|that|who|whom|where|when|why|"
-    r"(?:what|which|whose|how)(?: (?!(?:the|an?|in|on|at|to|for|from|with|by|is|are|it)\b)\w+){0,3}?)\s+"
-    r"(?=(?-i:[^\W\d_a-z]))",
-    re.IGNORECASE,
-)
-# Words that join names, and words for what several people do together.
-_JOINING = frozenset({"and", "or", "nor", "the"})
-_SHARED = frozenset(
-    "talk talked talking discuss discussed discussing chat chatted conversation conversations".split()  # noqa: SIM905
-)
-_AUXILIARIES = frozenset(
-    "is are was were do does did has have had will would can could should may might must".split()  # noqa: SIM905
-)
-_ARTICLES = frozenset({"the", "a", "an"})
-_TITLES = frozenset(
-    "mr mrs ms miss mx sir dr doctor prof professor herr frau monsieur madame señor señora".split()  # noqa: SIM905
-)
-# Titles that end with a dot; after "doctor" a dot ends the sentence.
-_SHORT_TITLE = re.compile(r"\b(mr|mrs|ms|mx|dr|prof)\.(?=\s)", re.IGNORECASE)
-_OF_PAST = frozenset(
-    """
-    was were did had before earlier previous previously former formerly old older used once originally original
-    first initially ever been gone history historically change changed changes moved raised postponed past until
-    war waren wurde wurden hatte hatten früher vorher ehemals era eran fue fueron antes había
-    était étaient avait avant
-    """.split()  # noqa: SIM905
-)
 _PARTS = re.compile(r"[.,;:!?\n]")  # what separates clauses
 _ENGLISH = 1 / 3  # from this share of English function words on a question is in English
 _LONGEST_NAME = 4  # words
@@ -142,22 +78,23 @@ class NameMatch(NamedTuple):
 
 def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     """Parses a question. Dates are relative to `asked_at`; a date that may be past or future is past."""
+    lists = query_lists()
     text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
-    text = _LIVING.sub("work", text)  # *does for a living* means work, not a place to live
-    text = _SHORT_TITLE.sub(r"\1", text)  # the dot of a title ends no sentence
+    text = lists.living.sub("work", text)  # *does for a living* means work, not a place to live
+    text = lists.short_title.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = find_periods(text, asked_at=asked_at)
-    indirect = _INDIRECT.match(text)
+    indirect = lists.indirect.match(text)
     exact_terms = find_exact_terms(_without(text, spans))
     subject_at = indirect.end() if indirect else 0
     words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))
-    is_question = bool(_IS_QUESTION.search(text))
+    is_question = bool(lists.is_question.search(text))
     is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
     return QueryWords(
         words=words,
         period=periods[0] if periods else None,
         earlier=periods[1:],
         is_question=is_question,
-        asks_for_time=bool(_ASKS_WHEN.match(text)),
+        asks_for_time=bool(lists.asks_when.match(text)),
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,
@@ -174,7 +111,7 @@ def _proper_names(
         words_of_name = list(group)
         if is_name and (not of_topics or any(word.is_topic for word in words_of_name)):
             named = (word.text for word in words_of_name)
-            if name := tuple(word for word in named if word.casefold() not in _TITLES):
+            if name := tuple(word for word in named if word.casefold() not in query_lists().titles):
                 yield name
 
 
@@ -205,7 +142,8 @@ def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameM
     left = tuple(
         word.text
         for place, word in enumerate(words)
-        if place not in taken and not (place + 1 in taken and word.text.casefold() in _TITLES)
+        if place not in taken
+        and not (place + 1 in taken and word.text.casefold() in query_lists().titles)
     )
     names = tuple(dict.fromkeys(taken.values()))
     return NameMatch(words=left, names=names, is_between=_is_between(words, sorted(taken)))
@@ -217,19 +155,20 @@ def _is_between(words: tuple[QueryWord, ...], taken: Sequence[int]) -> bool:
         return False
     folded = [word.text.casefold() for word in words]
     between = {folded[place] for place in range(taken[0], taken[-1]) if place not in taken}
-    return not between <= _JOINING or not _SHARED.isdisjoint(folded)
+    return not between <= query_lists().joining or not query_lists().shared.isdisjoint(folded)
 
 
 def content_words(words: Collection[str]) -> tuple[str, ...]:
     """The words that carry the question's meaning, without words about the question itself."""
-    telling = [word for word in words if word.casefold() not in _ABOUT_ITSELF]
-    return tuple(word for word in telling if word.casefold() not in _LIGHT) or tuple(telling)
+    lists = query_lists()
+    telling = [word for word in words if word.casefold() not in lists.about_itself]
+    return tuple(word for word in telling if word.casefold() not in lists.light) or tuple(telling)
 
 
 def asks_about_past(words: Collection[str]) -> bool:
     """Whether a question asks about the past, so that superseded entries may answer it."""
     folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
-    return not _OF_PAST.isdisjoint(folded)
+    return not query_lists().past.isdisjoint(folded)
 
 
 def is_english(words: Collection[str]) -> bool:
@@ -313,9 +252,11 @@ def _word(written: str, *, before: str, is_within: bool, is_subject: bool) -> Qu
     word = _POSSESSIVE.sub("", written)
     is_telling = word.casefold() not in stop_words()
     is_large = word[:1].isupper() and before != ""
-    is_bare = before.casefold() not in _ARTICLES
+    is_bare = before.casefold() not in query_lists().articles
     is_capital = is_large and is_within and is_bare and not word.isupper()
-    follows = before.casefold() in _AUXILIARIES or _POSSESSIVE.search(before) is not None
+    follows = (
+        before.casefold() in query_lists().auxiliaries or _POSSESSIVE.search(before) is not None
+    )
     return QueryWord(
         word,
         may_name=is_large or is_telling,

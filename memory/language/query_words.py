@@ -1,0 +1,94 @@
+"""The words by which a question is parsed, of all languages together.
+
+They stand apart from parsing because they are data, in `query_words.yaml`.
+"""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("query_words.yaml")
+
+
+class QueryLists(NamedTuple):
+    """Words, folded, and patterns; see `query_words.yaml`."""
+
+    about_itself: frozenset[str]
+    light: frozenset[str]
+    misspelt: frozenset[str]
+    joining: frozenset[str]
+    shared: frozenset[str]
+    auxiliaries: frozenset[str]
+    articles: frozenset[str]
+    titles: frozenset[str]
+    past: frozenset[str]
+    asks_when: re.Pattern[str]
+    is_question: re.Pattern[str]
+    living: re.Pattern[str]
+    indirect: re.Pattern[str]
+    short_title: re.Pattern[str]
+
+
+class _Lists(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    about_itself: tuple[str, ...] = ()
+    light: tuple[str, ...] = ()
+    misspelt: tuple[str, ...] = ()
+    joining: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
+    auxiliaries: tuple[str, ...] = ()
+    articles: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    short_titles: tuple[str, ...] = ()
+    past: tuple[str, ...] = ()
+    openers: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    living: tuple[str, ...] = ()
+    no_living: tuple[str, ...] = ()
+    indirect: tuple[str, ...] = ()
+    knowing: tuple[str, ...] = ()
+    whose_words: tuple[str, ...] = ()
+
+
+@cache
+def query_lists() -> QueryLists:
+    """The words and patterns, read once."""
+    lists = [*read_word_lists(_FILE, _Lists).values()]
+
+    def words(name: str) -> frozenset[str]:
+        return frozenset(word for one in lists for word in getattr(one, name))
+
+    def either(name: str) -> str:
+        return "|".join(pattern for one in lists for pattern in getattr(one, name))
+
+    leads = either("indirect").replace("<knowing>", either("knowing"))
+    return QueryLists(
+        **{name: words(name) for name in _WORDS},
+        asks_when=_compiled(rf"\s*(?:{either('when')})\b"),
+        is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
+        living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),
+        # Up to the name that the question is about: "do you know which bus ".
+        indirect=_compiled(
+            rf"\s*(?:{leads})\s+(?:{either('whose_words')})\s+(?=(?-i:[^\W\d_a-z]))"
+        ),
+        # After "doctor" a dot ends the sentence.
+        short_title=_compiled(rf"\b({either('short_titles')})\.(?=\s)"),
+    )
+
+
+_WORDS: Iterable[str] = (
+    *("about_itself", "light", "misspelt", "joining", "shared", "auxiliaries", "articles"),
+    *("titles", "past"),
+)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
