@@ -68,7 +68,6 @@ class Frames(BaseModel):
     event: Verbs = {}
     end: Verbs = {}
     of_me: OfMe = OfMe()
-    habit: tuple[str, ...] = ()
     nouns: tuple[str, ...] = ()
     needs: str = ""
     complements: tuple[str, ...] = ()
@@ -177,7 +176,6 @@ class Grammar(BaseModel):
     kin: Mapping[str, _KinWords]
     bare_kin: Words
     same_kin: Mapping[str, str]
-    inverse_kin: Mapping[str, str]
     gone: Words
     units: Words
     definite: Words
