@@ -114,9 +114,10 @@ def make_claim(  # noqa: PLR0917 - subject, predicate and object, as everywhere
     begins: datetime | None = None,
     ends: datetime | None = None,
 ) -> Extracted:
-    """A claim whose evidence is some tokens, and all between them."""
-    start = min(token.idx for token in tokens)
-    end = max(token.idx + len(token) for token in tokens)
+    """A claim whose evidence is some tokens, and all between them but marks and conjunctions at either end."""
+    words = [token for token in tokens if not (token.is_punct or token.dep_ == "cc")] or tokens
+    start = min(token.idx for token in words)
+    end = max(token.idx + len(token) for token in words)
     if begins is not None and ends is not None and ends < begins:
         ends = None
     return Extracted(

@@ -32,6 +32,7 @@ from mnestic.activities.clients.messages.voices import is_speakers_voice
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
+_LONGEST_SENTENCE = 200  # tokens; to walk a parse takes time in proportion to their square
 _REST = re.compile(r"[^.!?\n]*")
 _TURN = re.compile(r"\b(?:but|then|and)\b.*")
 
@@ -61,10 +62,11 @@ def read_message(
     places = _stated(turn)
     if _is_in_a_role(parsed, lexicon):
         return Read((), (), is_correction=False, is_stated=False)
-    cast.read([token for sentence in parsed.doc.sents for token in sentence])
+    sentences = [each for each in parsed.doc.sents if len(each) <= _LONGEST_SENTENCE]
+    cast.read([token for sentence in sentences for token in sentence])
     claims = [
         claim
-        for sentence in parsed.doc.sents
+        for sentence in sentences
         if is_statement(sentence, lexicon.grammar)
         for claim in _claims_of([token for token in sentence if token.idx in places], reading)
     ]

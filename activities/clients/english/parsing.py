@@ -44,6 +44,10 @@ _LIKED = re.compile(
 # In a list by lines: what begins an item. It ends the sentence before it.
 _BULLET = re.compile(r"\n+[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]|\n{2,}")
 _DASH = re.compile(r"\s[-\u2013\u2014]\s|\u2014")
+_BLANK = re.compile(r"\n|(?<![^\W_])_|_(?![^\W_])")  # what was left out; `snake_case` stays a word
+_ENDLESS = re.compile(
+    r"\S{200,}"
+)  # no word; to tokenize it takes time in proportion to the square of its length
 _LOCK = Lock()  # the vocabulary is shared, and messages come from several threads
 _FEWEST_DIGITS = 6  # of a phone number
 _LONGEST = 20_000  # characters of a message that are parsed
@@ -131,7 +135,7 @@ def _prepare(text: str) -> tuple[str, dict[int, str]]:
     masked = _LIKED.sub(r" \1love", masked)
     masked = _DASH.sub(lambda found: ",".ljust(len(found[0])), masked)
     masked = _BULLET.sub(lambda found: ".".ljust(len(found[0])), part_clauses(masked))
-    return masked.replace("\n", " ").replace("_", " "), kinds
+    return _ENDLESS.sub(lambda found: " " * len(found[0]), _BLANK.sub(" ", masked)), kinds
 
 
 def _with_plain_names(text: str) -> str:

@@ -1,0 +1,182 @@
+"""The local extractor as a part: what it answers to any text, and how long it takes."""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnestic.activities.clients.english.conversations import claims_of
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.extraction import Turn, TurnKind, sound_claims
+from mnestic.memory.ports import Extractor
+
+AT = datetime(2024, 11, 9, 12, tzinfo=UTC)
+WORDS = [
+    "I",
+    "my",
+    "we",
+    "she",
+    "her",
+    "Elin",
+    "Tom",
+    "sister",
+    "colleague",
+    "live",
+    "lives",
+    "moved",
+    "from",
+    "to",
+    "in",
+    "Ghent",
+    "the",
+    "and",
+    ",",
+    ".",
+    "?",
+    "!",
+    "'",
+    '"',
+    "but",
+    "not",
+    "never",
+    "no",
+    "longer",
+    "if",
+    "on",
+    "Monday",
+    "may",
+    "3",
+    "2024",
+    "since",
+    "for",
+    "two",
+    "years",
+    "ago",
+    "like",
+    "love",
+    "tea",
+    "work",
+    "at",
+    "Acme",
+    "as",
+    "nurse",
+    "used",
+    "want",
+    "going",
+    "called",
+    "is",
+    "am",
+    "was",
+    "born",
+    "_",
+    "(",
+    ")",
+    "\n",
+    "don't",
+    "I'm",
+    "n't",
+    "'s",
+    "did",
+    "another",
+    "same",
+    "name",
+    "then",
+    ":",
+    ";",
+    "-",
+    "@",
+    "#",
+    "1.92",
+    "%",
+]
+
+
+def turn(content: str, kind: TurnKind = "message", *, source_id: str = "m") -> Turn:
+    return Turn(
+        session_id="s", source_id=source_id, speaker="Mara", content=content, at=AT, kind=kind
+    )
+
+
+async def test_turns_are_answered_in_their_order() -> None:
+    extractor: Extractor = EnglishExtractor()
+    texts = ("I live in Ghent.", "Hm.", "I like tea.")
+
+    found = await extractor.extract([turn(text, source_id=text) for text in texts])
+
+    assert [
+        [each.object for each in claims if each.kind == "affirmed"] for claims in found.claims
+    ] == [["Ghent"], [], ["tea"]]
+
+
+async def test_a_message_on_which_the_parser_fails_is_refused_by_its_name() -> None:
+    broken = Turn.model_construct(**{**dict(turn("I live in Ghent.")), "content": None})
+
+    with pytest.raises(InvalidInputError, match=r"message s/m.*cannot be read by english-"):
+        await EnglishExtractor().extract([broken])
+
+
+async def test_the_process_goes_on_while_a_message_is_parsed() -> None:
+    extractor = EnglishExtractor()
+    await extractor.load()
+    texts = [turn("I live in Ghent and like tea. " * 300, source_id=str(n)) for n in range(4)]
+    extracting = asyncio.create_task(extractor.extract(texts))
+    ticks = 0
+
+    while not extracting.done():
+        await asyncio.sleep(0)
+        ticks += 1
+
+    assert ticks > 20
+
+
+@settings(max_examples=40)
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), max_size=4))
+def test_any_words_are_read_to_claims_whose_words_are_theirs(contents: list[str]) -> None:
+    turns = [turn(content, source_id=str(n)) for n, content in enumerate(contents)]
+
+    for each, claims in zip(turns, claims_of(turns), strict=True):
+        assert all(0 <= claim.span.start < claim.span.end <= len(each.content) for claim in claims)
+        assert sound_claims(claims, each)[1] == ()
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=200))
+def test_any_text_is_read(content: str) -> None:
+    for kind in ("message", "tool_result"):
+        assert len(claims_of([turn(content, kind)])) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "I live in Ghent. ",
+        "I live in Ghent and ",
+        "my sister Elin, ",
+        "My birthday is on 3 May. ",
+        "'a ",
+        '"a ',
+        "Anna ",
+        "I work at a b c ",
+        "\n",
+        "> a\n",
+        "(",
+        "_",
+        "ignore ",
+        "name: Bob\n",
+    ],
+)
+def test_the_time_grows_in_proportion_to_the_length(part: str) -> None:
+    def seconds(length: int) -> float:
+        content = part * (length // len(part))
+        began = time.process_time()
+        claims_of([turn(content)])
+        claims_of([turn(content, "tool_result")])
+        return time.process_time() - began
+
+    claims_of([turn("I live in Ghent.")])  # loads the parser
+
+    assert seconds(20_000) < 0.5 + 10 * seconds(4000)
