@@ -45,7 +45,7 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
-from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
+from mnestic.starter.extraction_wiring import extraction_limits, extractor_of, load_extractor
 from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
@@ -219,7 +219,7 @@ async def _open_activities(
     try:
         await memory.check()
         async with open_models(settings) as models:
-            await models["auto"].load()
+            await asyncio.gather(models["auto"].load(), load_extractor(models["extractor"]))
             yield memory, activities_of(memory, **models)
     finally:
         counts = memory.cache_counts()

@@ -6,7 +6,7 @@ It ends when its standard input does, and so with the benchmark, however that en
 import argparse
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from temporalio.client import Client
@@ -14,26 +14,13 @@ from temporalio.worker import Worker
 
 from benchmarks.floor import BareJob, stamp
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.activities.clients.no_extractor import NoExtractor
 from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
 from mnestic.worker import activities_of, freeze_heap, make_worker
 
 READY = b"ready\n"
-
-
-class NoClaims:
-    """An extractor that finds nothing, so that all but extraction is measured."""
-
-    name = "none"
-    model = None
-    batch = 200
-    reads_earlier = False
-
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
-        """No claims for any message."""
-        return Extraction(claims=((),) * len(turns), model=self.name)
 
 
 @asynccontextmanager
@@ -45,7 +32,7 @@ async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIt
         memory,
         model=LocalChatModel(),
         summariser=LocalSummariser(),
-        extractor=None if extracts else NoClaims(),
+        extractor=None if extracts else NoExtractor(),
     )
     client = await connect_temporal(endpoints)
     async with make_worker(

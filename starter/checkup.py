@@ -20,15 +20,16 @@ from mnestic.memory.errors import (
     NotesUnavailableError,
     UnavailableError,
 )
+from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.memory.retrieval.agent_settings import AgentSettings
 from mnestic.memory.retrieval.notes import NoteSelection
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.embedded.state import read_last_state
-from mnestic.starter.extraction_wiring import find_models
+from mnestic.starter.extraction_wiring import NO_FACTS, extractor_of, find_models
 from mnestic.starter.jobs.failing_tasks import count_failing_workflows
-from mnestic.starter.memory_wiring import notes_of
+from mnestic.starter.memory_wiring import notes_of, open_openai
 from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
 from mnestic.stores.postgres.poolers import is_pooled
@@ -262,7 +263,14 @@ async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, .
 async def _check_models(settings: Settings) -> tuple[Finding, ...]:
     models = await find_models(settings, limit=_MODEL_LIMIT)
     found = f"the server knows {', '.join(models)}" if models else "the local provider"
-    return (Finding(part="models", ok=True, found=found),)
+    return (Finding(part="models", ok=True, found=found), await _extraction(settings))
+
+
+async def _extraction(settings: Settings) -> Finding:
+    """What extracts facts; without it memory works, and says so here."""
+    async with open_openai(settings) as client:
+        name = extractor_of(settings, client).name
+    return Finding(part="extraction", ok=True, found=NO_FACTS if name == NO_EXTRACTOR else name)
 
 
 async def _check_notes(settings: Settings) -> tuple[Finding, ...]:

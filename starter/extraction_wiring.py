@@ -4,13 +4,16 @@ One of the composition roots, which name concrete stores and models. It stands a
 take a tenth of a second to import, which only who learns pays.
 """
 
+import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from mnestic.activities.clients.english.extractor import EnglishExtractor, is_installed
+from mnestic.activities.clients.no_extractor import NoExtractor
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 from mnestic.memory.ports import Extractor
 from mnestic.starter.memory_wiring import (
     LOCAL,
@@ -23,6 +26,10 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.settings import Settings
 
 ENGLISH = "english"  # the extra of the wheel, too
+NO_FACTS = (
+    f"no facts are extracted from messages, since MNESTIC_EXTRACTION_MODEL is `{NO_EXTRACTOR}`"
+)
+log = logging.getLogger("mnestic.extraction")
 
 if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
     from openai import AsyncOpenAI
@@ -35,6 +42,8 @@ def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
         ConfigurationError: a model is named, and no server; or the parser, and it is not installed.
     """
     model = settings.extraction_model or (settings.chat_model if client else LOCAL)
+    if model == NO_EXTRACTOR:
+        return NoExtractor()
     if model == LOCAL:
         return LocalExtractor()
     if model == ENGLISH:
@@ -49,6 +58,14 @@ def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
     )
 
     return OpenAIExtractor(client, model=model, timeout=model_timeout(settings))
+
+
+async def load_extractor(extractor: Extractor) -> None:
+    """Loads what an extractor needs, before a worker takes its first message; logs if there is none."""
+    if isinstance(extractor, EnglishExtractor):
+        await extractor.load()
+    elif isinstance(extractor, NoExtractor):
+        log.warning("no facts are extracted", extra={"why": NO_FACTS})
 
 
 async def find_models(settings: Settings, *, limit: timedelta) -> tuple[str, ...]:

@@ -120,7 +120,7 @@ class Settings(BaseSettings):
     extraction_model: str | None = Field(
         None,
         min_length=1,
-        description="Model that extracts facts from messages; `local`: rules, without a model; `english`: a parser, without a model; default: the chat model",
+        description="Model that extracts facts from messages; `local`: rules, without a model; `english`: a parser, without a model; `none`: extract nothing; default: the chat model",
     )
     embedding_model: str | None = Field(
         None,

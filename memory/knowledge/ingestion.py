@@ -17,6 +17,7 @@ from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
+NO_EXTRACTOR = "none"  # what extracted the claims of a message where there is no extractor
 IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 
 
@@ -150,7 +151,10 @@ class Ingested(DeferredModel):
 
 
 class IngestCounts(DeferredModel):
-    """How many resources of an agent are how far."""
+    """How many resources of an agent are how far.
+
+    `without_extractor` of those that are learned have no facts, since there was no extractor.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -159,6 +163,7 @@ class IngestCounts(DeferredModel):
     learned: int = 0
     parked: int = 0
     dropped: int = 0
+    without_extractor: int = 0
 
     @property
     def waiting(self) -> int:

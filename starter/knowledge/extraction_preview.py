@@ -11,7 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 from mnestic.activities.models.calls import ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Id
 from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
@@ -32,7 +34,7 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
     """The claims of a turn, by the configured model or the local rules, and the name of the extractor.
 
     Raises:
-        ConfigurationError: a model has no server, no price where one is needed, or no database in
+        ConfigurationError: nothing is to be extracted; or a model has no server, no price where one is needed, or no database in
             which its calls are written down.
         BudgetExceededError: the tenant's day has nothing left.
         ModelUnavailableError: the model does not answer.
@@ -41,6 +43,9 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
     """
     async with open_openai(settings) as client:
         extractor = extractor_of(settings, client)
+        if extractor.name == NO_EXTRACTOR:
+            why = f"is `{NO_EXTRACTOR}`, so no facts are extracted; unset it"
+            raise ConfigurationError(setting="MNESTIC_EXTRACTION_MODEL", why=why)
         if extractor.model is None:
             return extractor.name, await extractor.extract([turn])
         caller = _Caller(tenant_id=settings.tenant_id, agent_id=agent_id)

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.usage import Budget, ModelPrices
+from mnestic.starter.extraction_wiring import load_extractor
 from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
@@ -42,6 +43,7 @@ async def opened(settings: Settings) -> Models:
         ({"extraction_model": "local", "embedding_model": "local"}, "rules-1", "wordllama-256"),
         ({"extraction_model": "english"}, "english-1", "wordllama-256"),
         (KEY | {"extraction_model": "english"}, "english-1", "wordllama-256"),
+        (KEY | {"extraction_model": "none"}, "none", "wordllama-256"),
         (KEY | {"embedding_model": "v"}, "openai-1/gpt-5-mini", "v-512"),
         (
             KEY | {"embedding_model": "v", "embedding_dimensions": 64},
@@ -126,3 +128,15 @@ async def test_a_parser_that_is_not_installed_is_named_with_its_extra(
 
     with pytest.raises(ConfigurationError, match=r"install mnestic\[english\]"):
         await opened(chosen(tmp_path, extraction_model="english"))
+
+
+async def test_a_worker_without_an_extractor_logs_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = await opened(chosen(tmp_path, extraction_model="none"))
+
+    await load_extractor(models["extractor"])
+
+    (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
+    assert record.levelname == "WARNING"
+    assert "MNESTIC_EXTRACTION_MODEL is `none`" in record.__dict__["why"]

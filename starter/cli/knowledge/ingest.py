@@ -34,11 +34,13 @@ from mnestic.starter.cli.output import (
     print_json,
     print_progress,
     print_refusal,
+    print_warning,
     run,
 )
 
 if TYPE_CHECKING:
     from mnestic.memory.knowledge.conversations import Conversation
+    from mnestic.memory.knowledge.ingestion import IngestCounts
     from mnestic.starter.client.memory_client import MemoryClient
     from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -146,6 +148,7 @@ def _ingest_conversation(
                 f"{counted(messages, 'messages')}, {received} of them new; {extracted} extracted, "
                 f"{after.parked} parked{f', {after.waiting} waiting' if paused else ''}."
             )
+        _warn_without_extractor(before, after)
         if paused:
             raise paused
 
@@ -193,6 +196,7 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
 
     async with await connect_client() as client:
         memory = client.memory(agent)
+        before = await memory.messages.count()
         count = await memory.import_lines(read_export(path, name=name), source=name)
         paused = await _extract(client, agent)
         counts = await memory.messages.count()
@@ -203,6 +207,7 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
     else:
         new = ", ".join(counted(number, things) for things, number in added.items() if number)
         out.print(f"{counted(count.lines, 'lines')}; new: {new or 'nothing'}.", soft_wrap=True)
+    _warn_without_extractor(before, counts)
     if paused:
         raise paused
 
@@ -256,6 +261,14 @@ async def _extract(client: "MnesticClient", agent_id: str) -> ExtractionPausedEr
     except ExtractionPausedError as error:
         return error
     return None
+
+
+def _warn_without_extractor(before: "IngestCounts", after: "IngestCounts") -> None:
+    """Prints it where the worker has no extractor."""
+    if after.without_extractor > before.without_extractor:
+        from mnestic.starter.extraction_wiring import NO_FACTS
+
+        print_warning(NO_FACTS)
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from sqlalchemy import CTE, Select, case, func, select, true, update
 
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.memory.knowledge.ingestion import (
+    NO_EXTRACTOR,
     IncomingMessage,
     IngestCounts,
     IngestState,
@@ -155,11 +156,16 @@ class PostgresIngestStateStore:
     async def count(self) -> IngestCounts:
         """See the port."""
         rows = await self._unit.rows(
-            select(INGEST_STATE.c.state, func.count().label("number"))
+            select(
+                INGEST_STATE.c.state,
+                func.count().label("number"),
+                func.count().filter(INGEST_STATE.c.extractor == NO_EXTRACTOR).label("unread"),
+            )
             .where(self._unit.owned(INGEST_STATE))
             .group_by(INGEST_STATE.c.state)
         )
-        return IngestCounts(**{row.state: row.number for row in rows})
+        without = sum(row.unread for row in rows)
+        return IngestCounts(**{row.state: row.number for row in rows}, without_extractor=without)
 
     def _in_state(self, state: IngestState) -> Select[Any]:
         """In their order; the collation is that of the index which is to be used."""

@@ -40,6 +40,7 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
         "workers",
         "workflow tasks",
         "models",
+        "extraction",
         "disk",
     }
     assert all(check["ok"] for check in checks.values())
@@ -106,6 +107,20 @@ def test_a_newer_database_wants_a_newer_program(
     assert not checks["migrations"]["ok"]
     assert "9999" in checks["migrations"]["found"]
     assert checks["migrations"]["remedy"] == "install a newer Mnestic"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "found"), [("none", "no facts are extracted"), ("english", "english-")]
+)
+def test_what_extracts_facts_is_shown(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, chosen: str, found: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", chosen)
+
+    checks = findings(cli("doctor", "--json"), code=1)
+
+    assert checks["extraction"]["ok"]
+    assert found in checks["extraction"]["found"]
 
 
 def test_without_a_runtime_it_says_to_start_one(cli: Cli) -> None:

@@ -51,6 +51,14 @@ def test_a_message_comes_from_standard_input(cli: Cli, monkeypatch: pytest.Monke
     assert told["claims"][0]["subject"] == "user"
 
 
+def test_without_an_extractor_the_setting_is_named(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "none")
+
+    assert "MNESTIC_EXTRACTION_MODEL: is `none`" in cli("extract", SAID).error(code=2)
+
+
 def test_nothing_is_said_as_such(cli: Cli) -> None:
     assert cli("extract", "Do I live in Ghent?").out == "No claims.\n"
     assert cli("extract", "Do I live in Ghent?", "--json").document["claims"] == []

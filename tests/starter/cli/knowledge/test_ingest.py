@@ -274,3 +274,22 @@ async def test_learning_that_waits_for_a_person_is_told_with_its_reason(
     assert "check the API key" in listed.document["delay"]
     assert "Waiting for extraction: 2, " in shown.out
     assert numbers.document["delay"] == listed.document["delay"]
+
+
+async def test_a_worker_without_an_extractor_keeps_messages_found_and_a_person_is_warned(
+    ask: Ask, conversation: Path, client: MnesticClient, memory: Memory, settings: Settings
+) -> None:
+    async with open_models(settings.model_copy(update={"extraction_model": "none"})) as models:
+        activities = activities_of(memory, **models)
+        async with make_worker(client.temporal, settings, activities=activities):
+            told = await ask("memory", "ingest", str(conversation), *ADA, "--json")
+            again = await ask("memory", "ingest", str(conversation), *ADA)
+            found = await ask("memory", "search", "Utrecht", *ADA)
+    facts = await ask("memory", "facts", "list", *ADA, "--json")
+
+    assert told.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}
+    assert "warning: no facts are extracted from messages" in told.err
+    assert "warning" not in again.err
+    assert "I live in Utrecht." in found.out
+    assert facts.document["facts"] == []
+    assert (await client.memory("ada").messages.count()).without_extractor == 2

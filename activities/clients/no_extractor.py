@@ -1,0 +1,22 @@
+"""No extractor: messages are stored and found, and no facts are extracted from them.
+
+It stands alone because ingestion is the same without extraction, and what is lacking is visible by its name.
+"""
+
+from collections.abc import Sequence
+
+from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
+
+
+class NoExtractor:
+    """Implements `mnestic.memory.ports.Extractor` without claims."""
+
+    name = NO_EXTRACTOR
+    model = None
+    batch = 500
+    reads_earlier = False
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        """No claims for any turn."""
+        return Extraction(claims=((),) * len(turns), model=self.name)
