@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
+from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.language.updates import asks_for_earlier, stems_of
@@ -25,9 +26,11 @@ from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.possessive_references import (
     PossessiveReference,
     find_possessive_references,
+    names_of_user,
     own_relatives,
     subjects_of_relatives,
     with_origins,
+    with_own_relative,
 )
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
@@ -44,6 +47,7 @@ from mnestic.memory.retrieval.query_parsing import (
 from mnestic.memory.retrieval.query_periods import written_days
 from mnestic.memory.retrieval.query_predicates import (
     action_words,
+    named_predicates,
     predicate_words,
     query_entry_types,
     query_predicates,
@@ -234,9 +238,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     named = without_names(question.words, known.names)  # names do not count as words
     named = with_origins(named, question.words)
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
-    if len(known.own_relatives) == 1:
-        ((own, has_facts),) = known.own_relatives.items()
-        names = frozenset({own}) if has_facts else names | {own}
+    names = with_own_relative(names, known)
     related = [
         one for one in find_possessive_references(question.words) if _is_known_by(one, known)
     ]
@@ -302,10 +304,10 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
         name_vocabulary=vocabulary_of([*called, *written_days(question.period)], known),
         names=names | fact_subjects,
-        fact_subjects=fact_subjects,
+        fact_subjects=fact_subjects or names_of_user(question.words, known),
         persons=named_groups(named, known.names) if named.is_between else (),
         tags=tags | query_entry_types(named.words),
-        predicates=predicates,
+        predicates=query_predicates(of_facts, number=number, known=named_predicates(of_facts)),
         related_predicates=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
@@ -333,14 +335,14 @@ def _terms(context: QueryContext) -> Terms:
     words = frozenset(word.text for word in question.words)
     written = (spellings(word.text) for word in question.words if word.is_identifier)
     relatives = [*find_possessive_references(question.words)]
-    keys = possible_names(question.words) | possible_names(context.named_before)
+    keys = possible_names(question.words) | possible_names(context.named_before) | {USER}
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
         acronyms={word.text: word.acronym for word in question.words if word.acronym},
         words=words.union(written_days(question.period), *written),
         name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
-        tags=keys | query_tags(words),
+        tags=keys - {USER} | query_tags(words),
         periods=periods,
         owners=frozenset().union(*(one.owners for one in relatives)),
         own_relatives=own_relatives(context.query.text),

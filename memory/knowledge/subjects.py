@@ -14,6 +14,7 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.language.described_names import DescribedName
 
+USER = "user"  # the key of an agent's user, who has no other name
 _MOST_LISTED = 10  # candidates that an error names
 
 

@@ -30,6 +30,7 @@ class DescriptionWords(DeferredModel):
     origin: tuple[str, ...]
     no_origin: tuple[str, ...]
     own: tuple[str, ...]
+    first_person: tuple[str, ...]
     called: tuple[str, ...]
 
 
@@ -88,6 +89,12 @@ def find_described_names(text: str, *, speaker: str) -> tuple[DescribedName, ...
     for one in _described(text, speaker):
         by_name.setdefault(one.name.casefold(), set()).add(one)
     return tuple(one for found in by_name.values() if len(found) == 1 for one in found)
+
+
+def is_first_person(words: Iterable[str]) -> bool:
+    """Whether one of the words means whoever speaks."""
+    folded = {word.casefold().replace("\u2019", "'") for word in words}
+    return not folded.isdisjoint(_words().first_person)
 
 
 def is_described(subject_key: str, *, name: str) -> bool:

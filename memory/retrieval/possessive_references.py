@@ -8,7 +8,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.language.described_names import find_described_names, is_described
+from mnestic.memory.knowledge.subjects import USER
+from mnestic.memory.language.described_names import (
+    find_described_names,
+    is_described,
+    is_first_person,
+)
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.retrieval.query_parsing import NameMatch, QueryWord
 from mnestic.memory.retrieval.search import ResolvedTerms
@@ -95,6 +100,21 @@ def own_relatives(text: str) -> frozenset[str]:
     """The beginnings of the keys of those whom a text calls the speaker's own, as in "my brother Otto"."""
     found = find_described_names(text, speaker="")
     return frozenset(name_key(one.subject) + " " for one in found if one.reference.startswith("'"))
+
+
+def names_of_user(words: Sequence[QueryWord], known: ResolvedTerms) -> frozenset[str]:
+    """The names of the agent's user, if the query speaks in the first person and somebody speaks as the user."""
+    user = known.names.get(USER)
+    is_own = user is not None and user.is_speaker and is_first_person(word.text for word in words)
+    return user.keys if user is not None and is_own else frozenset()
+
+
+def with_own_relative(names: frozenset[str], known: ResolvedTerms) -> frozenset[str]:
+    """The names, with the one whom the query calls the asker's own; alone, if facts tell this one apart from namesakes."""
+    if len(known.own_relatives) != 1:
+        return names
+    ((own, has_facts),) = known.own_relatives.items()
+    return frozenset({own}) if has_facts else names | {own}
 
 
 def with_origins(named: NameMatch, words: Sequence[QueryWord]) -> NameMatch:

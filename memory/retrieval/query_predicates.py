@@ -5,9 +5,10 @@ words and meaning.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from itertools import pairwise
 from types import MappingProxyType
 
 from mnestic.memory.knowledge.facts import Interval
@@ -111,6 +112,13 @@ def query_predicates(
         if 0 < found.get(once, 0) <= found.get(now, 0):
             found[once] *= _AFTER
     return found
+
+
+def named_predicates(words: Sequence[str]) -> frozenset[str]:
+    """The predicates that words may name literally, beside the defaults: each word, and each two in a row."""
+    terms = [word.casefold() for word in words if word.isascii() and word.isalnum()]
+    pairs = (f"{first}_{second}" for first, second in pairwise(terms))
+    return frozenset({*terms, *pairs} - DEFAULTS.keys())
 
 
 def query_interval(

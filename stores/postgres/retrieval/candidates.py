@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entry_features import EntryFeatures
+from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.data_texts import is_data
 from mnestic.memory.language.terms import first_terms
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
@@ -191,7 +192,8 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
     concerns = []
     for text in texts:
         is_about = text.attribution.is_about(search.names)
-        if text.is_turn and text.speaker in search.names:
+        is_of_user = USER in search.names and not (text.is_turn or text.subjects)
+        if is_of_user or (text.is_turn and text.speaker in search.names):
             concerns.append(_NAMED)
         elif is_about or mentions(text.folded):
             is_mention = text.is_turn and not is_data(text.content)
