@@ -3,13 +3,19 @@
 It stands alone because all of them are read by one rule: once per process, when they are first needed.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import ConfigDict, RootModel, TypeAdapter
 
 Words = TypeVar("Words")
+_REFERENCE = re.compile(r"(?<!\(\?)(?<!\?P)<([a-z_]+)>")
+
+
+class _Patterns(RootModel[dict[str, list[str]]]):
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
 
 @cache
@@ -20,6 +26,20 @@ def read_word_lists(path: Path, model: type[Words]) -> dict[str, Words]:
         pydantic.ValidationError: The file is not of the model's form.
     """
     return TypeAdapter(dict[str, model]).validate_python(parse_yaml(path.read_text("utf-8")))  # type: ignore[valid-type]
+
+
+def read_patterns(path: Path) -> dict[str, str]:
+    """The patterns of an English file, by name: the alternatives of each list, with other patterns for `<name>`.
+
+    Raises:
+        pydantic.ValidationError: The file has something else than lists of texts.
+        KeyError: A `<name>` stands before the list of that name.
+    """
+    patterns: dict[str, str] = {}
+    for name, alternatives in read_word_lists(path, _Patterns)["en"].root.items():
+        either = "|".join(alternatives)
+        patterns[name] = _REFERENCE.sub(lambda match: f"(?:{patterns[match[1]]})", either)
+    return patterns
 
 
 def parse_yaml(text: str) -> object:
