@@ -3,20 +3,17 @@
 It stands alone because summaries, extraction and replies all have to agree on what a sentence is.
 """
 
-# ruff: noqa: RUF001, SIM905 (marks of many scripts are the subject here; word lists read best as text)
+# ruff: noqa: RUF001 (marks of many scripts are the subject here)
 
 import re
 import unicodedata
+from collections.abc import Collection
 from itertools import takewhile
+from pathlib import Path
 
-# Something follows these, always: a name, a number, more of the sentence.
-_BEFORE_ANYTHING = frozenset(
-    "dr mr mrs ms mx prof st mt sgt lt capt vs e.g i.e cf viz approx ca z.b d.h bzw".split()
-)
-_BEFORE_NUMBERS = frozenset(
-    "no nr fig vol p pp max min tel ext jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
-_BEFORE_SMALL_LETTERS = frozenset("etc inc ltd co corp jr sr bros al ave blvd rd usw".split())
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("abbreviations.yaml")
 _LONGEST_WORD = 40
 _CLOSERS = "\"'”’»›)]}」』）】"
 _OPENERS = "\"'“‘«‹([{「『（【¿¡"
@@ -110,8 +107,14 @@ def _is_abbreviation(before: str, following: str) -> bool:
         return not before[: found.start()].strip()
     if len(word) == 1:  # an initial, though "so do I." ends
         return found[1].isupper() and word != "i"
-    if word in _BEFORE_NUMBERS:
+    if word in _before("numbers"):
         return following.isdigit()
-    if word in _BEFORE_ANYTHING:
+    if word in _before("anything"):
         return True
-    return not following.isupper() and (word in _BEFORE_SMALL_LETTERS or "." in word)
+    return not following.isupper() and (word in _before("small_letters") or "." in word)
+
+
+def _before(what: str) -> Collection[str]:
+    """The abbreviations before something, such as numbers."""
+    abbreviations: Collection[str] = read_word_lists(_FILE, frozenset[str])[what]
+    return abbreviations

@@ -4,7 +4,9 @@ Facts about such people are stored under that name, since their own may be unkno
 here one phrase names two people.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
@@ -15,35 +17,11 @@ from mnestic.memory.language.described_names import (
     is_first_person,
 )
 from mnestic.memory.language.function_words import stop_words
+from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.query_parsing import NameMatch, QueryWord
 from mnestic.memory.retrieval.search import ResolvedTerms
 
-# Words by the predicates of kinship; the words between two bars mean the same.
-_KIN = {
-    "sibling": "sister|brother|sibling|twin|half-sister|half-brother|stepsister|stepbrother",
-    "parent": "mother mum mom mam mummy mommy|father dad daddy papa|stepmother|stepfather",
-    "child": "daughter|son|kid child|stepdaughter|stepson",
-    "married_to": "wife|husband|spouse",
-    "engaged_to": "fiancé fiance|fiancée fiancee",
-    "partner": "partner girlfriend|boyfriend",
-    "cousin": "cousin",
-    "aunt_or_uncle": "aunt auntie aunty|uncle",
-    "grandparent": "grandmother grandma granny gran nan nana|grandfather grandpa grandad granddad",
-    "grandchild": "granddaughter|grandson",
-    "niece_or_nephew": "niece|nephew",
-    "in_law": "mother-in-law|father-in-law|sister-in-law|brother-in-law",
-    "friend": "friend buddy pal mate",
-    "colleague": "colleague coworker workmate",
-    "team_leader": "boss manager supervisor",
-    "lives_with": "flatmate roommate housemate",
-    "neighbour": "neighbour neighbor",
-}
-_CALLED = {
-    word: (predicate, frozenset(same.split()))
-    for predicate, words in _KIN.items()
-    for same in words.split("|")
-    for word in same.split()
-}
+_FILE = Path(__file__).with_name("kinship.yaml")
 _LONGEST = 2  # words, as of a younger sister
 
 
@@ -144,7 +122,7 @@ def subjects_of_relatives(
 
 def _relative(owners: set[str], called: tuple[QueryWord, ...]) -> PossessiveReference:
     *before, noun = (word.text.casefold() for word in called)
-    predicate, nouns = _CALLED.get(noun, (None, frozenset({noun})))
+    predicate, nouns = _called().get(noun, (None, frozenset({noun})))
     keys = frozenset(
         " ".join((f"{owner}'s", *some, one))
         for owner in owners
@@ -152,3 +130,15 @@ def _relative(owners: set[str], called: tuple[QueryWord, ...]) -> PossessiveRefe
         for some in (before, ())
     )
     return PossessiveReference(frozenset(owners), keys, called[-1].text, nouns, predicate)
+
+
+@cache
+def _called() -> Mapping[str, tuple[str, frozenset[str]]]:
+    """The predicate of kinship, and all words that mean the same, by each word."""
+    return {
+        word: (predicate, frozenset(same))
+        for by_predicate in read_word_lists(_FILE, dict[str, list[list[str]]]).values()
+        for predicate, groups in by_predicate.items()
+        for same in groups
+        for word in same
+    }

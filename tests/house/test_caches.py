@@ -36,6 +36,7 @@ ALLOWED = {
         "_named_by": "our own words",
     },
     "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
+    "memory/retrieval/possessive_references.py": {"_called": "our own words"},
     "memory/language/query_words.py": {"query_lists": "our own words and patterns"},
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
     "memory/language/acronyms.py": {"_silent": "our own words"},
