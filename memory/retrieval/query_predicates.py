@@ -9,11 +9,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
 
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.knowledge.predicates import DEFAULTS, STATES
 from mnestic.memory.language.terms import terms_of
+from mnestic.memory.language.word_lists import read_word_lists
 
 _LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
 # Predicates without a place, which *where* does not ask for.
@@ -21,72 +26,7 @@ _NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
 # Predicates of the past. The words of the present ones ask for them too, with less weight.
 _ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
 _AFTER = 0.8
-# Words that ask for a predicate, beside those of its name.
-_QUERY_WORDS = {
-    "age": "old",
-    "aunt_or_uncle": "family relative relatives",
-    "allergic_to": "allergy allergies intolerance allergen ill sick",
-    "avoids": "avoid",
-    "birthday": "born birth birthdate",
-    "born_in": "birthplace",
-    "child": "children kid kids son daughter family",
-    "colleague": "coworker coworkers team",
-    "comes_from": "come origin originally roots hometown",
-    "cousin": "family relative relatives",
-    "favourite_film": "movie",
-    "favourite_drink": "beverage drinking",
-    "diet": "vegetarian vegan",
-    "dislikes": "dislike hate hates mind",
-    "drinks": "drink drinking beverage beverages",
-    "eats": "eat eating",
-    "employer": "work working job company firm employed employs boss",
-    "email": "mail reach contact",
-    "engaged_to": "fiance fiancee married marry partner",
-    "favourite_food": "dish meal eat eating",
-    "favourite_colour": "color",
-    "friend": "friends",
-    "full_name": "surname called",
-    "graduated_from": "degree graduate university alumni",
-    "grandchild": "family grandson granddaughter",
-    "grandparent": "family grandmother grandfather",
-    "habit_of": "habit habits usually",
-    "hobby": "hobbies pastime interests leisure spare free",
-    "home_type": "house apartment flat",
-    "in_law": "family",
-    "job_title": "job profession occupation work living career role",
-    "languages_spoken": "speak speaks language tongue",
-    "learns": "learn learning lesson class play instrument",
-    "likes": "like enjoy enjoys love loves",
-    "lived_in": "live living before previously",
-    "lives_in": "live living home reside resides residence address city town country based moved move",
-    "lives_with": "live living household flatmate roommate",
-    "married_to": "husband wife spouse marry partner wedding",
-    "member_of": "member club society",
-    "neighbour": "neighbor neighbors",
-    "nickname": "called",
-    "owns": "own possess possesses",
-    "parent": "mother father mum dad mom family",
-    "partner": "boyfriend girlfriend husband wife spouse dating",
-    "pet": "pets animal animals",
-    "phone": "number telephone call reach contact",
-    "plans": "plan planning intend intends",
-    "plays": "play playing instrument",
-    "preferred_name": "called",
-    "relationship_status": "single married dating",
-    "salary": "earn earns paid pay income",
-    "school": "class pupil",
-    "sibling": "brother sister brothers sisters family",
-    "skill": "skills able",
-    "studies": "study studying subject degree",
-    "studies_at": "study studying university college school",
-    "teaches": "teach teacher teaching",
-    "trains_in": "train training sport exercise",
-    "visited": "visit trip travel travelled been holiday holidays vacation",
-    "wants": "want wish wishes",
-    "works_on": "work working project",
-    "works_with": "work working colleague colleagues",
-    "worked_at": "work worked job employer company before previously",
-}
+_FILE = Path(__file__).with_name("predicate_words.yaml")
 
 
 def query_predicates(
@@ -143,14 +83,6 @@ def predicate_words(names: Collection[str]) -> frozenset[str]:
     return frozenset().union(*(group for name in names for group in _defaults().get(name, ())))
 
 
-_TYPES = {
-    "error": "error problem wrong fail failed failing failure mistake incident accident trouble",
-    "learning": "lesson",
-    "preference": "prefer prefers preference",
-    "success": "success succeeded",
-}
-
-
 def action_words(words: Collection[str]) -> tuple[str, ...]:
     """The forms of *do* that make *like* a verb; they have no other meaning."""
     return tuple(word for word in words if word.casefold() in _DOES)
@@ -165,7 +97,10 @@ def query_entry_types(words: Collection[str]) -> frozenset[str]:
     """The types of entries that words ask for, as tags."""
     terms = query_tags(words)
     return frozenset(
-        f"type:{name}" for name, names in _TYPES.items() if not terms.isdisjoint(names.split())
+        f"type:{name}"
+        for one in read_word_lists(_FILE, _Words).values()
+        for name, words_of_type in one.entry_types.items()
+        if not terms.isdisjoint(words_of_type)
     )
 
 
@@ -203,7 +138,7 @@ def _terms(words: Collection[str]) -> set[str]:
 
 @cache
 def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
-    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_QUERY_WORDS}})
+    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_asking()}})
 
 
 @cache
@@ -219,7 +154,23 @@ def _named_by() -> Mapping[str, Collection[str]]:
 def _groups(name: str) -> tuple[frozenset[str], ...]:
     """Groups of words, of each of which a query needs one: for a favourite film both *favourite* and *film*."""
     first, _, kind = name.partition("_")
-    also = terms_of(_QUERY_WORDS.get(name, ""))
+    also = terms_of(" ".join(_asking().get(name, ())))
     if first == "favourite":
         return frozenset({"favourite", "favorite"}), frozenset({*terms_of(kind), *also})
     return (frozenset({*terms_of(name.replace("_", " ")), *also}),)
+
+
+def _asking() -> Mapping[str, Sequence[str]]:
+    """The words that ask for each predicate, of all languages."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for one in read_word_lists(_FILE, _Words).values():
+        for name, words in one.predicates.items():
+            found[name] += words
+    return found
+
+
+class _Words(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    predicates: dict[str, tuple[str, ...]]
+    entry_types: dict[str, tuple[str, ...]]
