@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from mnestic.activities.callers import Caller
-from mnestic.activities.knowledge.receiving import without_kept_out
+from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.knowledge.settlement import settle_facts
 from mnestic.memory.canonical import canonical_json, check_json, sha256_hex
 from mnestic.memory.errors import InvalidInputError
@@ -198,7 +198,7 @@ async def _add_messages(
 ) -> Mapping[str, int]:
     for line in lines:
         _check_message(line)
-    lines = await _without_kept_out(transaction, lines)
+    lines = await _remove_excluded_messages(transaction, lines)
     new = await transaction.exports.add_messages(lines)
     messages = [line for line in lines if isinstance(line, MessageLine) and line.place in new]
     # Before the entries: who learns locks them in this order too.
@@ -209,7 +209,7 @@ async def _add_messages(
     return {"messages": number, "forgotten": len(new) - number, "facts": len(changes)}
 
 
-async def _without_kept_out(
+async def _remove_excluded_messages(
     transaction: Transaction, lines: Sequence[MessageLine | ForgottenLine]
 ) -> list[MessageLine | ForgottenLine]:
     """Lines in which a message that speaks of what is kept out is one that was forgotten: nothing but its name."""
@@ -225,7 +225,7 @@ async def _without_kept_out(
     ]
 
 
-async def _not_kept_out(transaction: Transaction, lines: Sequence[Line]) -> list[Line]:
+async def _allowed_lines(transaction: Transaction, lines: Sequence[Line]) -> list[Line]:
     """Lines without those that speak of what is kept out."""
     texts = [texts_of(line.model_dump(mode="json")) for line in lines]
     are_out = await transaction.keep_outs.are_kept_out(texts)
@@ -263,7 +263,7 @@ def _check_message(line: MessageLine | ForgottenLine) -> None:
 async def _add_claims(
     transaction: Transaction, lines: Sequence[ClaimLine], **_: Any
 ) -> Mapping[str, int]:
-    claims = await without_kept_out(transaction, [line.claim for line in lines])
+    claims = await remove_excluded(transaction, [line.claim for line in lines])
     changes = await transaction.facts.claim(claims)
     return {"facts": len(changes)}
 
@@ -287,7 +287,7 @@ async def _add_settings(
 async def _add_records(
     transaction: Transaction, lines: Sequence[RecordLine], **_: Any
 ) -> Mapping[str, int]:
-    left = await _not_kept_out(transaction, lines)
+    left = await _allowed_lines(transaction, lines)
     added = [await transaction.exports.add_record(line) for line in left]
     return {"records": sum(added)}
 
@@ -297,7 +297,7 @@ async def _add_episodes(
 ) -> Mapping[str, int]:
     """Ids of episodes are the tenant's, so each gets one of its owner and what it says."""
     added = 0
-    for line in await _not_kept_out(transaction, lines):
+    for line in await _allowed_lines(transaction, lines):
         check_json([line.summary, line.payload], what="episode")
         digest = sha256_hex(canonical_json(line.model_dump(mode="json")))
         added += await transaction.exports.add_episode(make_id(owner, "episode", digest), line)

@@ -5,7 +5,7 @@ It stands apart from the activity of `AgentInbox`, since a client of memory does
 
 from collections.abc import Sequence
 
-from mnestic.activities.knowledge.receiving import receive, without_kept_out
+from mnestic.activities.knowledge.receiving import receive, remove_excluded
 from mnestic.memory.knowledge.inbox import Signal, read_signal
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.ports import Transaction
@@ -20,7 +20,7 @@ async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, 
     read = [read_signal(signal) for signal in signals]
     # Topics are locked before entries, as by everybody.
     claims = [each.claim for each in read if each.claim is not None]
-    await transaction.facts.claim(await without_kept_out(transaction, claims))
+    await transaction.facts.claim(await remove_excluded(transaction, claims))
     messages = [message for each in read for message in each.messages]
     return await receive(transaction, messages, owner=owner)
 

@@ -19,7 +19,7 @@ from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.corrections import find_corrections
 from mnestic.activities.knowledge.model_batches import ModelRound
 from mnestic.activities.knowledge.namesakes import with_namesakes_apart
-from mnestic.activities.knowledge.receiving import without_kept_out
+from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import InvalidInputError
@@ -301,7 +301,7 @@ async def _learn(
     run = activity.info().workflow_run_id
     batch = await with_namesakes_apart(transaction, batch)
     claimed = {pending.place: pending.claims(workflow_run=run) for pending in batch}
-    all_claims = await without_kept_out(
+    all_claims = await remove_excluded(
         transaction, [claim for each in claimed.values() for claim in each]
     )
     ids = {claim.id for claim in all_claims}
@@ -310,7 +310,7 @@ async def _learn(
     }
     await transaction.facts.claim(all_claims)
     for place, each in (await find_corrections(transaction, batch, workflow_run=run)).items():
-        allowed = await without_kept_out(transaction, each)
+        allowed = await remove_excluded(transaction, each)
         await transaction.facts.claim(allowed)
         claims[place] += allowed
         all_claims += allowed

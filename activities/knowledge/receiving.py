@@ -43,7 +43,7 @@ async def receive(
     ]
     for came in incoming:
         check_message(came.resource)
-    incoming = await cut_kept_out(transaction, incoming)
+    incoming = await cut_excluded(transaction, incoming)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
     lessons, basis = await transaction.ingest_states.receive(ordered)
@@ -60,7 +60,7 @@ async def receive(
     return len(lessons)
 
 
-async def cut_kept_out(
+async def cut_excluded(
     transaction: Transaction, incoming: Sequence[IncomingMessage]
 ) -> list[IncomingMessage]:
     """Messages without the clauses and channels that are kept out, and without those of which nothing is left."""
@@ -87,7 +87,7 @@ async def cut_kept_out(
     return left
 
 
-async def without_kept_out(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
+async def remove_excluded(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
     """Claims without those that speak of what was forgotten and is kept out."""
     texts = [(claim.subject, claim.predicate, claim.object or "") for claim in claims]
     are_out = await transaction.keep_outs.are_kept_out(texts)

@@ -30,7 +30,7 @@ class KeptTerm(DeferredModel):
     chars: int | None = None
 
 
-class KeptNames(DeferredModel):
+class ExcludedNames(DeferredModel):
     """The names of a topic, each by its terms, and the id of the key that they are hashed with."""
 
     model_config = ConfigDict(frozen=True)
@@ -71,7 +71,7 @@ class KeepOutKey:
         return hmac.digest(self._key, f"{kind}\0{text}".encode(), "sha256").hex()[:_HASH_CHARS]
 
 
-def kept_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey) -> KeptNames:
+def excluded_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey) -> ExcludedNames:
     """The names of a topic as a tombstone has them.
 
     Args:
@@ -79,7 +79,7 @@ def kept_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey) -> 
         stems: The stems of each of their words, one a language.
         key: The tenant's.
     """
-    return KeptNames(
+    return ExcludedNames(
         key_id=key.id,
         names=tuple(
             (
@@ -92,7 +92,7 @@ def kept_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey) -> 
 
 
 def kept_topic(
-    text: str, kept: Sequence[KeptNames], *, stems: Stems, key: KeepOutKey
+    text: str, kept: Sequence[ExcludedNames], *, stems: Stems, key: KeepOutKey
 ) -> Topic | None:
     """What of a text is kept out, as a topic of the text's own words; None if nothing is.
 
@@ -139,7 +139,7 @@ class _HashedText:
         return TopicName(text="", words=tuple(sorted(words)), identifiers=tuple(identifiers))
 
 
-def _all(kept: Iterable[KeptNames]) -> Iterator[tuple[KeptTerm, ...]]:
+def _all(kept: Iterable[ExcludedNames]) -> Iterator[tuple[KeptTerm, ...]]:
     return (name for one in kept for name in one.names)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mnestic.activities.knowledge.receiving import cut_kept_out
+from mnestic.activities.knowledge.receiving import cut_excluded
 from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.client_scope import ClientPart
@@ -18,7 +18,7 @@ class MessageClient(ClientPart):
         """
         incoming = [IncomingMessage(resource=message) for message in messages]
         async with self._scope.transaction(write=True) as transaction:
-            left = await cut_kept_out(transaction, incoming)
+            left = await cut_excluded(transaction, incoming)
             return await transaction.resources.append([one.resource for one in left])
 
     async def count(self) -> IngestCounts:

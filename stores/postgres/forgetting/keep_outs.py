@@ -7,10 +7,10 @@ from sqlalchemy import select, update
 
 from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
 from mnestic.memory.forgetting.keep_outs import (
+    ExcludedNames,
     KeepOutKey,
     KeepOutSecrets,
-    KeptNames,
-    kept_names,
+    excluded_names,
     kept_topic,
 )
 from mnestic.memory.forgetting.requests import KeepOut
@@ -32,7 +32,7 @@ SELECT id, kept_out, requested_at FROM mnestic.forgetting
 class _Kept(NamedTuple):
     id: str
     at: Any
-    names: KeptNames
+    names: ExcludedNames
 
 
 class PostgresKeepOutStore:
@@ -56,7 +56,7 @@ class PostgresKeepOutStore:
         if self._secrets is None:
             raise _no_key("there is nowhere to find it")
         key = KeepOutKey(self._secrets.find_or_make(), tenant_id=self._unit.tenant_id)
-        kept = kept_names([content_name(name, stems) for name in names], stems=stems, key=key)
+        kept = excluded_names([content_name(name, stems) for name in names], stems=stems, key=key)
         for other in await self._load():
             self._check_key(other, key)
         await self._set(forgetting_id, kept.model_dump(mode="json"))
@@ -123,7 +123,7 @@ class PostgresKeepOutStore:
                 _Kept(
                     row.id,
                     row.requested_at,
-                    read_stored(KeptNames, row.kept_out, what=f"keep-out {row.id}"),
+                    read_stored(ExcludedNames, row.kept_out, what=f"keep-out {row.id}"),
                 )
                 for row in rows
             )
@@ -167,7 +167,7 @@ def _left(texts: Sequence[str], topic: Topic) -> str:
 
 
 def _keep_out(row: Any) -> KeepOut:
-    names = read_stored(KeptNames, row.kept_out, what=f"keep-out {row.id}")
+    names = read_stored(ExcludedNames, row.kept_out, what=f"keep-out {row.id}")
     return KeepOut(
         id=row.id,
         actor=row.actor,

@@ -4,15 +4,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.forgetting.keep_outs import KeepOutKey, KeptNames, kept_names, kept_topic
+from mnestic.memory.forgetting.keep_outs import (
+    ExcludedNames,
+    KeepOutKey,
+    excluded_names,
+    kept_topic,
+)
 from mnestic.memory.forgetting.topic_names import parse_topic
 
 KEY = KeepOutKey(b"k" * 32, tenant_id="acme")
 STEMS = {"divorce": ("divorc",), "divorced": ("divorc",), "divorcee": ("divorce",)}
 
 
-def kept(topic: str, *, key: KeepOutKey = KEY) -> KeptNames:
-    return kept_names(parse_topic(topic), stems=STEMS, key=key)
+def kept(topic: str, *, key: KeepOutKey = KEY) -> ExcludedNames:
+    return excluded_names(parse_topic(topic), stems=STEMS, key=key)
 
 
 def left(topic: str, text: str) -> str:
