@@ -9,37 +9,20 @@ and only those that are certain.
 import re
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
 from mnestic.memory.knowledge.entries import TimeMention
 from mnestic.memory.language.date_mentions import find_dates
 from mnestic.memory.language.dates import DateMention, Period, Tense
+from mnestic.memory.language.word_lists import read_patterns
 
-# Words for recurring times and times of day, which are no dates; in lower case.
-_AGAIN = re.compile(
-    r"\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:every|each|twice\s+a|once\s+a)\s+(?:\w+\s+)?(?:hour|day|week|month|"
-    r"quarter|year)s?|mornings?|afternoons?|evenings?|nights?|dawn|dusk|noon|midnight|weekends?|weekdays?|daily|weekly|monthly|"
-    r"quarterly|yearly|annually|(?:after|before|until)\s+(?:\w+\s+)?(?:breakfast|lunch|dinner|school|work|holidays?)|"
-    r"(?<![\d.])(?:[01]?\d|2[0-4]):[0-5]\d(?!\d)|\d{1,2}\s?(?:am|pm|a\.m\.|p\.m\.|o['’]clock|uhr|h)\b|(?:at|half|quarter\s+past)\s+"
-    r"(?:\d{1,2}(?:\.\d\d)?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?=\s*(?:$|[.,;!?]|[a-z]+\b)))"
-)
+_FILE = Path(__file__).with_name("time_mentions.yaml")
 _MOST = 16
 _READ_CHARS = 20_000  # of a longer text only the beginning is read
-_AHEAD = re.compile(
-    r"\b(?:will|won['’]t|shall|going\s+to|gonna|plan(?:s|ning)?|hop(?:e|es|ing)|want(?:s)?|would|"
-    r"schedul\w+|upcoming|book(?:ed)?|until|by|due|(?:is|are|starts?|begins?|opens?|ends?|closes?|leaves?|"
-    r"departs?|arrives?|happens?|takes\s+place)\s+(?:on|from)|(?:am|is|are)\s+[a-z]+ed)\b|['’]ll\b",
-    re.IGNORECASE,
-)
-_BACK = re.compile(
-    r"\b(?:was|were|did|didn['’]t|had|went|came|met|saw|got|took|made|said|told|bought|left|began|"
-    r"since|ago|used\s+to|(?<!\bam\s)(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)[a-z]{3,}ed)\b",
-    re.IGNORECASE,
-)
 _END = re.compile(r"[.!?;\n]\s")
 _THROUGH = re.compile(r"\s*(?:to|till|through|[-–—])?\s*")  # what stands between the ends of a span
-_MOVED = re.compile(
-    r"\b(?:mov|postpon|reschedul|shift|push|chang|extend|delay|brought|bring|put)", re.IGNORECASE
-)
 _LONGEST = timedelta(days=366)  # a span of two dates without their years
 
 
@@ -61,7 +44,7 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
         if period is None:
             continue
         start = mention.start
-        is_moved = _MOVED.search(_sentence(read, mention)) is not None
+        is_moved = _words().moved.search(_sentence(read, mention)) is not None
         if last is not None and not is_moved and _is_span(last, mention, read):
             since = found[-1].start
             if since < period.start and period.end - since <= _LONGEST:
@@ -76,7 +59,7 @@ def times_of(text: str, *, at: datetime) -> tuple[TimeMention, ...]:
 
 def names_time(text: str) -> bool:
     """Whether a text tells when something is, again and again or by the clock: "on Tuesdays", "at 9:30"."""
-    return _AGAIN.search(text[:_READ_CHARS].lower()) is not None
+    return _words().again.search(text[:_READ_CHARS].lower()) is not None
 
 
 def _is_span(first: DateMention, last: DateMention, text: str) -> bool:
@@ -100,7 +83,8 @@ def _resolve(mention: DateMention, sentence: str, at: datetime) -> Period | None
 
 def _tense(sentence: str) -> Tense | None:
     """Where a sentence looks, None where it shows both or neither."""
-    ahead, back = _AHEAD.search(sentence), _BACK.search(sentence)
+    words = _words()
+    ahead, back = words.ahead.search(sentence), words.back.search(sentence)
     if bool(ahead) == bool(back):
         return None
     return "future" if ahead else "past"
@@ -110,3 +94,21 @@ def _sentence(text: str, mention: DateMention) -> str:
     start = max((end.end() for end in _END.finditer(text, 0, mention.start)), default=0)
     end = _END.search(text, mention.end)
     return text[start : end.start() if end else len(text)]
+
+
+class _Words(NamedTuple):
+    again: re.Pattern[str]
+    ahead: re.Pattern[str]
+    back: re.Pattern[str]
+    moved: re.Pattern[str]
+
+
+@cache
+def _words() -> _Words:
+    patterns = read_patterns(_FILE)
+    return _Words(
+        again=re.compile(rf"\b(?:{patterns['again']})"),  # of texts in lower case
+        ahead=re.compile(rf"\b(?:{patterns['ahead']})\b|['’]ll\b", re.IGNORECASE),
+        back=re.compile(rf"\b(?:{patterns['back']})\b", re.IGNORECASE),
+        moved=re.compile(rf"\b(?:{patterns['moved']})", re.IGNORECASE),
+    )

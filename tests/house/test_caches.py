@@ -37,6 +37,7 @@ ALLOWED = {
     },
     "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/retrieval/possessive_references.py": {"_called": "our own words"},
+    "memory/knowledge/time_mentions.py": {"_words": "our own patterns"},
     "memory/language/query_words.py": {"query_lists": "our own words and patterns"},
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
     "memory/language/acronyms.py": {"_silent": "our own words"},
