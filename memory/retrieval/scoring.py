@@ -43,6 +43,9 @@ _OTHER_IDENTITY = (
     0.3  # of the signals, and of the score, for an entry with another identifier in its place
 )
 _UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person or identifier
+_PERIOD_NEEDS = (
+    0.5  # of words and meaning, from which an entry of the period counts in full as such
+)
 _LATER = 0.01  # by how much the later of two succeeding values ranks above the earlier one
 _NEIGHBOUR_DISCOUNT = 0.85  # left of the score of an entry with propagated scores alone
 # Where an entry of the period has this share of the best evidence, entries of other times keep this share of their scores.
@@ -163,16 +166,21 @@ class SignalScores:
     def _telling_parts(self) -> list[tuple[Values, float]]:
         """Which entries are about the names, and which are of the period, each with its inverse document frequency.
 
-        The frequency is estimated: candidates by words and by meaning are taken for a sample of the memory.
+        If the query has several words, an entry of the period with little of their meaning counts for a part: what
+        else happened last night does not answer a question about the rain of last night. The frequency is
+        estimated: candidates by words and by meaning are taken for a sample of the memory.
         """
         parts = [self.concern["named"]] * bool(self.query.names)
         parts += [self._time_proximity == 1] * (self.query.period is not None)
         sample = (self.rows["words"] != 0) | (self.rows["cosine"] != 0)
         number = np.count_nonzero(sample)
-        return [
-            (part, -math.log((np.count_nonzero(part & sample) + 0.5) / (number + 1)))
-            for part in parts
+        rarities = [
+            -math.log((np.count_nonzero(part & sample) + 0.5) / (number + 1)) for part in parts
         ]
+        if self.query.period is not None and len(self.query.weights) > 1:
+            own = 1 - (1 - self._words) * (1 - self._meaning)
+            parts[-1] = parts[-1] * np.minimum(1, own / _PERIOD_NEEDS)
+        return [*zip(parts, rarities, strict=True)]
 
     @property
     def min_evidence(self) -> float:
