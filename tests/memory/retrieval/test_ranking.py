@@ -394,17 +394,3 @@ def test_another_identifier_is_no_answer_and_the_same_one_is() -> None:
     assert order(found) == [1]
     assert first.score > 0.9
     assert ranked(other, query=asked) == []
-
-
-@pytest.mark.parametrize(("weights", "answers"), [((8.0,), True), ((6.0, 2.0), False)])
-def test_the_period_does_not_stand_for_several_words_that_an_entry_lacks(
-    weights: tuple[float, ...], answers: bool
-) -> None:
-    full = sum(weights) * POLICY.full_words
-    then = entry(1, at=NOON, words=0.25 * full)
-    others = [entry(number, words=0.2 * full) for number in range(2, 102)]
-    night = Period(NOON - DAY / 2, NOON + DAY / 2, "day")
-
-    best, *_ = ranked(then, *others, query=query(weights=weights, period=night))
-
-    assert (best.number, best.score > 0.5) == (1, answers)
