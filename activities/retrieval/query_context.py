@@ -6,7 +6,7 @@ It stands apart from the search, which begins once all of this is known.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
-from mnestic.memory.language.updates import asks_for_earlier, stems_of
+from mnestic.memory.language.updates import asked_order, asks_for_earlier, stems_of
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
@@ -57,6 +57,7 @@ from mnestic.memory.retrieval.query_predicates import (
 from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
+_CLOCK_SKEW = timedelta(days=1)  # up to which a message ahead of our clock is of the present
 _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; how recent something is counts a little
 
 
@@ -239,9 +240,8 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     named = with_origins(named, question.words)
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     names = with_own_relative(names, known)
-    related = [
-        one for one in find_possessive_references(question.words) if _is_known_by(one, known)
-    ]
+    references = find_possessive_references(question.words)
+    related = [one for one in references if _is_known_by(one, known)]
     fact_subjects = subjects_of_relatives(related, known) if related else names
     others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
     tags = (keys - others | query_tags(named.words)) & known.tags
@@ -275,6 +275,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
     predicates = query_predicates(of_facts, number=number)
     is_about_past = asks_about_past([word.text for word in question.words])
+    is_open = not (is_foreign_query or names)
     return ParsedQuery(
         query=query,
         ranking_query=RankingQuery(
@@ -290,13 +291,12 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
                 and not fact_subjects
                 and not any(_is_known(word, known) for word in by)
             )
-            or (
-                not (is_foreign_query or names)
-                and context.is_of_stranger(known, vocabulary.misspelt)
-            ),
+            or (is_open and context.is_of_stranger(known, vocabulary.misspelt)),
             has_identifier=not identifiers.isdisjoint(named.words),
             includes_past=query.statuses != ("active",) or is_about_past,
             asks_for_earlier=asks_for_earlier(query.text, is_about_past=is_about_past),
+            asked_order=asked_order(query.text),
+            present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
             stems=stems_of(" ".join((query.text, *predicate_words(predicates)))),
             predicates=frozenset(predicates),
             mode=query.mode,

@@ -43,6 +43,8 @@ class _Words(BaseModel):
     asides: list[str]
     earlier: list[str]
     earlier_in_past: list[str]
+    latest: list[str]
+    first: list[str]
 
 
 class _Patterns(NamedTuple):
@@ -55,6 +57,8 @@ class _Patterns(NamedTuple):
     asides: frozenset[str]
     earlier: re.Pattern[str]
     earlier_in_past: re.Pattern[str]
+    latest: re.Pattern[str]
+    first: re.Pattern[str]
     any: re.Pattern[str]
     first_words: frozenset[str]
 
@@ -140,6 +144,14 @@ def asks_for_earlier(text: str, *, is_about_past: bool) -> bool:
     if is_about_past and patterns.earlier_in_past.search(text):
         return True
     return patterns.earlier.search(text) is not None
+
+
+def asked_order(text: str) -> Literal["latest", "first"] | None:
+    """Which of several equal answers a question asks for, as in *the last thing that Kit sent*."""
+    patterns = _patterns()
+    if patterns.latest.search(text):
+        return "latest"
+    return "first" if patterns.first.search(text) else None
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -260,6 +272,8 @@ def _patterns() -> _Patterns:
         asides=stems_of(" ".join(asides)),
         earlier=_pattern(earlier),
         earlier_in_past=_pattern(earlier_in_past),
+        latest=_pattern(word for one in lists for word in one.latest),
+        first=_pattern(word for one in lists for word in one.first),
         any=re.compile(f"{anywhere.pattern}|{at_clause.pattern}", re.IGNORECASE),
         first_words=frozenset(
             words_of(words)[0] for words in chain(follows, precedes, rejects, *states.values())

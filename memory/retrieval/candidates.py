@@ -22,6 +22,7 @@ Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
 # Sets of ids: the entries behind each value of one fact timeline, the latest value first.
 Succession = Sequence[AbstractSet[str]]
 Values = NDArray[Any]  # a value for each candidate, in their order
+Order = Literal["latest", "first"]  # of several equal answers, which the query asks for
 Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 
@@ -157,6 +158,7 @@ class RankingQuery:
     `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
     was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
     entry with the same answers. `includes_past`: superseded entries count too.
+    A message that is dated after `present_until` is of no present.
     `stems` are its content words, with names, and `predicates` what it asks for. `asks_for_earlier`: for what was so before.
     """
 
@@ -170,6 +172,8 @@ class RankingQuery:
     has_identifier: bool = False
     includes_past: bool = False
     asks_for_earlier: bool = False
+    asked_order: Order | None = None
+    present_until: datetime | None = None
     stems: AbstractSet[str] = frozenset()
     predicates: AbstractSet[str] = frozenset()
     mode: Mode = "hybrid"

@@ -17,6 +17,7 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
+from mnestic.memory.language.polarity import without_negation
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
 from mnestic.memory.retrieval.query_periods import find_periods
@@ -81,6 +82,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     lists = query_lists()
     text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
     text = lists.living.sub("work", text)  # *does for a living* means work, not a place to live
+    text = without_negation(text)
     text = lists.short_title.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = find_periods(text, asked_at=asked_at)
     indirect = lists.indirect.match(text)

@@ -21,7 +21,9 @@ from mnestic.memory.retrieval.candidates import (
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import SignalScores
+from mnestic.memory.retrieval.supersession import is_ahead, order_boost
 
+_AHEAD_DISCOUNT = 0.3  # left of the score of a message that is dated in the future
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
 # The tolerance of the threshold, since some shares lie exactly on it.
 _ROUNDED = 10**-_DIGITS
@@ -82,9 +84,12 @@ def rank(
     total = np.sum(list(signals.values()), axis=0)
     boost, replaced = scores.supersession(total)
     boost = boost + scores.succession_boost(total + boost, successions)
+    boost = boost + order_boost(candidates, query, total + boost)
     signals |= {"supersession": boost}
     total = total + boost
     score = _scores(scores, total, evidence=evidence, edges=edges)
+    if query.period is None:
+        score = score * np.where(is_ahead(candidates, query), _AHEAD_DISCOUNT, 1.0)
     share = _shares(evidence, least=scores.min_evidence)
     if (best := total.max()) > 0:  # what is lifted needs no evidence of its own
         share = np.where(boost > 0, np.maximum(share, np.minimum(1, total / best)), share)

@@ -30,6 +30,7 @@ _COMPARED = 60  # of the best candidates are compared with each other
 _UPDATED = 10  # of them, the first, are compared with later ones that may have other words
 _COMMON = 0.5  # of the words of the query that two texts have to share
 _ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
+_EQUAL = 0.6  # of the best score, from which on an entry with the same words of the query answers as well
 _ABOVE = 0.01  # by how much the earlier text ranks above the later one, if the query asks for it
 _BEGINNING = 1000  # characters that are compared
 # Common words, or a name, from which on the later text may lack one word of the earlier one, as "home" of a home match.
@@ -72,6 +73,31 @@ def apply_supersession(
     return lifted, replaced
 
 
+def is_ahead(candidates: Candidates, query: RankingQuery) -> Values:
+    """Which candidates are dated in the future, so that they say nothing about what is so now."""
+    until = query.present_until
+    ahead: Values = candidates.rows["at"] > (np.inf if until is None else until.timestamp())
+    return ahead
+
+
+def order_boost(candidates: Candidates, query: RankingQuery, total: Values) -> Values:
+    """How far the answers that are as good as the best are lifted, so that the latest or the first comes first."""
+    boost, rows = np.zeros(len(total)), candidates.rows
+    if query.asked_order is None or not len(total):
+        return boost
+    best = int(np.argmax(total * ~rows["asks"]))
+    equal = (total >= _EQUAL * total[best]) & (rows["lexemes"] == rows["lexemes"][best])
+    equal &= (
+        ~rows["asks"] & (rows["concern"] == rows["concern"][best]) & ~is_ahead(candidates, query)
+    )
+    places = np.flatnonzero(equal)
+    in_order = places[np.argsort(rows["at"][places], kind="stable")]
+    if query.asked_order == "first":
+        in_order = in_order[::-1]
+    boost[in_order] = total[best] + _ABOVE * np.arange(len(in_order)) - total[in_order]
+    return boost
+
+
 class _Update(NamedTuple):
     """A later candidate and an earlier one that it updates, by index, and whether it takes the other's place."""
 
@@ -102,11 +128,11 @@ def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> I
         for text in [candidates.texts[place]]
     }
     says = np.array([texts[place].says_change for place in later.tolist()], dtype=bool)
-    words = rows["lexemes"][later]
+    words, ahead = rows["lexemes"][later], is_ahead(candidates, query)
     for old in later[:_UPDATED].tolist():
         if total[old] < least:
             continue
-        may_update = rows["at"][later] > rows["at"][old]
+        may_update = (rows["at"][later] > rows["at"][old]) & ~ahead[later]
         may_update &= rows["concern"][later] == rows["concern"][old]
         may_update &= says | ((words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0))
         for new in later[may_update].tolist():
@@ -131,7 +157,7 @@ class _Revisions:
         rows = candidates.rows
         best = candidates.ordered(total)[:_COMPARED]
         best = best[(words[best] > 0) & ~rows["asks"][best]]
-        revising = best[rows["revises"][best]]
+        revising = best[rows["revises"][best] & ~is_ahead(candidates, query)[best]]
         weights, bits = np.array(query.weights), np.arange(len(query.weights))
         new, old = rows[revising][:, None], rows[best]
         both = new["lexemes"] & old["lexemes"]

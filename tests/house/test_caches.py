@@ -35,6 +35,7 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
     "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/retrieval/possessive_references.py": {"_called": "our own words"},
     "memory/knowledge/time_mentions.py": {"_words": "our own patterns"},

@@ -151,12 +151,13 @@ by_time AS MATERIALIZED (
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
--- Facts: the messages that claimed the facts which the query asks for, or the facts' own entries, the latest first. Entries
+-- Facts: the messages that claimed the facts which the query asks for, or the facts' own entries, the latest first, after them
+-- what is still to come. Entries
 -- that the filters rule out do not count towards the limit, so they hide no others.
 by_fact AS MATERIALIZED (
     SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
       FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
-              FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from DESC, f.id) AS place
+              FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from > now(), f.valid_from DESC, f.id) AS place
                       FROM unnest(CAST(%(names)s AS text[])) AS n (name)
                      CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
                      CROSS JOIN LATERAL (
@@ -165,7 +166,9 @@ by_fact AS MATERIALIZED (
                            AND f.subject_key = n.name AND f.predicate = p.name
                            AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NOT NULL THEN -- include valid_then
                                     WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
-                                    ELSE f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now()) END
+                                    -- A later value that is still to come has archived the present one.
+                                    ELSE (f.status = 'active' OR f.status = 'archived' AND f.valid_from <= now())
+                                         AND COALESCE(f.valid_to > now(), f.status = 'active') END
                         OFFSET 0) AS f) AS f
              CROSS JOIN LATERAL (
                 SELECT said.number, c.said_at FROM jsonb_array_elements_text(f.claims) AS claimed (id)
@@ -185,7 +188,7 @@ by_fact AS MATERIALIZED (
                     AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
                              ELSE expires_at IS NULL OR expires_at > now() END OFFSET 0)) AS e
              -- The facts are in this order already, so Postgres stops at the limit.
-             ORDER BY f.valid_from DESC, f.id, e.said_at DESC LIMIT 50) AS latest
+             ORDER BY f.place, e.said_at DESC LIMIT 50) AS latest
      GROUP BY number
 ),
 -- Words and meaning together, weighed as ranking does.

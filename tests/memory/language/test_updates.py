@@ -5,6 +5,7 @@ import pytest
 from mnestic.memory.language.updates import (
     Update,
     UpdateText,
+    asked_order,
     asks_for_earlier,
     stems_of,
     update_of,
@@ -125,3 +126,20 @@ def test_some_questions_ask_for_what_was_so_before(text: str) -> None:
 )
 def test_others_do_not(text: str, is_about_past: bool) -> None:
     assert not asks_for_earlier(text, is_about_past=is_about_past)
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("What is the last thing Wim lent to Jonna?", "latest"),
+        ("What is the most recent offer?", "latest"),
+        ("Who was the first person that Wim met?", "first"),
+        ("What is Wim's last name?", None),
+        ("What did Wim do last week?", None),
+        ("What is the first name of Jonna?", None),
+    ],
+)
+def test_some_questions_ask_for_the_latest_or_the_first_of_equals(
+    text: str, order: str | None
+) -> None:
+    assert asked_order(text) == order
