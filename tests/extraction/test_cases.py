@@ -3,7 +3,7 @@
 A case is messages (speaker, moment, text, and `tool_result` for what a tool returned) and facts (subject,
 predicate, object, and the days on which it began and ended, where they matter). `missed` and
 `missed_archived` are facts that a careful reader would take and the extractor does not; a change that comes
-to reach one has to say so there and in docs/extraction.md.
+to reach one has to say so there and in docs/knowledge.md.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from mnestic.memory.ports import Extractor
 from tests.extraction.reworded import facts_of
 
 HERE = Path(__file__).parent
-PAGE = Path(__file__).parents[2] / "docs" / "extraction.md"
+PAGE = Path(__file__).parents[2] / "docs" / "knowledge.md"
 SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"
 CASES_OF = {
     path.stem: yaml.load(path.read_text("utf-8"), Loader=yaml.CBaseLoader)

@@ -24,7 +24,7 @@ SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl
 
 @pytest.mark.parametrize("name", SETS)
 async def test_facts_in_peoples_own_words_are_found_kept_out_and_ended(name: str) -> None:
-    """The least that is demanded; docs/extraction.md has the figures."""
+    """The least that is demanded; docs/knowledge.md has the figures."""
     found = await outcomes(cases_of(HERE / name), EnglishExtractor())
 
     shares = {kind: right / count for kind, (right, count) in rates(found).items()}
