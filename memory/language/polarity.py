@@ -9,15 +9,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("polarity.yaml")
 _ASKS_FOR_ONE = re.compile(r"\W*(?:what|which|who|whom)\b", re.IGNORECASE)  # not for yes or no
 
 
-class _Polarity(BaseModel):
+class _Polarity(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     opposites: dict[str, str]

@@ -14,8 +14,9 @@ from itertools import chain, takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.change_words import CLAUSES, SUFFIX
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
@@ -33,7 +34,7 @@ _ANY_OF_MANY = re.compile(r"^\W*(?:there\b|an?\b|some\b|one\b|another\b)", re.IG
 Update = Literal["ended", "changed", "restated"]
 
 
-class _Words(BaseModel):
+class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     what_ended_follows: list[str]

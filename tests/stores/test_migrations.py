@@ -188,7 +188,7 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url:
         other = await transaction.entries.list_unembedded("other-model", limit=9)
     await memory.close()
 
-    assert set(counted.model_dump().values()) == {1}
+    assert set(counted.model_dump(exclude={"without_extractor"}).values()) == {1}
     assert (received.turn.content, received.corrects) == ("I live in Ghent.", None)
     assert parked.reason == "no words"
     assert [entry.id for entry in bare[:2]] == ["e3", "e4"]

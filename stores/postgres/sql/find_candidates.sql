@@ -152,16 +152,16 @@ by_time AS MATERIALIZED (
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
 -- Facts: the messages that claimed the facts which the query asks for, or the facts' own entries, the latest first, after them
--- what is still to come. Entries
--- that the filters rule out do not count towards the limit, so they hide no others.
+-- what is still to come. Entries that the filters rule out do not count towards the limit, so they hide no others.
 by_fact AS MATERIALIZED (
     SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
       FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
-              FROM (SELECT f.*, row_number() OVER (ORDER BY f.valid_from > now(), f.valid_from DESC, f.id) AS place
+              FROM (SELECT f.*, row_number() OVER (ORDER BY f.is_ahead, f.valid_from DESC, f.id) AS place
                       FROM unnest(CAST(%(names)s AS text[])) AS n (name)
                      CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
                      CROSS JOIN LATERAL (
-                        SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from FROM mnestic.fact AS f
+                        SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from, f.valid_from > now() AS is_ahead
+                          FROM mnestic.fact AS f
                          WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                            AND f.subject_key = n.name AND f.predicate = p.name
                            AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NOT NULL THEN -- include valid_then
@@ -188,7 +188,7 @@ by_fact AS MATERIALIZED (
                     AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
                              ELSE expires_at IS NULL OR expires_at > now() END OFFSET 0)) AS e
              -- The facts are in this order already, so Postgres stops at the limit.
-             ORDER BY f.place, e.said_at DESC LIMIT 50) AS latest
+             ORDER BY f.is_ahead, f.valid_from DESC, f.id, e.said_at DESC LIMIT 50) AS latest
      GROUP BY number
 ),
 -- Words and meaning together, weighed as ranking does.
