@@ -30,7 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 _LEAST_TERMS = 3  # of a remark beside a question; "a long day" covers too much
 _NAME_OR_NUMBER = re.compile(r"(?<=[^\W_.!?]\s)[^\W\da-z_](?=[^\W\d_])|\d")
 _REMARK_SHARE = 0.55  # of its score that a result of a remark keeps, if the message asks something
-_BEST_SHARE = 0.25  # a result of a remark below this share of the best is left out
+_BEST_SHARE = 0.5  # a result of a remark below this share of the best is left out
 _ENDS = frozenset(".!?:;)")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
 

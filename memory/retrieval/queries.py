@@ -126,8 +126,8 @@ class RetrievalPolicy(DeferredModel):
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
     min_score: Share = Field(0.16, description="Results below this score are left out")
     min_score_share: Share = Field(
-        0.25,
-        description="Results below this share of the best score are left out too, unless `min_score` is 0",
+        0.5,
+        description="Results below this share of the best score, without what facts add to it, are left out too, unless `min_score` is 0",
     )
     min_evidence_share: Share = Field(
         0.2,

@@ -32,7 +32,8 @@ _ROUNDED = 10**-_DIGITS
 class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum behind the score.
 
-    `share` is its evidence, own and propagated, as a share of the strongest. `signal_values` are the signals of all
+    `share` is its evidence, own and propagated, as a share of the strongest; `measure` is its score without what facts
+    add to it. `signal_values` are the signals of all
     candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
     `is_by_named_speaker`: a person whom the query names said it; `is_by_other_speaker`: another person did.
     """
@@ -44,6 +45,7 @@ class Ranked(NamedTuple):
     is_by_other_speaker: bool
     share: float
     score: float
+    measure: float
     place: int
     signal_values: Mapping[str, Values]
     reranked: float | None = None
@@ -99,7 +101,8 @@ def rank(
     order = order[~replaced[order]]
     if query.names and not query.weights:
         order = order[~(scores.concern["apart"] | scores.concern["other"])[order]]
-    least, floor = _least(policy, min_score, best=score[order].max(initial=0))
+    measure = score * _share_without_facts(total, signals["fact_match"])
+    least, floor = _least(policy, min_score, best=measure[order].max(initial=0))
     order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
     of_another = scores.concern["other"] & rows["is_turn"]
     parts = [
@@ -109,9 +112,22 @@ def rank(
         rows["is_by_named_speaker"],
         of_another,
     ]
-    parts += [share, score, np.arange(len(rows))]
+    parts += [share, score, measure, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
+
+
+def measure_of(score: float, signals: Mapping[str, float]) -> float:
+    """The part of a score by which others are measured: without facts, as a text beside a fact may say more."""
+    return score * float(
+        _share_without_facts(sum(signals.values()), signals.get("fact_match", 0.0))
+    )
+
+
+def _share_without_facts(total: Values | float, fact_match: Values | float) -> Values:
+    """How much of the total is there without the match of facts; 0 where the total is."""
+    share: Values = np.maximum(0, total - fact_match) / np.maximum(total, _ROUNDED)
+    return np.minimum(1, share)
 
 
 def _shares(evidence: Values, *, least: float) -> Values:
@@ -167,7 +183,7 @@ def above_threshold(
 ) -> list[Ranked]:
     """The candidates whose scores and shares of the evidence reach the policy's thresholds; see `rank`."""
     ranked = [*ranked]
-    best = max((one.score for one in ranked), default=0.0)
+    best = max((one.measure for one in ranked), default=0.0)
     least, floor = _least(policy, min_score, best=best)
     return [one for one in ranked if one.score >= least and one.share >= floor - _ROUNDED]
 

@@ -14,7 +14,7 @@ from psycopg import sql
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.messages import Embeddings
-from mnestic.memory.retrieval.queries import Retrieval
+from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy
 from mnestic.memory.retrieval.search import Terms
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
@@ -174,13 +174,14 @@ async def test_an_answer_ends_with_the_first_entry_or_fact_that_ends_by_time(
     end = datetime.now(UTC) + timedelta(seconds=2)
     await here.add("The ferry leaves from pier four today.", expires_at=end)
     await bea.facts.add("Mara", "works_at", "the ferry", valid_to=end)
-    before = [await one.retrieve(QUESTION, **ASKED) for one in (here, here, bea, bea)]
+    asked = {**ASKED, "policy": RetrievalPolicy(min_score_share=0.25)}  # the fact scores little
+    before = [await one.retrieve(QUESTION, **asked) for one in (here, here, bea, bea)]
     counted = hits(memory)
 
     async with asyncio.timeout(20):
         while await now_of(memory, settings.tenant_id) <= end:  # noqa: ASYNC110 - a clock
             await asyncio.sleep(0.05)
-    after = [await one.retrieve(QUESTION, **ASKED) for one in (here, bea)]
+    after = [await one.retrieve(QUESTION, **asked) for one in (here, bea)]
 
     assert counted == (2, 2)
     assert hits(memory) == (2, 4)
