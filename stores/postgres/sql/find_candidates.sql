@@ -190,6 +190,31 @@ by_fact AS MATERIALIZED (
              -- The facts are in this order already, so Postgres stops at the limit.
              ORDER BY f.is_ahead, f.valid_from DESC, f.id, e.said_at DESC LIMIT 50) AS latest
      GROUP BY number
+    UNION ALL
+    -- Where all that was so has ended, the messages that said so answer.
+    SELECT said.number, json_agg(json_build_array(1, n.name, p.name, 'multi', c.id))
+      FROM unnest(CAST(%(names)s AS text[])) AS n (name)
+     CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
+     CROSS JOIN LATERAL (
+        SELECT id, session_id, source_id, said_at FROM mnestic.claim
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = n.name AND predicate = p.name
+           AND kind = 'ended' AND source_id IS NOT NULL
+         ORDER BY said_at DESC, id LIMIT 3) AS c
+     CROSS JOIN LATERAL (
+        SELECT number FROM mnestic.entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
+           AND at = c.said_at AND source_id = c.source_id
+           AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
+                    ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS said
+     WHERE CAST(%(valid_first)s AS timestamptz) IS NULL AND NOT CAST(%(includes_past)s AS boolean)
+       -- Each of two indexes covers active facts alone.
+       AND NOT EXISTS (SELECT FROM mnestic.fact AS f
+                        WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = n.name
+                          AND f.predicate = p.name AND f.status = 'active' AND f.cardinality = 'single' OFFSET 0)
+       AND NOT EXISTS (SELECT FROM mnestic.fact AS f
+                        WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = n.name
+                          AND f.predicate = p.name AND f.status = 'active' AND f.cardinality = 'multi' OFFSET 0)
+     GROUP BY said.number
 ),
 -- Words and meaning together, weighed as ranking does.
 scored AS MATERIALIZED (
