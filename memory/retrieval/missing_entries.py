@@ -10,7 +10,6 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, RetrievalQuery
-from mnestic.memory.retrieval.ranking import measure_of
 
 Stage = Literal[
     "returned", "status", "validity", "candidates", "repetition", "min_score", "share", "limit"
@@ -76,8 +75,7 @@ def trace_entry(
         return trace("returned", f"it is result {rank}, with a score of {score:.2f}")
     if score < least:
         return trace("min_score", f"its score {score:.2f} is below the minimum, {least:.2f}", least)
-    measures = [measure_of(one.score, one.signals) for one in whole.results]
-    share = policy.min_score_share * max(measures, default=0.0)
+    share = policy.min_score_share * max((one.measure for one in whole.results), default=0.0)
     if least and score < share:
         why = (
             f"its score {score:.2f} is below {policy.min_score_share:.2f} of the best, {share:.2f}"

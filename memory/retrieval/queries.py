@@ -272,6 +272,13 @@ class RetrievedEntry(DeferredModel):
     score: float
     signals: dict[str, float]
 
+    @property
+    def measure(self) -> float:
+        """The part of the score by which other results are measured: without facts, as a text beside a fact may say more."""
+        total = sum(self.signals.values())
+        without = total - self.signals.get("fact_match", 0.0)
+        return self.score * min(1.0, max(0.0, without) / total) if total > 0 else 0.0
+
 
 class Retrieval(DeferredModel):
     """The results of a query, the best first.

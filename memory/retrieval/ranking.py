@@ -117,14 +117,7 @@ def rank(
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
 
 
-def measure_of(score: float, signals: Mapping[str, float]) -> float:
-    """The part of a score by which others are measured: without facts, as a text beside a fact may say more."""
-    return score * float(
-        _share_without_facts(sum(signals.values()), signals.get("fact_match", 0.0))
-    )
-
-
-def _share_without_facts(total: Values | float, fact_match: Values | float) -> Values:
+def _share_without_facts(total: Values, fact_match: Values) -> Values:
     """How much of the total is there without the match of facts; 0 where the total is."""
     share: Values = np.maximum(0, total - fact_match) / np.maximum(total, _ROUNDED)
     return np.minimum(1, share)

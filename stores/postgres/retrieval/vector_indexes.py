@@ -109,6 +109,13 @@ def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> 
     if locked is None or not locked[0]:
         why = "is where somebody builds indexes right now; wait until they are done"
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
+    try:
+        return _build(owner, tenant_id, at_least=at_least)
+    finally:  # a closed connection may hold it a little longer
+        owner.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+
+
+def _build(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:
     owner.execute(sql.SQL("SET maintenance_work_mem = {}").format(_BUILD_MEMORY))
     owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
     there = owner.execute(_THERE, [_prefix(tenant_id)]).fetchall()

@@ -4,9 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
+from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.retrieval.candidates import RankingQuery
-from mnestic.memory.retrieval.queries import PRESETS
-from mnestic.memory.retrieval.ranking import measure_of, rank
+from mnestic.memory.retrieval.queries import PRESETS, RetrievedEntry
+from mnestic.memory.retrieval.ranking import rank
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,6 +36,15 @@ def test_a_fact_that_answers_leaves_the_texts_beside_it() -> None:
     assert numbers(fact, text) == [1, 2]
 
 
-def test_the_measure_is_the_score_without_the_part_of_facts() -> None:
-    assert measure_of(0.8, {"lexical": 0.3, "fact_match": 0.6, "time": 0.3}) == pytest.approx(0.4)
-    assert measure_of(0.8, {}) == 0
+@pytest.mark.parametrize(
+    ("signals", "measure"),
+    [({"lexical": 0.3, "fact_match": 0.6, "time": 0.3}, 0.4), ({"lexical": 0.3}, 0.8), ({}, 0.0)],
+)
+def test_the_measure_of_a_result_is_its_score_without_facts(
+    signals: dict[str, float], measure: float
+) -> None:
+    entry = Entry(id="e", entry_type="interaction", content="Tea.", at=NOON)
+
+    result = RetrievedEntry(entry=entry, score=0.8, signals=signals)
+
+    assert result.measure == pytest.approx(measure)
