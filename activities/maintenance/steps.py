@@ -14,7 +14,7 @@ from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind
 from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.operations import Operation
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import EVERY_AGENT, Id
 
 BATCH = 200  # agents of one activity
@@ -110,7 +110,7 @@ class MaintenanceActivities:
 
     async def _batch(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
         if params.agent_id is not None:
-            return (params.agent_id,)
+            return () if after == params.agent_id else (params.agent_id,)
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=BATCH
         )
@@ -125,15 +125,12 @@ class MaintenanceActivities:
         ) as transaction:
             if (stored := await transaction.replay(operation, request)) is not None:
                 return Counter(stored)
-            counts = +await self._work(transaction, params)
+            counts = +await maintain_nightly(transaction, now=params.scheduled_at)
             if params.dry_run or not counts:
                 transaction.discard()
             else:
                 await transaction.complete(operation, counts)
             return counts
-
-    async def _work(self, transaction: Transaction, params: MaintenanceStep) -> Counter[str]:
-        return await maintain_nightly(transaction, now=params.scheduled_at)
 
 
 class _Progress:

@@ -106,17 +106,25 @@ async def test_another_attempt_counts_what_the_first_did_and_does_it_no_more(
     assert (await run(NOON + timedelta(seconds=1))).counts == {"importance_changed": 1}
 
 
+@pytest.mark.parametrize(("agent_id", "after"), [(None, "adb"), ("ada", "ada")])
 async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
-    ada: MemoryClient, memory: Memory, settings: Settings, run: Run
+    ada: MemoryClient,
+    memory: Memory,
+    settings: Settings,
+    run: Run,
+    agent_id: str | None,
+    after: str,
 ) -> None:
     await ada.add("We prefer oil.", at=NOON - timedelta(days=9))
-    done = StepResult(agents=5, counts={"entries_expired": 3}, after="adb")
+    done = StepResult(agents=5, counts={"entries_expired": 3}, after=after)
     environment = ActivityEnvironment()
     environment.info = environment.default_info().__class__(
         **{**vars(environment.info), "heartbeat_details": [done.model_dump()]}
     )
     activities = MaintenanceActivities(memory, index_vectors=_no_index)
-    params = MaintenanceStep(tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NOON)
+    params = MaintenanceStep(
+        tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NOON, agent_id=agent_id
+    )
 
     result = await environment.run(activities.maintain, params)
 
