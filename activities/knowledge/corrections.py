@@ -31,7 +31,7 @@ async def find_corrections(
     for pending in batch:
         if pending.kind != "message" or not may_correct(pending.resource.content):
             continue
-        said, is_next = await _said_before(transaction, pending)
+        said, is_next = await _recent_facts(transaction, pending)
         extracted = correcting_claims(
             pending.resource.content, pending.extracted, said=said, is_next=is_next
         )
@@ -41,7 +41,7 @@ async def find_corrections(
     return found
 
 
-async def _said_before(
+async def _recent_facts(
     transaction: Transaction, pending: PendingMessage
 ) -> tuple[list[tuple[Fact, ...]], bool]:
     """The active facts behind the person's last messages, the latest first, and whether nobody spoke since."""

@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
-from mnestic.memory.language.updates import asked_order, asks_for_earlier, stems_of
+from mnestic.memory.language.updates import asks_for_earlier, requested_order, stems_of
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
@@ -295,7 +295,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             has_identifier=not identifiers.isdisjoint(named.words),
             includes_past=query.statuses != ("active",) or is_about_past,
             asks_for_earlier=asks_for_earlier(query.text, is_about_past=is_about_past),
-            asked_order=asked_order(query.text),
+            requested_order=requested_order(query.text),
             present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
             stems=stems_of(" ".join((query.text, *predicate_words(predicates)))),
             predicates=frozenset(predicates),

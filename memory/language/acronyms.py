@@ -50,7 +50,7 @@ def find_acronyms(text: str) -> tuple[Acronym, ...]:
     signed = [
         Acronym(*match.span(), _key(match[0]))
         for match in _SIGNED.finditer(text)
-        if not match[0].endswith(".") or _key(match[0]) in _silent()
+        if not match[0].endswith(".") or _key(match[0]) in _ambiguous_words()
     ]
     taken = [range(one.start, one.end) for one in signed]
     capitals = (one for one in _in_capitals(text) if not any(one.start in span for span in taken))
@@ -71,7 +71,7 @@ def _in_capitals(text: str) -> Iterator[Acronym]:
         if is_shouted and not is_single:
             continue
         for match in _CAPITALS.finditer(text, *sentence.span()):
-            if (key := _key(match[0])) in _silent():
+            if (key := _key(match[0])) in _ambiguous_words():
                 yield Acronym(*match.span(), key)
 
 
@@ -80,7 +80,7 @@ def _key(written: str) -> str:
 
 
 @cache
-def _silent() -> frozenset[str]:
+def _ambiguous_words() -> frozenset[str]:
     """Function words that may be acronyms."""
     emphasised = {word for words in read_word_lists(_FILE, list).values() for word in words}
     return frozenset().union(*function_words().values()) - emphasised

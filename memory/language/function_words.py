@@ -82,7 +82,7 @@ def question_words() -> Mapping[str, frozenset[str]]:
     return _words().question_words
 
 
-def silent_words(words: Sequence[str]) -> frozenset[str]:
+def find_function_words(words: Sequence[str]) -> frozenset[str]:
     """Those of a question's words that are function words of the language that it is in.
 
     None where it is in English, whose words the caller knows, or in a language that its function words do not tell.
@@ -98,7 +98,7 @@ def silent_words(words: Sequence[str]) -> frozenset[str]:
     return frozenset(word for word in words if silent.issuperset(parts[word]))
 
 
-def silent_parts(word: str) -> frozenset[str]:
+def elided_words(word: str) -> frozenset[str]:
     """The elided words at the beginning of a word, such as *l* of *l'affitto*."""
     before, *rest = _JOINTS.split(word.casefold())
     return frozenset({before}) if rest and before in _words().elided else frozenset()

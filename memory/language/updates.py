@@ -147,7 +147,7 @@ def asks_for_earlier(text: str, *, is_about_past: bool) -> bool:
     return patterns.earlier.search(text) is not None
 
 
-def asked_order(text: str) -> Literal["latest", "first"] | None:
+def requested_order(text: str) -> Literal["latest", "first"] | None:
     """Which of several equal answers a question asks for, as in *the last thing that Kit sent*."""
     patterns = _patterns()
     if patterns.latest.search(text):

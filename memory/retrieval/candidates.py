@@ -172,7 +172,7 @@ class RankingQuery:
     has_identifier: bool = False
     includes_past: bool = False
     asks_for_earlier: bool = False
-    asked_order: Order | None = None
+    requested_order: Order | None = None
     present_until: datetime | None = None
     stems: AbstractSet[str] = frozenset()
     predicates: AbstractSet[str] = frozenset()

@@ -83,7 +83,7 @@ def is_ahead(candidates: Candidates, query: RankingQuery) -> Values:
 def order_boost(candidates: Candidates, query: RankingQuery, total: Values) -> Values:
     """How far the answers that are as good as the best are lifted, so that the latest or the first comes first."""
     boost, rows = np.zeros(len(total)), candidates.rows
-    if query.asked_order is None or not len(total):
+    if query.requested_order is None or not len(total):
         return boost
     best = int(np.argmax(total * ~rows["asks"]))
     equal = (total >= _EQUAL * total[best]) & (rows["lexemes"] == rows["lexemes"][best])
@@ -92,7 +92,7 @@ def order_boost(candidates: Candidates, query: RankingQuery, total: Values) -> V
     )
     places = np.flatnonzero(equal)
     in_order = places[np.argsort(rows["at"][places], kind="stable")]
-    if query.asked_order == "first":
+    if query.requested_order == "first":
         in_order = in_order[::-1]
     boost[in_order] = total[best] + _ABOVE * np.arange(len(in_order)) - total[in_order]
     return boost

@@ -10,8 +10,8 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from mnestic.memory.language.function_words import (
-    silent_parts,
-    silent_words,
+    elided_words,
+    find_function_words,
     stop_words,
 )
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
@@ -65,7 +65,7 @@ def vocabulary_of(
     if not known.entries:
         return Vocabulary()
     meant = suggested.lexemes if suggested else {}
-    is_english = not silent_words(words)
+    is_english = not find_function_words(words)
     telling = [
         (word, entries_of)
         for word, entries_of in _telling(words, known, quiet=quiet, identifiers=identifiers)
@@ -115,7 +115,7 @@ def _telling(
     identifiers: Collection[str] = (),
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
-    found, silent = [], silent_words(words)
+    found, silent = [], find_function_words(words)
     for word in words:
         if acronym := known.acronyms.get(word):
             found.append((word, dict([acronym]), LanguageVote(known.languages, is_known=True)))
@@ -142,7 +142,7 @@ def _telling(
 
 def _content_parts(word: str, known: ResolvedTerms) -> Iterator[Mapping[str, LexemeMatch]]:
     """The parts of a word without elided ones."""
-    elided = silent_parts(word)
+    elided = elided_words(word)
     for part in known.words.get(word, ()):
         if not {one.lexeme for one in part.values()} <= elided:
             yield part

@@ -8,6 +8,7 @@ from typing import Any
 from temporalio.client import WorkflowHandle
 
 from mnestic.memory.maintenance.policies import (
+    MAINTENANCE_KINDS,
     SETTING,
     MaintenanceKind,
     MaintenancePolicy,
@@ -65,11 +66,11 @@ class MaintenanceClient(ChecksTexts):
         """
         before = await self.policy()
         policy = changed_policy(before, path, value)
-        kind: MaintenanceKind = "nightly"
         with self._rpc_errors():
             await self._schedules.create(before)
-            if policy.times(kind) != before.times(kind):
-                await self._schedules.apply(kind, policy.times(kind))
+            for kind in MAINTENANCE_KINDS:
+                if policy.times(kind) != before.times(kind):
+                    await self._schedules.apply(kind, policy.times(kind))
         async with self._transaction(write=True) as transaction:
             changes = policy.model_dump(mode="json", exclude_defaults=True)
             await transaction.settings.put(SETTING, changes)

@@ -41,7 +41,7 @@ ALLOWED = {
     "memory/knowledge/time_mentions.py": {"_words": "our own patterns"},
     "memory/language/query_words.py": {"query_lists": "our own words and patterns"},
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
-    "memory/language/acronyms.py": {"_silent": "our own words"},
+    "memory/language/acronyms.py": {"_ambiguous_words": "our own words"},
     "memory/language/function_words.py": {"_words": "our own words, and patterns of them"},
     "memory/language/described_names.py": {
         "_words": "our own words",

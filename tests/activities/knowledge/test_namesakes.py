@@ -15,7 +15,7 @@ SAID = (
 )
 
 
-async def test_what_is_said_of_one_supersedes_nothing_of_another(
+async def test_facts_of_one_namesake_supersede_none_of_another(
     memory: Memory, settings: Settings
 ) -> None:
     client = await remember(memory, settings, *SAID)
@@ -51,7 +51,7 @@ async def test_a_description_in_a_question_finds_the_right_one(
     assert [one.entry.content for one in found.results][:1] == [answer]
 
 
-async def test_messages_that_come_one_by_one_are_kept_apart_too(
+async def test_namesakes_are_separated_in_messages_one_by_one_too(
     memory: Memory, settings: Settings
 ) -> None:
     client = await remember(memory, settings, *SAID, at_once=False)

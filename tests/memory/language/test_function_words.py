@@ -4,10 +4,10 @@ import pytest
 
 from mnestic.memory.language.function_words import (
     content_spans,
+    elided_words,
+    find_function_words,
     function_words,
     question_words,
-    silent_parts,
-    silent_words,
 )
 
 
@@ -29,7 +29,7 @@ def test_words_that_ask_and_function_words_of_a_question_are_silent(
 ) -> None:
     words = question.split()
 
-    silent = silent_words(words)
+    silent = find_function_words(words)
 
     assert [word for word in words if word not in silent] == left.split()
 
@@ -46,12 +46,12 @@ def test_words_that_ask_and_function_words_of_a_question_are_silent(
     ],
 )
 def test_words_of_english_or_of_no_certain_language_are_left(question: str) -> None:
-    assert silent_words(question.split()) == frozenset()
+    assert find_function_words(question.split()) == frozenset()
 
 
 def test_elided_words_are_no_part_of_the_word_behind_them() -> None:
-    assert silent_parts("L\u2019olivier") == {"l"}
-    assert silent_parts("Marie-Ange") == silent_parts("olivier") == frozenset()
+    assert elided_words("L\u2019olivier") == {"l"}
+    assert elided_words("Marie-Ange") == elided_words("olivier") == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 from mnestic.memory.language.updates import (
     Update,
     UpdateText,
-    asked_order,
     asks_for_earlier,
+    requested_order,
     stems_of,
     update_of,
 )
@@ -142,4 +142,4 @@ def test_others_do_not(text: str, is_about_past: bool) -> None:
 def test_some_questions_ask_for_the_latest_or_the_first_of_equals(
     text: str, order: str | None
 ) -> None:
-    assert asked_order(text) == order
+    assert requested_order(text) == order

@@ -135,7 +135,7 @@ async def test_the_process_goes_on_while_a_message_is_parsed() -> None:
 
 @settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from(WORDS), max_size=30).map(" ".join), max_size=4))
-def test_any_words_are_read_to_claims_whose_words_are_theirs(contents: list[str]) -> None:
+def test_the_claims_of_any_words_quote_these_words(contents: list[str]) -> None:
     turns = [turn(content, source_id=str(n)) for n, content in enumerate(contents)]
 
     for each, claims in zip(turns, claims_of(turns), strict=True):
