@@ -11,7 +11,8 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.memory.errors import MnesticError, UnavailableError
-from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
+from mnestic.memory.maintenance.removal_guard import find_excess
 from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -33,6 +34,7 @@ class MaintenanceStep(BaseModel):
     agent_id: Id | None = None
     after: str | None = None
     dry_run: bool = False
+    allow_removals: bool = False
 
     @property
     def actor(self) -> str:
@@ -76,9 +78,10 @@ class MaintenanceActivities:
         with failures():
             progress = _Progress(_last_attempt() or StepResult(after=params.after))
             batch = await self._batch(params, after=progress.done.after)
+            policy = await self._policy(params)
             async with heartbeats(progress.dump):
                 for agent_id in batch:
-                    progress.add(agent_id, await self._maintain(params, agent_id))
+                    progress.add(agent_id, await self._maintain(params, agent_id, policy=policy))
             is_last = len(batch) < BATCH or params.agent_id is not None
             return progress.done.model_copy(update={"after": None}) if is_last else progress.done
 
@@ -115,8 +118,19 @@ class MaintenanceActivities:
             tenant_id=params.tenant_id, after=after, limit=BATCH
         )
 
-    async def _maintain(self, params: MaintenanceStep, agent_id: str) -> Counter[str]:
-        """Maintains an agent once; returns the counts, also of an earlier attempt."""
+    async def _policy(self, params: MaintenanceStep) -> MaintenancePolicy:
+        async with self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
+        ) as transaction:
+            return policy_of(await transaction.settings.read())
+
+    async def _maintain(
+        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
+    ) -> StepResult:
+        """Maintains an agent once; returns the counts, also of an earlier attempt.
+
+        If more would be removed than the policy allows, nothing changes, and that is the problem of the result.
+        """
         key = f"maintenance/{params.kind}/{params.scheduled_at.isoformat()}/{agent_id}"
         operation = Operation(key=key, name="maintenance")
         request = operation.request_hash(params.kind)
@@ -124,13 +138,22 @@ class MaintenanceActivities:
             tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
         ) as transaction:
             if (stored := await transaction.replay(operation, request)) is not None:
-                return Counter(stored)
-            counts = +await maintain_nightly(transaction, now=params.scheduled_at)
+                return StepResult(counts=stored)
+            now = params.scheduled_at
+            before = await transaction.maintenance.count_active(now)
+            counts = +await maintain_nightly(transaction, now=now)
+            after = await transaction.maintenance.count_active(now)
+            excess = find_excess(
+                agent_id, kind=params.kind, before=before, after=after, policy=policy
+            )
+            if excess is not None and not params.allow_removals:
+                transaction.discard()
+                return StepResult(counts={"agents_stopped": 1}, problems=(excess,))
             if params.dry_run or not counts:
                 transaction.discard()
             else:
                 await transaction.complete(operation, counts)
-            return counts
+            return StepResult(counts=counts)
 
 
 class _Progress:
@@ -139,11 +162,12 @@ class _Progress:
     def __init__(self, done: StepResult) -> None:
         self.done = done
 
-    def add(self, agent_id: str, counts: Counter[str]) -> None:
-        """Counts an agent."""
+    def add(self, agent_id: str, result: StepResult) -> None:
+        """Adds what was done for an agent."""
         self.done = StepResult(
             agents=self.done.agents + 1,
-            counts=dict(Counter(self.done.counts) + counts),
+            counts=dict(Counter(self.done.counts) + Counter(result.counts)),
+            problems=(*self.done.problems, *result.problems),
             after=agent_id,
         )
 

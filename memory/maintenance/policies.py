@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field, ValidationError, field_validator
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
-from mnestic.memory.validation import problem_of
+from mnestic.memory.validation import Share, problem_of
 
 MaintenanceKind = Literal["nightly"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
@@ -61,6 +61,13 @@ class MaintenancePolicy(DeferredModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    largest_removal_share: Share = Field(
+        0.2,
+        description="Share of an agent's active facts, or entries, above which a run removes none and asks for a person",
+    )
+    always_removable: int = Field(
+        10, ge=0, description="So many facts and entries of an agent a run may always remove"
+    )
     nightly: NightlyPolicy = NightlyPolicy()
 
     def times(self, kind: MaintenanceKind) -> ScheduleTimes:

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
     from mnestic.memory.maintenance.policies import MaintenanceKind
+    from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport
 
 
 class MaintenanceStore(Protocol):
     """Changes many rows of an agent at once."""
+
+    async def count_active(self, now: datetime) -> ActiveMemory:
+        """How many facts and messages' entries are active at a moment; what has expired is not."""
+        ...
 
     async def remove_expired_records(self, now: datetime) -> int:
         """Removes the values of long-term records that have expired; their versions continue. Returns how many."""

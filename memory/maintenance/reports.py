@@ -10,6 +10,7 @@ COUNTS = {
     "records_expired": "long-term records removed, since their time was over",
     "entries_expired": "entries removed, since their time was over",
     "importance_changed": "entries whose importance is another",
+    "agents_stopped": "agents left as they were, since too much of their memory would be removed",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
 }
@@ -28,6 +29,9 @@ class MaintenanceRequest(DeferredModel):
     kind: MaintenanceKind
     agent_id: Id | None = Field(None, description="The one agent to maintain; default: all")
     dry_run: bool = False
+    allow_removals: bool = Field(
+        False, description="Whether more may be removed than the policy says"
+    )
     scheduled_at: AwareDatetime | None = None
     started_at: AwareDatetime | None = None
     after: str | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.maintenance.policies import (
     MAINTENANCE_KINDS,
     SETTING,
@@ -77,7 +78,12 @@ class MaintenanceClient(ChecksTexts):
         return policy
 
     async def start(
-        self, kind: MaintenanceKind, *, agent_id: str | None = None, dry_run: bool = False
+        self,
+        kind: MaintenanceKind,
+        *,
+        agent_id: str | None = None,
+        dry_run: bool = False,
+        allow_removals: bool = False,
     ) -> WorkflowHandle[Any, MaintenanceReport]:
         """Starts a run now.
 
@@ -85,15 +91,23 @@ class MaintenanceClient(ChecksTexts):
             kind: What is done.
             agent_id: The one agent to maintain; all by default.
             dry_run: Whether nothing is to be changed; the report says what would be.
+            allow_removals: Whether more of the agent's facts and entries may be removed than the policy allows.
 
         Raises:
-            InvalidInputError: the agent is no id.
+            InvalidInputError: the agent is no id, or removals are to be allowed for all agents.
             TemporalUnavailableError: Temporal does not answer.
         """
         if agent_id is not None:
             check_id(agent_id, what="agent")
+        elif allow_removals:
+            why = "is for one agent, whose problem you have seen; name the agent"
+            raise InvalidInputError(what="allow_removals", why=why)
         request = MaintenanceRequest(
-            tenant_id=self._tenant_id, kind=kind, agent_id=agent_id, dry_run=dry_run
+            tenant_id=self._tenant_id,
+            kind=kind,
+            agent_id=agent_id,
+            dry_run=dry_run,
+            allow_removals=allow_removals,
         )
         with self._rpc_errors():
             return await self._connection.temporal.start_workflow(

@@ -23,6 +23,7 @@ _LOST = timedelta(
     seconds=10
 )  # without a heartbeat its worker was killed, and another takes the step
 _SHORT = timedelta(minutes=1)
+_MOST_PROBLEMS = 200  # of a report; each may be one agent's, and counts say how many there were
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
 
@@ -88,7 +89,7 @@ def _with_result(params: MaintenanceRequest, result: StepResult) -> tuple[Mainte
             "after": result.after,
             "agents": params.agents + result.agents,
             "counts": dict(Counter(params.counts) + Counter(result.counts)),
-            "problems": (*params.problems, *result.problems),
+            "problems": (*params.problems, *result.problems)[:_MOST_PROBLEMS],
         }
     )
     return counted, result.after is None

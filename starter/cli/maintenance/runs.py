@@ -40,6 +40,12 @@ def run_now(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Change nothing; show what would change.")
     ] = False,
+    allow_removals: Annotated[
+        bool,
+        typer.Option(
+            "--allow-removals", help="Let it remove more of this agent than the policy allows."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run maintenance now, and show its report."""
@@ -48,7 +54,9 @@ def run_now(
         from mnestic.starter.client.ingest_status import wait_for_end
 
         async with await connect_client() as client:
-            handle = await client.maintenance.start(kind, agent_id=agent, dry_run=dry_run)
+            handle = await client.maintenance.start(
+                kind, agent_id=agent, dry_run=dry_run, allow_removals=allow_removals
+            )
             return await wait_for_end(client, handle, report=print_delay)
 
     report = run(work())

@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 
 from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -21,6 +22,14 @@ SELECT id FROM mnestic.entry
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at <= %(now)s
  ORDER BY expires_at, id LIMIT %(limit)s
 """)
+# Entries of facts and episodes follow these, and are not removed by themselves.
+_COUNT_ACTIVE = NamedQuery.of("""
+SELECT (SELECT count(*) FROM mnestic.fact
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active') AS facts,
+       (SELECT count(*) FROM mnestic.entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
+           AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
+""")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 
 
@@ -29,6 +38,11 @@ class PostgresMaintenanceStore:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
+
+    async def count_active(self, now: datetime) -> ActiveMemory:
+        """See the port."""
+        ((row,),) = await self._unit.rows_of(_COUNT_ACTIVE.bind({**self._unit.owner, "now": now}))
+        return ActiveMemory(row.facts, row.entries)
 
     async def remove_expired_records(self, now: datetime) -> int:
         """See the port."""

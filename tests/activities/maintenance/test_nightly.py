@@ -82,6 +82,16 @@ async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
     assert (await ada.records.set("door", "old", {"code": 1})).version == 2
 
 
+async def test_what_expires_is_no_removal_that_stops_a_run(ada: MemoryClient, run: Run) -> None:
+    today = datetime.now(UTC)
+    for code in range(20):
+        await ada.add(f"The code is {code}.", expires_at=today + timedelta(hours=1))
+
+    done = await run(today + timedelta(days=1))
+
+    assert done == StepResult(agents=1, counts={"entries_expired": 20})
+
+
 async def test_a_dry_run_counts_and_changes_nothing(ada: MemoryClient, run: Run) -> None:
     entry = await ada.add("The code is 4711.", expires_at=datetime.now(UTC) + timedelta(hours=1))
 

@@ -114,6 +114,8 @@ async def test_what_cannot_be_is_refused(client: MnesticClient) -> None:
         await client.maintenance.backfill("nightly", since=day, until=day)
     with pytest.raises(InvalidInputError, match="agent"):
         await client.maintenance.start("nightly", agent_id="a/b")
+    with pytest.raises(InvalidInputError, match="name the agent"):
+        await client.maintenance.start("nightly", allow_removals=True)
 
 
 async def _reports(client: MnesticClient, number: int) -> tuple[MaintenanceReport, ...] | None:

@@ -1,0 +1,56 @@
+"""The guard: how much of an agent's memory a run may remove."""
+
+import pytest
+
+from mnestic.memory.maintenance.policies import MaintenancePolicy
+from mnestic.memory.maintenance.removal_guard import ActiveMemory, find_excess
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param((0, 0), (0, 0), id="nothing there"),
+        pytest.param((10, 10), (0, 0), id="few may always go"),
+        pytest.param((100, 100), (80, 80), id="the share itself"),
+        pytest.param((100, 100), (120, 100), id="more than before"),
+    ],
+)
+def test_what_is_within_the_share_goes_on(before: tuple[int, int], after: tuple[int, int]) -> None:
+    assert _excess(before, after) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ((100, 100), (100, 79), "21 of 100 active entries (21%)"),
+        ((100, 100), (79, 100), "21 of 100 active facts (21%)"),
+        ((0, 11), (0, 0), "11 of 11 active entries (100%)"),
+    ],
+)
+def test_what_is_above_says_who_how_much_and_what_to_do(
+    before: tuple[int, int], after: tuple[int, int], said: str
+) -> None:
+    excess = _excess(before, after)
+
+    assert excess is not None
+    assert excess.startswith(f"agent ada: {said} would be removed, and at most 20% may be")
+    assert "`mnestic maintenance run nightly --agent ada --allow-removals`" in excess
+
+
+def test_the_policy_says_how_much_that_is() -> None:
+    policy = MaintenancePolicy(largest_removal_share=0, always_removable=2)
+
+    assert _excess((9, 9), (7, 7), policy) is None
+    assert _excess((9, 9), (9, 6), policy) is not None
+
+
+def _excess(
+    before: tuple[int, int], after: tuple[int, int], policy: MaintenancePolicy | None = None
+) -> str | None:
+    return find_excess(
+        "ada",
+        kind="nightly",
+        before=ActiveMemory(*before),
+        after=ActiveMemory(*after),
+        policy=policy or MaintenancePolicy(),
+    )
