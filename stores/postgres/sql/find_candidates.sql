@@ -155,7 +155,7 @@ by_time AS MATERIALIZED (
 -- what is still to come. Entries that the filters rule out do not count towards the limit, so they hide no others.
 by_fact AS MATERIALIZED (
     SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
-      FROM (SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
+      FROM ((SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
               FROM (SELECT f.*, row_number() OVER (ORDER BY f.is_ahead, f.valid_from DESC, f.id) AS place
                       FROM unnest(CAST(%(names)s AS text[])) AS n (name)
                      CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
@@ -188,18 +188,22 @@ by_fact AS MATERIALIZED (
                     AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
                              ELSE expires_at IS NULL OR expires_at > now() END OFFSET 0)) AS e
              -- The facts are in this order already, so Postgres stops at the limit.
-             ORDER BY f.is_ahead, f.valid_from DESC, f.id, e.said_at DESC LIMIT 50) AS latest
-     GROUP BY number
+             ORDER BY f.is_ahead, f.valid_from DESC, f.id, e.said_at DESC LIMIT 50)
     UNION ALL
-    -- Where all that was so has ended, the messages that said so answer.
-    SELECT said.number, json_agg(json_build_array(1, n.name, p.name, 'multi', c.id))
+    -- Where all that was so has ended, the messages that ended the last of it answer.
+    SELECT said.number, 1, n.name, p.name, 'multi', c.id
       FROM unnest(CAST(%(names)s AS text[])) AS n (name)
      CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
      CROSS JOIN LATERAL (
-        SELECT id, session_id, source_id, said_at FROM mnestic.claim
+        SELECT claims FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = n.name AND predicate = p.name
-           AND kind = 'ended' AND source_id IS NOT NULL
-         ORDER BY said_at DESC, id LIMIT 3) AS c
+           AND status = 'archived'
+         ORDER BY valid_from DESC, id DESC LIMIT 3) AS f
+     CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS ending (id)
+     CROSS JOIN LATERAL (
+        SELECT id, session_id, source_id, said_at FROM mnestic.claim
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ending.id
+           AND kind = 'ended' AND source_id IS NOT NULL OFFSET 0) AS c
      CROSS JOIN LATERAL (
         SELECT number FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
@@ -214,7 +218,8 @@ by_fact AS MATERIALIZED (
        AND NOT EXISTS (SELECT FROM mnestic.fact AS f
                         WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = n.name
                           AND f.predicate = p.name AND f.status = 'active' AND f.cardinality = 'multi' OFFSET 0)
-     GROUP BY said.number
+    ) AS found
+     GROUP BY number
 ),
 -- Words and meaning together, weighed as ranking does.
 scored AS MATERIALIZED (

@@ -43,6 +43,18 @@ FIRST = datetime(2026, 3, 2, 12, tzinfo=UTC)
             ["I work at Leica now."],
             id="a new value",
         ),
+        pytest.param(
+            "Does Ruth still work at Agfa?",
+            ("I work at Agfa.", "My work shoes are wet.", "I no longer work at Agfa."),
+            ["I no longer work at Agfa."],
+            id="the same message states another fact that the question asks for",
+        ),
+        pytest.param(
+            "What does Ruth teach?",
+            ("I've quit the scouts, it was no fun.",),
+            [],
+            id="an end of what never was known",
+        ),
     ],
 )
 async def test_the_message_that_ended_a_fact_answers_where_nothing_is_so(
@@ -67,4 +79,4 @@ async def test_the_message_that_ended_a_fact_answers_where_nothing_is_so(
 
     retrieval = await ruth.retrieve(question, min_score=0.5)
 
-    assert [one.entry.content for one in retrieval.results][: len(found)] == found
+    assert [one.entry.content for one in retrieval.results][: len(found) or None] == found
