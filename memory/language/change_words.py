@@ -1,108 +1,31 @@
 """Words of change: how texts say that something is different from before, and the patterns that take them apart.
 
-They stand apart from revisions, which compare texts by them, because they are about languages.
+They stand apart from revisions, which compare texts by them, because they are about languages. The words are data, in
+`change_words.yaml`; words by which clauses and their values are told apart are English alone.
 """
 
 import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
 
-from mnestic.memory.language.date_words import MONTHS, WEEKDAYS
-from mnestic.memory.language.numbers import CARDINAL, ORDINAL
+from pydantic import ConfigDict
 
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.date_words import date_words
+from mnestic.memory.language.numbers import any_of, number_words
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("change_words.yaml")
 _BEGINNING = 1000  # characters that are looked at
 
-# Words of change, in some languages.
-_NEW = "new neu neue neuen neuer neues neuem nuevo nueva nuevos nuevas nouveau nouvelle nouveaux nouvelles"
-_WORDS = f"""
-    now nowadays anymore instead correction changed changes moved switched switches migrated replaced
-    replaces update updated renamed upgraded raised increased reduced lowered extended postponed rescheduled
-    quit stopped cancelled canceled scrapped transferred relocated reassigned promoted demoted shifted swapped revoked overturned {_NEW}
-    jetzt nun geändert umgezogen stattdessen verschoben ersetzt
-    ahora cambió cambié cambiado mudó mudé mudado
-    maintenant désormais changé déménagé remplacé
-"""
-_PHRASES = (
-    *("no longer", "any longer", "any more", "from now on", "as of", "goes up", "goes down", "went up", "went down", "gone up", "gone down"),
-    *("took over", "takes over", "handed over", "gave up", "given up", "nicht mehr", "ab sofort", "ya no"),
-    *("went over to", "gone over to", "went back to", "gone back to", "cut to", "cut down to", "cut from", "dropped to", "dropped from"),
-    *("brought forward", "pushed back", "called off", "put off", "after all", "these days", "from here on", "turns out", "in favour of", "in favor of"),
-)  # fmt: skip
-IS_NEW = frozenset(_NEW.split())
-OF_CHANGE = frozenset([*_WORDS.split(), *(word for phrase in _PHRASES for word in phrase.split())])
-ENDING = frozenset(
-    {
-        "longer",
-        "anymore",
-        "stopped",
-        "postponed",
-        "mehr",
-        "quit",
-        "cancelled",
-        "canceled",
-        "scrapped",
-        "revoked",
-        "called",
-    }
-)
-_FROM_ON = (  # "from June on"
-    rf"from (?:then|today|tomorrow|(?:next|this) [a-z]+|(?:\d+ )?(?:{'|'.join([*MONTHS, *WEEKDAYS])})(?: \d+)?|\d{{4}})"
-    r" on(?:wards?)?"
-)
-_ANY = "|".join([*_PHRASES, *_WORDS.split(), _FROM_ON])
-_MAY_CHANGE = re.compile(rf"\b(?:{_ANY})\b")  # in lower case, which takes a quarter of the time
-CHANGES = (
-    re.compile(  # of a name such as New York, "new" says nothing, but for *New Wi-Fi password: …*
-        rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{_ANY})\b|^\W*new\b(?=[^.:!?]{{1,60}}:)", re.IGNORECASE
-    )
-)
-# Where a sentence goes on to say more of what it has named.
-GOES_ON = re.compile(
-    r",?\s+(?:and\s+)?(?:she|he|it|they|who|whose|which|because|elle|ella|sie|er)\b"
-    r"|,\s+an?\b|\s+and\s+(?:has|had|have|is|was|will|can)\b",
-    re.IGNORECASE,
-)
-
-# English clauses, and their values.
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
-_DAY = "|".join(WEEKDAYS)
-_DATE = rf"(?:{ORDINAL} (?:of )?|\d{{1,2}} )?(?:{_MONTH})\b(?: (?:\d{{1,2}}\b(?!:)|{ORDINAL}))?(?:,? \d{{4}}\b)?|{_DAY}"
 CLAUSES = re.compile(r"[,;:\u2013\u2014()]+(?!\d)|\s-\s|\b(?:because|but)\b")
-BEGINS = re.compile(
-    rf"\b(?:{_FROM_ON}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{_DATE}))\b",
-    re.IGNORECASE,
-)
-ONSET = re.compile(  # when it began to be so is no value
-    rf"{BEGINS.pattern}|\b(?:today|yesterday|this (?:week|month|year|morning)|recently|finally|again)\b",
-    re.IGNORECASE,
-)
-NO_CHANGE = re.compile(  # what is added, asked, or may be
-    r"\?|\b(?:also|too|as well|additional(?:ly)?|in addition|on top of|besides|another|second|both|extra|an? new"
-    r"|if|whether|maybe|perhaps|would|could|might|should|(?-i:may))\b",
-    re.IGNORECASE,
-)
 NEGATED = re.compile(
     r"\b(?:not|never|no|no longer|any ?more|stopped)\b|n['\u2019]t\b", re.IGNORECASE
 )
 # "I can't eat any more pizza" ends nothing.
 NO_MORE = re.compile(r"\b(?:no longer|anymore)\b|\bany (?:more|longer)\W*$", re.IGNORECASE)
-MANY = re.compile(  # of these there may be several, as of languages that somebody speaks
-    r"\b(?:speaks?|supports?|includes?|offers?|accepts?|sells?|buys?|bought|follows?|manages?|manager|ha[sd]|have|owns?"
-    r"|knows?|likes?|loves?|plays?|eats?|drinks?|reads?|visits?|visited|covers?|contains?|uses?)\b",
-    re.IGNORECASE,
-)
-KINDS_OF_TIME = (
-    re.compile(rf"\b(?:{_DAY})s?\b", re.IGNORECASE),
-    re.compile(rf"\b(?:{_MONTH})\b", re.IGNORECASE),
-    re.compile(
-        rf"\b\d{{1,2}}[:.]\d\d|\b\d{{1,2}} ?[ap]m\b|\b(?:noon|midnight)\b"
-        rf"|(?<=at )(?:half past |quarter (?:past|to) )?{CARDINAL}\b(?![:.]\d| ?[ap]m)",
-        re.IGNORECASE,
-    ),
-)
-TIME = re.compile(
-    rf"\b(?:{_DATE}|(?:{_DAY})s?|noon|midnight|\d{{1,2}}[:.]\d\d(?: ?[ap]m)?|\d{{1,2}} ?[ap]m"
-    rf"|(?<=at )(?:(?:half past|quarter (?:past|to)) )?{CARDINAL})\b",
-    re.IGNORECASE,
-)
 SUFFIX = re.compile(r"(?:ments?|ions?|ing|ed|es|e|s)$")
 TAKER = re.compile(
     r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?= (?:took|takes|has taken|will take) over\b)"
@@ -115,12 +38,103 @@ PREPOSITION = re.compile(
 OWN = re.compile(r"\b(?:I|me|my|mine|I'm)\b", re.IGNORECASE)
 
 
+class ChangeWords(NamedTuple):
+    """Words, folded, and patterns; see `change_words.yaml`.
+
+    `all` are the words of change, `new` and `endings` some of them. `may_change` matches a text in lower case, which takes a
+    quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
+    date or a time of day, and `kinds_of_time` weekdays, months and times of day.
+    """
+
+    all: frozenset[str]
+    new: frozenset[str]
+    endings: frozenset[str]
+    may_change: re.Pattern[str]
+    changes: re.Pattern[str]
+    elaborating: re.Pattern[str]
+    unchanged: re.Pattern[str]
+    several: re.Pattern[str]
+    begins: re.Pattern[str]
+    onset: re.Pattern[str]
+    time: re.Pattern[str]
+    kinds_of_time: tuple[re.Pattern[str], ...]
+
+
+class _Words(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    new: tuple[str, ...]
+    words: tuple[str, ...]
+    phrases: tuple[str, ...] = ()
+    endings: tuple[str, ...] = ()
+    elaborating: tuple[str, ...] = ()
+    onsets: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    several: tuple[str, ...] = ()
+
+
 def is_revision(text: str) -> bool:
     """Whether a text has a word by which something is said to be different from before."""
     beginning = text[:_BEGINNING]
-    return may_change(beginning) and CHANGES.search(beginning) is not None
+    return may_change(beginning) and change_words().changes.search(beginning) is not None
 
 
 def may_change(text: str) -> bool:
     """Whether a text has the letters of a word of change, which is quickly told."""
-    return _MAY_CHANGE.search(text.lower()) is not None
+    return change_words().may_change.search(text.lower()) is not None
+
+
+@cache
+def change_words() -> ChangeWords:
+    """The words and patterns, read once."""
+    lists = [*read_word_lists(_FILE, _Words).values()]
+
+    def words(name: str) -> list[str]:
+        return [word for one in lists for word in getattr(one, name)]
+
+    month, day = any_of(date_words().months), any_of(date_words().weekdays)
+    cardinal, ordinal = number_words().cardinal, number_words().ordinal
+    date = rf"(?:{ordinal} (?:of )?|\d{{1,2}} )?(?:{month})\b(?: (?:\d{{1,2}}\b(?!:)|{ordinal}))?(?:,? \d{{4}}\b)?|{day}"
+    from_on = (  # "from June on"
+        rf"from (?:then|today|tomorrow|(?:next|this) [a-z]+|(?:\d+ )?(?:{month}|{day})(?: \d+)?|\d{{4}})"
+        r" on(?:wards?)?"
+    )
+    change = _either([*words("phrases"), *words("words"), *words("new"), from_on])
+    begins = rf"\b(?:{from_on}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{date}))\b"
+    return ChangeWords(
+        all=frozenset(
+            [*words("words"), *words("new"), *(w for one in words("phrases") for w in one.split())]
+        ),
+        new=frozenset(words("new")),
+        endings=frozenset(words("endings")),
+        may_change=re.compile(rf"\b(?:{change})\b"),
+        # Of a name such as New York, "new" says nothing, but for "New Wi-Fi password: …".
+        changes=_compiled(
+            rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{change})\b|^\W*new\b(?=[^.:!?]{{1,60}}:)"
+        ),
+        elaborating=_compiled(_either(words("elaborating"))),
+        unchanged=_compiled(rf"\?|\b(?:{_either(words('unchanged'))})\b"),
+        several=_compiled(rf"\b(?:{_either(words('several'))})\b"),
+        begins=_compiled(begins),
+        onset=_compiled(rf"{begins}|\b(?:{_either(words('onsets'))})\b"),
+        time=_compiled(
+            rf"\b(?:{date}|(?:{day})s?|noon|midnight|\d{{1,2}}[:.]\d\d(?: ?[ap]m)?|\d{{1,2}} ?[ap]m"
+            rf"|(?<=at )(?:(?:half past|quarter (?:past|to)) )?{cardinal})\b"
+        ),
+        kinds_of_time=(
+            _compiled(rf"\b(?:{day})s?\b"),
+            _compiled(rf"\b(?:{month})\b"),
+            _compiled(
+                rf"\b\d{{1,2}}[:.]\d\d|\b\d{{1,2}} ?[ap]m\b|\b(?:noon|midnight)\b"
+                rf"|(?<=at )(?:half past |quarter (?:past|to) )?{cardinal}\b(?![:.]\d| ?[ap]m)"
+            ),
+        ),
+    )
+
+
+def _either(patterns: Iterable[str]) -> str:
+    return "|".join(patterns)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

@@ -8,20 +8,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mnestic.memory.language.date_words import iter_mentions
-from mnestic.memory.language.dates import DateMention, Relation
+from mnestic.memory.language.date_words import date_words, iter_mentions
+from mnestic.memory.language.dates import DateMention
 
-_RELATIONS: Mapping[str, Relation] = {
-    "since": "since",
-    "from": "since",
-    **dict.fromkeys(("as of", "starting", "starting in", "starting on", "starting from"), "since"),
-    "until": "until",
-    "till": "until",
-    "by": "by",
-    "before": "before",
-    "after": "after",
-    "for": "for",
-}
 # Apostrophes, and an i without its dot or with a second one, as they are read; the pattern takes them for the same.
 _PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 # After "in may", or "last may": the words end there. "This may, however, …" is no month.
@@ -77,7 +66,7 @@ def _mention(match: re.Match[str]) -> DateMention | None:
     if not is_large and "month_which" in groups:  # "this may be so"
         return None
     preposition = groups.get("relation", "")
-    relation = _RELATIONS.get(preposition, "on")
+    relation = date_words().prepositions.get(preposition, "on")
     start = match.start()
     if kind == "relative" and relation == "on":  # the "in" of "we moved in yesterday" is the verb's
         start, preposition = match.start(kind), ""

@@ -10,19 +10,16 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
-from mnestic.memory.language.date_words import HOLIDAYS, MONTHS, SEASONS, WEEKDAYS, year_of
+from mnestic.memory.language.date_words import Relation, date_words, year_of
 from mnestic.memory.language.numbers import number_of
 
 Tense = Literal["past", "present", "future"]
-Relation = Literal["on", "since", "until", "for", "by", "before", "after"]
 Unit = Literal["day", "week", "month", "season", "year"]
 _BEGUN = frozenset({"since", "for"})  # what is so "since May" has begun, "from May on" has not
 _WEEK = 7
 _SATURDAY = 5
 _DECEMBER = 12
 _DAYS = {"day": 1, "night": 1, "evening": 1, "week": 7}
-_FROM_TODAY = {"yesterday": -1, "last night": -1, "tomorrow": 1}
-_FROM_TODAY |= {"day before yesterday": -2, "day after tomorrow": 2}
 _LEAP = 8  # years between two leap days, at most
 
 
@@ -65,7 +62,11 @@ class DateMention:
         """Whether it comes every year, and it is not named of which."""
         kind, groups = self.kind, self.groups
         has_year = f"{kind}_year" in groups or (kind != "part" and f"{kind}_which" in groups)
-        return kind in _YEARLY and not has_year and groups.get(f"{kind}_month", "may") in MONTHS
+        return (
+            kind in _YEARLY
+            and not has_year
+            and groups.get(f"{kind}_month", "may") in date_words().months
+        )
 
     def resolve(self, at: datetime, tense: Tense) -> Period | None:
         """Which time it is; None for one that the calendar does not have.
@@ -162,7 +163,7 @@ def _figures(mention: DateMention, _today: date, _tense: Tense) -> _Found:
 def _dated(mention: DateMention, today: date, tense: Tense) -> _Found:
     """A day of a month, with or without its year."""
     groups, kind = mention.groups, mention.kind
-    day, month = number_of(groups[f"{kind}_day"]) or 0, MONTHS[groups[f"{kind}_month"]]
+    day, month = number_of(groups[f"{kind}_day"]) or 0, date_words().months[groups[f"{kind}_month"]]
     if year := groups.get(f"{kind}_year"):
         return _day(date(year_of(year, this_year=today.year), month, day))
     return _recurring(lambda year: _day(date(year, month, day)), today, tense)
@@ -170,8 +171,8 @@ def _dated(mention: DateMention, today: date, tense: Tense) -> _Found:
 
 def _month_of(text: str, today: date, tense: Tense, *, year: str | None) -> _Found:
     """A month by its name, or "this month", "next year" and their like."""
-    if text in MONTHS:
-        number = MONTHS[text]
+    if text in date_words().months:
+        number = date_words().months[text]
         if year:
             return _month(year_of(year, this_year=today.year), number)
         return _recurring(lambda each: _month(each, number), today, tense)
@@ -197,9 +198,9 @@ def _part(mention: DateMention, today: date, tense: Tense) -> _Found:
 def _nth(mention: DateMention, today: date, tense: Tense) -> _Found:
     """A counted part of a month, such as "the last Sunday of October"."""
     groups = mention.groups
-    if (year := groups.get("nth_year")) or groups["nth_month"] not in MONTHS:
+    if (year := groups.get("nth_year")) or groups["nth_month"] not in date_words().months:
         return _nth_of(groups, _month_of(groups["nth_month"], today, tense, year=year))
-    number = MONTHS[groups["nth_month"]]
+    number = date_words().months[groups["nth_month"]]
     return _recurring(lambda each: _nth_of(groups, _month(each, number)), today, tense)
 
 
@@ -212,7 +213,7 @@ def _nth_of(groups: Mapping[str, str], month: _Found) -> _Found:
     if what == "week":
         start = first + timedelta(days=_WEEK * (number - 1)) if number else end - timedelta(_WEEK)
         return start, start + timedelta(days=_WEEK), "week"
-    weekday = _SATURDAY if what == "weekend" else WEEKDAYS.get(what)
+    weekday = _SATURDAY if what == "weekend" else date_words().weekdays.get(what)
     matching = [
         day
         for offset in range((end - first).days)
@@ -226,7 +227,7 @@ def _nth_of(groups: Mapping[str, str], month: _Found) -> _Found:
 
 def _named_month(mention: DateMention, today: date, tense: Tense) -> _Found:
     groups = mention.groups
-    number = MONTHS[groups["month_name"]]
+    number = date_words().months[groups["month_name"]]
     if year := groups.get("month_year"):
         return _month(year_of(year, this_year=today.year), number)
     which = groups.get("month_which", "")
@@ -235,7 +236,7 @@ def _named_month(mention: DateMention, today: date, tense: Tense) -> _Found:
 
 def _season(mention: DateMention, today: date, tense: Tense) -> _Found:
     groups = mention.groups
-    first = SEASONS[groups["season_name"]]
+    first = date_words().seasons[groups["season_name"]]
 
     def season(year: int) -> _Found:
         start = date(year, first, 1)
@@ -247,15 +248,15 @@ def _season(mention: DateMention, today: date, tense: Tense) -> _Found:
 
 
 def _relative(mention: DateMention, today: date, _tense: Tense) -> _Found:
-    return _day(today + timedelta(days=_FROM_TODAY.get(mention.groups["relative_name"], 0)))
+    return _day(today + timedelta(days=date_words().days[mention.groups["relative_name"]]))
 
 
 def _weekday(mention: DateMention, today: date, tense: Tense) -> _Found:
     """A day of the week that is not today; "next Friday" is the next week's, from Monday on."""
     which, name = mention.groups.get("weekday_which"), mention.groups["weekday_name"]
     if which == "next":
-        return _day(today + timedelta(days=_WEEK - today.weekday() + WEEKDAYS[name]))
-    ahead = (WEEKDAYS[name] - today.weekday()) % _WEEK
+        return _day(today + timedelta(days=_WEEK - today.weekday() + date_words().weekdays[name]))
+    ahead = (date_words().weekdays[name] - today.weekday()) % _WEEK
     if which in {"this", "coming", "this coming"} or (not which and tense == "future"):
         return _day(today + timedelta(days=ahead if which == "this" else ahead or _WEEK))
     return _day(today - timedelta(days=(_WEEK - ahead) if ahead else _WEEK))
@@ -283,7 +284,7 @@ def _calendar(unit: str, which: str, today: date) -> _Found:
 
 
 def _holiday(mention: DateMention, today: date, tense: Tense) -> _Found:
-    month, day = HOLIDAYS[mention.groups["holiday_name"]]
+    month, day = date_words().holidays[mention.groups["holiday_name"]]
     which = mention.groups.get("holiday_which", "")
     if year := mention.groups.get("holiday_year"):
         return _day(date(year_of(year, this_year=today.year), month, day))

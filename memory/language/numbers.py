@@ -1,51 +1,83 @@
 """Numbers in words: what "thirty-six", "a dozen" and "3rd" count to, up to ninety-nine.
 
-They stand apart because dates, ages and amounts read them alike.
+They stand apart because dates, ages and amounts read them alike. The words are data, in `numbers.yaml`.
 """
 
-# ruff: noqa: SIM905 (word lists read best as text)
-
 import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
 
-_SMALL = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_FIRST = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
-    "fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
+from pydantic import ConfigDict
 
-CARDINALS = {word: number for number, word in enumerate(_SMALL)}
-CARDINALS |= {word: 10 * number for number, word in enumerate(_TENS, 2)}
-CARDINALS |= {
-    f"{ten}{joint}{one}": 10 * tens + ones
-    for tens, ten in enumerate(_TENS, 2)
-    for ones, one in enumerate(_SMALL[1:10], 1)
-    for joint in "- "
-}
-ORDINALS = {word: number for number, word in enumerate(_FIRST, 1)}
-ORDINALS |= {f"twenty{joint}{_FIRST[n - 1]}": 20 + n for n in range(1, 10) for joint in "- "}
-ORDINALS |= {"thirtieth": 30, "thirty-first": 31, "thirty first": 31}
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("numbers.yaml")
 _FIGURES = re.compile(r"([0-9]{1,4})(?:st|nd|rd|th)?$")
-_VAGUE = {"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a couple": 2, "a dozen": 12}
 
 
-def any_of(words: dict[str, int]) -> str:
-    """A pattern of any of the words, the longest first."""
-    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
+class NumberWords(NamedTuple):
+    """Words for numbers, and patterns of a number in words or figures: `cardinal` and `ordinal`."""
+
+    cardinals: Mapping[str, int]
+    ordinals: Mapping[str, int]
+    amounts: Mapping[str, int]
+    cardinal: str
+    ordinal: str
 
 
-CARDINAL = rf"(?:\d{{1,4}}|{any_of(CARDINALS)})"
-ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{any_of(ORDINALS)})"
+class _Words(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    cardinals: list[str]
+    tens: list[str]
+    ordinals: list[str]
+    amounts: dict[str, int]
 
 
 def number_of(text: str) -> int | None:
     """The number that a word, a figure or an ordinal says; None for anything else."""
     plain = " ".join(text.casefold().split())
-    for known in (CARDINALS, ORDINALS, _VAGUE):
+    words = number_words()
+    for known in (words.cardinals, words.ordinals, words.amounts):
         if plain in known:
             return known[plain]
     figures = _FIGURES.match(plain)
     return int(figures[1]) if figures else None
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern of any of the words, the longest first."""
+    return "|".join(sorted(words, key=lambda word: (-len(word), word)))
+
+
+@cache
+def number_words() -> NumberWords:
+    """The words and patterns, read once."""
+    words: _Words = read_word_lists(_FILE, _Words)["en"]
+    cardinals = {word: number for number, word in enumerate(words.cardinals)}
+    for number, ten in zip(range(20, 100, 10), words.tens, strict=True):
+        cardinals[ten] = number
+        for one, word in enumerate(words.cardinals[1:10], 1):
+            cardinals |= dict.fromkeys((f"{ten}-{word}", f"{ten} {word}"), number + one)
+    ordinals = {
+        form: number
+        for number, word in enumerate(words.ordinals, 1)
+        for form in (word, word.replace("-", " "))
+    }
+    return NumberWords(
+        cardinals=cardinals,
+        ordinals=ordinals,
+        amounts=words.amounts,
+        cardinal=rf"(?:\d{{1,4}}|{any_of(cardinals)})",
+        ordinal=rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{any_of(ordinals)})",
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """The words and patterns by their upper-case names, for modules that need them while they are imported."""
+    if name in {"CARDINAL", "CARDINALS", "ORDINAL"}:
+        return getattr(number_words(), name.lower())
+    raise AttributeError(name)

@@ -8,25 +8,19 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from mnestic.memory.language.change_words import (
-    BEGINS,
     CLAUSES,
     JOINT,
-    KINDS_OF_TIME,
-    MANY,
     NEGATED,
-    NO_CHANGE,
     NO_MORE,
-    OF_CHANGE,
-    ONSET,
     OWN,
     PREPOSITION,
     SUFFIX,
     TAKER,
-    TIME,
     TOKEN,
+    change_words,
     is_revision,
 )
-from mnestic.memory.language.numbers import CARDINALS
+from mnestic.memory.language.numbers import number_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import terms_of
 
@@ -68,7 +62,7 @@ class Statements:
 
     def __init__(self, text: str) -> None:
         self._text, self._sentences = text[:_BEGINNING], split_sentences(text[:_BEGINNING])
-        self.begins_later = BEGINS.search(text) is not None  # as in *from June on*
+        self.begins_later = change_words().begins.search(text) is not None  # as in *from June on*
 
     @property
     def may_replace(self) -> bool:
@@ -100,7 +94,7 @@ class Statements:
         return [
             (place, part)
             for place, sentence in enumerate(self._sentences)
-            if is_revision(sentence) and not NO_CHANGE.search(sentence)
+            if is_revision(sentence) and not change_words().unchanged.search(sentence)
             for part in _parts(sentence)
         ]
 
@@ -127,8 +121,9 @@ def _parts(sentence: str) -> Iterator[str]:
 
 def _clause(part: str, sentence: int) -> Clause:
     taker = TAKER.match(part)
-    plain = ONSET.sub(" ", part)
-    spans = [match.span() for match in TIME.finditer(plain)]
+    words = change_words()
+    plain = words.onset.sub(" ", part)
+    spans = [match.span() for match in words.time.finditer(plain)]
     terms: dict[str, Word] = {}
     row, end, preposition = 0, 0, ""
     for match in TOKEN.finditer(plain):
@@ -138,7 +133,7 @@ def _clause(part: str, sentence: int) -> Clause:
             row += 1
             before = PREPOSITION.search(plain, end, match.start())
             preposition = before[1].casefold() if before else ""
-        stems = [_stem(term) for term in terms_of(token) if term not in OF_CHANGE]
+        stems = [_stem(term) for term in terms_of(token) if term not in words.all]
         if stems:
             is_time = any(first <= match.start() < last for first, last in spans)
             is_name = end > 0 or (taker is not None and token == taker["name"])
@@ -147,13 +142,13 @@ def _clause(part: str, sentence: int) -> Clause:
                 terms.setdefault(stem, Word(kind, row, preposition))
         if stems or end == 0:
             end = match.end()
-    times = tuple(len(each.findall(plain)) for each in KINDS_OF_TIME)
-    has_many, denies = (each.search(part) is not None for each in (MANY, NEGATED))
+    times = tuple(len(each.findall(plain)) for each in words.kinds_of_time)
+    has_many, denies = (each.search(part) is not None for each in (words.several, NEGATED))
     return Clause(terms, sentence, times, taker is not None, has_many, denies)
 
 
 def _kind(token: str, *, is_name: bool) -> Kind:
-    if any(char.isdigit() for char in token) or token.casefold() in CARDINALS:
+    if any(char.isdigit() for char in token) or token.casefold() in number_words().cardinals:
         return "number"
     return "name" if token[0].isupper() and is_name else "word"
 

@@ -6,10 +6,8 @@ words.
 
 from datetime import datetime, timedelta
 
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+from mnestic.memory.language.date_words import date_words
+
 _MINUTE = timedelta(minutes=1)
 _HOUR = timedelta(hours=1)
 _NEAR = timedelta(hours=6)
@@ -40,7 +38,8 @@ def time_in_words(at: datetime, *, now: datetime) -> str:
     if days < _WEEK:
         return f"{days} days ago" if is_past else f"in {days} days"
     year = "" if at.year == now.year else f" {at.year}"
-    return f"on {at.day} {_MONTHS[at.month - 1]}{year}"
+    month = date_words().month_names[at.month - 1].capitalize()
+    return f"on {at.day} {month}{year}"
 
 
 def _counted(number: int, unit: str) -> str:

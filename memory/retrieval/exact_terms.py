@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.data_texts import flat_text
-from mnestic.memory.language.date_words import MONTHS
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
 from mnestic.memory.language.word_lists import read_word_lists
@@ -104,7 +104,9 @@ def _numbered(text: str, identifiers: Sequence[Identifier]) -> Iterator[tuple[st
         name, (start, end) = (match["name"] or "").casefold(), match.span("number")
         if any(one.start < end and start < one.end for one in identifiers):
             continue
-        if name and not (name in stop_words() or name in MONTHS or name in _no_names()):
+        if name and not (
+            name in stop_words() or name in date_words().months or name in _no_names()
+        ):
             yield name, match["number"]
         if end - start >= _LONG:
             yield "", match["number"]

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from mnestic.memory.knowledge.claims import YEARS
 from mnestic.memory.language.date_mentions import find_dates
-from mnestic.memory.language.date_words import MONTHS
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import DateMention, Period, Tense
 
 _AHEAD = timedelta(days=366)  # the end of what comes after a future time
@@ -55,7 +55,7 @@ def written_days(period: Period | None) -> tuple[str, ...]:
     if period is None or period.end - period.start > timedelta(days=1):
         return ()
     day = period.start
-    months = (name for name, number in MONTHS.items() if number == day.month)
+    months = (name for name, number in date_words().months.items() if number == day.month)
     return (str(day.day), *months, *(f"{day:{form}}" for form in _FIGURES))
 
 

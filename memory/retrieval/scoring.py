@@ -4,14 +4,13 @@ The functions are pure. `memory/retrieval/ranking.py` adds the signals up to one
 """
 
 import math
-import re
 from collections.abc import Collection, Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 
 import numpy as np
 
-from mnestic.memory.language.date_words import WEEKDAYS
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import (
     CONCERNS,
@@ -53,10 +52,6 @@ _ANSWERS_PERIOD, _PERIOD_DISCOUNT = 0.7, 0.3
 # Evidence below this is too weak to measure others by; the second value is for queries with a period.
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
 _MIN_EVIDENCE, _MIN_EVIDENCE_OF_PERIOD = 0.1, 0.25
-
-_RECURRING = re.compile(
-    rf"\b(?:every|each|{'|'.join(f'{day}s' for day in WEEKDAYS)})\b", re.IGNORECASE
-)
 
 
 class SignalScores:
@@ -223,7 +218,7 @@ class SignalScores:
         text, period = self._candidates.texts[place], self.query.period
         assert period is not None
         covers = any(start <= period.start and period.end <= end for start, end in text.times)
-        return covers or _RECURRING.search(text.content) is not None
+        return covers or date_words().recurring.search(text.content) is not None
 
     @property
     def _propagation_weights(self) -> dict[EdgeKind, float]:

@@ -12,14 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mnestic.memory.language.change_words import (
-    CHANGES,
-    ENDING,
-    GOES_ON,
-    IS_NEW,
-    OF_CHANGE,
-    may_change,
-)
+from mnestic.memory.language.change_words import change_words, may_change
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of
@@ -208,7 +201,7 @@ class _Comparison:
     def revises(self, new: int, old: int) -> bool:
         """Whether a later text says that the subject of an earlier one has changed."""
         terms = [self._texts[place].terms() for place in (new, old)]
-        if self._query.asks_for_time and ENDING.isdisjoint(terms[0]):
+        if self._query.asks_for_time and change_words().endings.isdisjoint(terms[0]):
             new_tells, old_tells = (
                 bool(self._rows["names_time"][place]) or has_figure(self._texts[place].terms())
                 for place in (new, old)
@@ -263,8 +256,8 @@ def is_of_same(
         changes: The changes that the later one states, if it lacks words.
     """
     known = frozenset(old)
-    is_new = [place for place, term in enumerate(new) if term in IS_NEW]
-    if is_new and OF_CHANGE.isdisjoint(frozenset(new) - IS_NEW):
+    is_new = [place for place, term in enumerate(new) if term in change_words().new]
+    if is_new and change_words().all.isdisjoint(frozenset(new) - change_words().new):
         following = {new[place + 1] for place in is_new if place + 1 < len(new)}
         if following.isdisjoint(known):
             return False
@@ -280,8 +273,8 @@ def changes_of(text: str) -> Iterator[Change]:
     # Long runs of spaces would make the patterns slow.
     spaced = [" ".join(sentence.split()) for sentence in split_sentences(text[:_BEGINNING])]
     for place, sentence in enumerate(spaced):
-        if may_change(sentence) and (match := CHANGES.search(sentence)):
-            clause, *more = GOES_ON.split(sentence[match.end() :])
+        if may_change(sentence) and (match := change_words().changes.search(sentence)):
+            clause, *more = change_words().elaborating.split(sentence[match.end() :])
             clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
             yield tuple(map(terms_of, clauses))
 
@@ -291,9 +284,9 @@ def _put_in_place(change: Change, known: frozenset[str]) -> frozenset[str]:
     terms: frozenset[str] = frozenset()
     for clause in change:
         terms |= frozenset(clause)
-        if terms & known and (added := terms - known - OF_CHANGE):
+        if terms & known and (added := terms - known - change_words().all):
             return added
-    return terms - known - OF_CHANGE
+    return terms - known - change_words().all
 
 
 def has_figure(terms: Sequence[str]) -> bool:

@@ -6,6 +6,7 @@ It stands alone because headings, front matter and single turns name dates in th
 import re
 from datetime import UTC, datetime
 
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.timestamps import parse_timestamp
 
 _ISO = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)?)?")
@@ -19,10 +20,6 @@ _WITH_YEAR = (
 _WITHOUT_YEAR = (
     re.compile(rf"\b{_DAY} {_MONTH}\b"),
     re.compile(rf"\b{_MONTH} {_DAY}(?![\d:])"),
-)
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
 )
 _SHORTEST_MONTH = 3  # letters
 
@@ -62,5 +59,6 @@ def _date_of(words: re.Match[str], year: int) -> datetime | None:
 
 def _month(word: str) -> int | None:
     """Its number, by its English name or the first three letters or more of it."""
-    meant = [n for n, name in enumerate(_MONTHS, start=1) if name.startswith(word.lower())]
+    names = enumerate(date_words().month_names, start=1)
+    meant = [number for number, name in names if name.startswith(word.lower())]
     return meant[0] if len(word) >= _SHORTEST_MONTH and meant else None

@@ -25,6 +25,7 @@ ALLOWED = {
         "_governing": "a pattern, once",
     },
     "activities/clients/english/spelling.py": {"_pattern": "a pattern, once"},
+    "activities/clients/english/values.py": {"_number": "a pattern, once"},
     "activities/clients/token_vectors.py": {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
@@ -35,6 +36,10 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/knowledge/predicates.py": {"default_predicates": "our own predicates"},
+    "memory/language/change_words.py": {"change_words": "our own words and patterns"},
+    "memory/language/date_words.py": {"date_words": "our own words and patterns"},
+    "memory/language/numbers.py": {"number_words": "our own words and patterns"},
     "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
     "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/retrieval/possessive_references.py": {"_called": "our own words"},

@@ -11,7 +11,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.trees import children, lemma
 from mnestic.activities.clients.english.values import Values
-from mnestic.memory.language.numbers import CARDINALS
+from mnestic.memory.language.numbers import number_words
 
 _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -135,7 +135,7 @@ class ValueClasses:
     def _is_age(self, token: Token) -> bool:
         """Whether it is a number of years: a whole one, and not of something that is measured."""
         low = self._values.number(token)
-        value = int(low) if low.isdecimal() else CARDINALS.get(low, 0)
+        value = int(low) if low.isdecimal() else number_words().cardinals.get(low, 0)
         is_measured = any(child.pos_ == "NOUN" for child in token.children)
         after = self._values.word_after(token)
         return 0 < value <= _OLDEST and not is_measured and after not in self._grammar.units

@@ -8,7 +8,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.claiming import Reading
 from mnestic.activities.clients.english.lexicon import Slot
 from mnestic.activities.clients.english.trees import children
-from mnestic.memory.language.numbers import CARDINALS
+from mnestic.memory.language.numbers import number_words
 
 _AMOUNTS = {"beverage": "drink", "edible": "food"}
 _SPECIFIC = frozenset({"with", "without"})
@@ -26,7 +26,7 @@ def value_of(token: Token, slot: Slot, reading: Reading, *, is_whole: bool = Fal
     """
     if slot.word_class == "number":
         low = reading.values.number(token)
-        return low if low.isdecimal() else str(CARDINALS[low])
+        return low if low.isdecimal() else str(number_words().cardinals[low])
     if slot.word_class == "person":
         is_me = token.lower_ in reading.lexicon.grammar.first_person
         return reading.cast.speaker if is_me else reading.cast.full_name(token)

@@ -5,13 +5,14 @@ It stands apart because a wrongly cut object is the most frequent mistake: it is
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from spacy.tokens import Token
 
 from mnestic.activities.clients.english.lexicon import Grammar
 from mnestic.activities.clients.english.parsing import Parsed
 from mnestic.activities.clients.english.trees import children
-from mnestic.memory.language.numbers import CARDINAL
+from mnestic.memory.language.numbers import number_words
 
 _OUTSIDE = frozenset(
     {"relcl", "acl", "advcl", "cc", "conj", "punct", "appos", "ccomp", "parataxis", "dep", "intj"}
@@ -19,7 +20,6 @@ _OUTSIDE = frozenset(
 _ADVERBIAL = frozenset({"advmod", "npadvmod", "prt"})
 _HYPHENS = frozenset({"-", "/", "'", "&"})
 _LEADING = frozenset({"det", "poss", "predet", "punct", "case"})
-_NUMBER = re.compile(rf"(?:{CARDINAL})(?![\w-])(?![.,]\d)", re.IGNORECASE)
 _TITLE = re.compile(r":\s[A-Z][^.;!?\n]{0,60}")
 _CAPITAL = re.compile(r"[A-Z](?!\b)|(?!I\b)[A-Z]")
 _EDGES = " ,;:!'\"\n"
@@ -59,7 +59,7 @@ class Values:
         first = token
         while first.i > 1 and first.nbor(-1).text == "-" and first.nbor(-2).pos_ == "NUM":
             first = first.nbor(-2)
-        found = _NUMBER.match(self._parsed.text, first.idx)
+        found = _number().match(self._parsed.text, first.idx)
         return found[0].lower() if found else ""
 
     def text(self, token: Token, *, with_phrase: bool = False) -> str:
@@ -136,3 +136,9 @@ def _with_possessive(token: Token) -> Token:
     after = token.nbor()
     is_own = after.text == "'s" and after.dep_ == "case" and after in children(token, "case")
     return after if is_own else token
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    """A number in words or figures."""
+    return re.compile(rf"(?:{number_words().cardinal})(?![\w-])(?![.,]\d)", re.IGNORECASE)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from mnestic.activities.clients.messages.patterns import Pattern
 from mnestic.memory.knowledge.predicates import default_predicate
-from mnestic.memory.language.date_words import MONTHS
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("record_values.yaml")
@@ -98,10 +98,11 @@ def _birthday(text: str) -> str | None:
         return f"{date.fromisoformat(text[:10]):%Y-%m-%d}"
     except ValueError:
         named = _DAY.match(text)
-    if named is None or named["month"].casefold() not in MONTHS:
+    month = None if named is None else date_words().months.get(named["month"].casefold())
+    if named is None or month is None:
         return None
     try:
-        date(int(named["year"] or 2000), MONTHS[named["month"].casefold()], int(named["day"]))
+        date(int(named["year"] or 2000), month, int(named["day"]))
     except ValueError:
         return None
     return text
