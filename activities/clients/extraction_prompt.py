@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnestic.memory.knowledge.extraction import Turn
-from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.quotations import quoted
 
@@ -18,7 +18,7 @@ _PRECEDING_CHARS = 400  # of an earlier message
 
 def _names(cardinality: str) -> str:
     names: dict[str, list[str]] = {}
-    for predicate in DEFAULTS.values():
+    for predicate in default_predicates().by_name.values():
         if predicate.cardinality == cardinality:
             names.setdefault(predicate.category, []).append(predicate.name)
     return "\n".join(f"- {category}: {' '.join(each)}" for category, each in names.items())

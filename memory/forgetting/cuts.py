@@ -5,18 +5,26 @@ It stands apart from topics because what is left of a message has to stand where
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.language.main_clauses import Clause
 from mnestic.memory.language.terms import words_of
+from mnestic.memory.language.word_lists import read_word_lists
 
-# A sentence that begins with one of these stands for what the one before it speaks of, or whom it begins with.
-_THINGS = frozenset(("it", "its", "this", "that", "these", "those"))
-_PERSONS = frozenset(("he", "she", "they", "his", "her", "their", "him", "them", "both"))
+_FILE = Path(__file__).with_name("cuts.yaml")
 _MARKS = ".,;:!?…)"
-_JOINING = frozenset(
-    ["and", "but", "so", "then", "also", "or", "yet", "because", "though", "however"]
-)
+
+
+class _Words(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    things: frozenset[str]
+    persons: frozenset[str]
+    joining: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,5 +107,6 @@ def refers_back(sentence: str, *, to_subject: bool) -> bool:
         sentence: The sentence.
         to_subject: Whether the one before it begins with that; else *he*, *she* and *they* are somebody else.
     """
-    words = [word for word in words_of(sentence)[:3] if word not in _JOINING]
-    return bool(words) and (words[0] in _THINGS or (to_subject and words[0] in _PERSONS))
+    lists: _Words = read_word_lists(_FILE, _Words)["en"]
+    words = [word for word in words_of(sentence)[:3] if word not in lists.joining]
+    return bool(words) and (words[0] in lists.things or (to_subject and words[0] in lists.persons))

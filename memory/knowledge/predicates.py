@@ -1,43 +1,24 @@
 """Predicates: how many objects each has at a time, and which category its facts belong to.
 
-The defaults are data and not code in the extractors, since a tenant may change them.
+The defaults are data, in `predicates.yaml`, and not code in the extractors, since a tenant may change them.
 """
 
 import re
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Cardinality
+from mnestic.memory.language.word_lists import parse_yaml
 
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
+_FILE = Path(__file__).with_name("predicates.yaml")
 _NAME = r"^[a-z][a-z0-9_]{0,63}$"
-_SINGLE: dict[Category, str] = {
-    "profile": "age birthday born_in comes_from diet email floor full_name gender height home_type lives_in "
-    "nationality phone pronouns status_of_health timezone",
-    "preferences": "favourite_animal favourite_artist favourite_author favourite_band favourite_book "
-    "favourite_city favourite_colour favourite_drink favourite_film favourite_food favourite_game "
-    "favourite_music favourite_place favourite_season favourite_song favourite_sport favourite_subject "
-    "preferred_language preferred_name",
-    "relationships": "engaged_to married_to partner relationship_status",
-    "work": "employer job_title salary school studies_at team_leader works_on",
-    "events": "due_date happens_on starts_work_on travel_date wedding_date",
-    "knowledge": "capital price status version",
-}
-_MULTI: dict[Category, str] = {
-    "profile": "allergic_to also_known_as languages_spoken learns lived_in member_of nickname owns pet skill "
-    "trains_in",
-    "preferences": "avoids dislikes drinks eats habit_of hobby likes plays wants",
-    "relationships": "aunt_or_uncle child colleague cousin friend grandchild grandparent in_law knows lives_with "
-    "neighbour niece_or_nephew parent sibling",
-    "work": "graduated_from manages responsible_for studies teaches works_with worked_at",
-    "events": "attended expects experienced plans visited",
-    "knowledge": "is_a knows_that located_in part_of said",
-}
-
 
 # What they say is another name of their subject, which it is found by as well.
 NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")
@@ -53,18 +34,25 @@ class Predicate(DeferredModel):
     category: Category = "knowledge"
 
 
-DEFAULTS = MappingProxyType(
-    {
-        name: Predicate(name=name, cardinality=cardinality, category=category)
-        for cardinality, by_category in (("single", _SINGLE), ("multi", _MULTI))
-        for category, names in by_category.items()
-        for name in names.split()
-    }
-)
-# Of which one holds at a time, after another: an occasion is no such state.
-STATES = frozenset(
-    name for category, names in _SINGLE.items() if category != "events" for name in names.split()
-)
+class DefaultPredicates(NamedTuple):
+    """The predicates that every tenant has; see `predicates.yaml`.
+
+    One of the `states` holds at a time, after another; an occasion is no such state.
+    """
+
+    by_name: Mapping[str, Predicate]
+    states: frozenset[str]
+    without_place: frozenset[str]
+    past: Mapping[str, str]
+
+
+class _Defaults(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    single: dict[Category, list[str]]
+    multi: dict[Category, list[str]]
+    without_place: frozenset[str]
+    past: dict[str, str]
 
 
 def check_predicate(name: str) -> str:
@@ -83,4 +71,30 @@ def check_predicate(name: str) -> str:
 
 def default_predicate(name: str) -> Predicate:
     """What holds for a predicate about which a tenant has said nothing."""
-    return DEFAULTS.get(name) or Predicate(name=name)
+    return default_predicates().by_name.get(name) or Predicate(name=name)
+
+
+@cache
+def default_predicates() -> DefaultPredicates:
+    """The predicates of the file, read once."""
+    defaults = _Defaults.model_validate(parse_yaml(_FILE.read_text("utf-8")))
+    lists: Mapping[Cardinality, Mapping[Category, list[str]]] = {
+        "single": defaults.single,
+        "multi": defaults.multi,
+    }
+    by_name = {
+        name: Predicate(name=name, cardinality=cardinality, category=category)
+        for cardinality, by_category in lists.items()
+        for category, names in by_category.items()
+        for name in names
+    }
+    return DefaultPredicates(
+        by_name=by_name,
+        states=frozenset(
+            name
+            for name, one in by_name.items()
+            if one.cardinality == "single" and one.category != "events"
+        ),
+        without_place=defaults.without_place,
+        past=defaults.past,
+    )

@@ -29,6 +29,7 @@ class QueryLists(NamedTuple):
     articles: frozenset[str]
     titles: frozenset[str]
     past: frozenset[str]
+    continuing: frozenset[str]
     asks_when: re.Pattern[str]
     is_question: re.Pattern[str]
     living: re.Pattern[str]
@@ -49,6 +50,7 @@ class _Lists(DeferredModel):
     titles: tuple[str, ...] = ()
     short_titles: tuple[str, ...] = ()
     past: tuple[str, ...] = ()
+    continuing: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
     living: tuple[str, ...] = ()
@@ -86,7 +88,7 @@ def query_lists() -> QueryLists:
 
 _WORDS: Iterable[str] = (
     *("about_itself", "light", "misspelt", "joining", "shared", "auxiliaries", "articles"),
-    *("titles", "past"),
+    *("titles", "past", "continuing"),
 )
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mnestic.memory.language.acronyms import content_terms
+from mnestic.memory.language.function_words import ENGLISH, question_words
+from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.small_talk import has_letter_or_digit, is_small_talk, without_emoticons
 from mnestic.memory.language.terms import words_of
@@ -20,8 +22,6 @@ _FEW_TERMS = 2
 _LONGEST_BEFORE = 300  # characters of the message before it
 _OLDEST_BEFORE = timedelta(days=1)
 _ASKING = re.compile("[?\uff1f\u061f\u037e\u055e]")
-_ASKS = re.compile("(?:who|whom|whose|what|which|when|where|why|how)s?")
-_GOES_ON = frozenset({"and", "or", "but", "also"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,9 @@ def _asks_on(text: str) -> bool:
     words = [word for word in words_of(text) if has_letter_or_digit(word)]
     if not words:
         return False
-    asks = _ASKING.search(text) is not None or any(map(_ASKS.fullmatch, words))
-    return asks or words[0] in _GOES_ON
+    asking = question_words()[ENGLISH]
+    asks = any(word in asking or word.removesuffix("s") in asking for word in words)
+    return asks or _ASKING.search(text) is not None or words[0] in query_lists().continuing
 
 
 def _terms(text: str) -> set[str]:

@@ -16,16 +16,12 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Interval
-from mnestic.memory.knowledge.predicates import DEFAULTS, STATES
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
 
-_LIKING, _DOES = "enjoy", frozenset({"do", "does", "did", "would"})
-# Predicates without a place, which *where* does not ask for.
-_NOWHERE = frozenset({"job_title", "works_on", "works_with", "colleague"})
-# Predicates of the past. The words of the present ones ask for them too, with less weight.
-_ONCE = {"lived_in": "lives_in", "worked_at": "employer"}
-_AFTER = 0.8
+_LIKING = "enjoy"
+_PAST = 0.8  # the weight with which words of a present predicate ask for the past one
 _FILE = Path(__file__).with_name("predicate_words.yaml")
 
 
@@ -48,9 +44,9 @@ def query_predicates(
         matched = [terms & group for group in groups]
         if all(matched):
             found[name] = len(set().union(*matched)) / whole
-    for once, now in _ONCE.items():
-        if 0 < found.get(once, 0) <= found.get(now, 0):
-            found[once] *= _AFTER
+    for past, present in default_predicates().past.items():
+        if 0 < found.get(past, 0) <= found.get(present, 0):
+            found[past] *= _PAST
     return found
 
 
@@ -58,7 +54,7 @@ def named_predicates(words: Sequence[str]) -> frozenset[str]:
     """The predicates that words may name literally, beside the defaults: each word, and each two in a row."""
     terms = [word.casefold() for word in words if word.isascii() and word.isalnum()]
     pairs = (f"{first}_{second}" for first, second in pairwise(terms))
-    return frozenset({*terms, *pairs} - DEFAULTS.keys())
+    return frozenset({*terms, *pairs} - default_predicates().by_name.keys())
 
 
 def query_interval(
@@ -73,7 +69,7 @@ def query_interval(
         predicates: What the query asks for.
         now: When the query is asked.
     """
-    if period is None or period[1] > now or STATES.isdisjoint(predicates):
+    if period is None or period[1] > now or default_predicates().states.isdisjoint(predicates):
         return None
     return Interval(period[0], period[1] - timedelta(microseconds=1), frozenset(predicates))
 
@@ -85,7 +81,8 @@ def predicate_words(names: Collection[str]) -> frozenset[str]:
 
 def action_words(words: Collection[str]) -> tuple[str, ...]:
     """The forms of *do* that make *like* a verb; they have no other meaning."""
-    return tuple(word for word in words if word.casefold() in _DOES)
+    verbs = _verbs_with_like()
+    return tuple(word for word in words if word.casefold() in verbs)
 
 
 def query_tags(words: Collection[str]) -> frozenset[str]:
@@ -124,7 +121,7 @@ def _matching(
     """The predicates that a query has a word of, each with the words that ask for it."""
     is_of_place = "where" in {word.casefold() for word in words}
     named = {*known}.union(*(_named_by().get(term, ()) for term in terms))
-    for name in named - _NOWHERE if is_of_place else named:
+    for name in named - default_predicates().without_place if is_of_place else named:
         yield name, _defaults().get(name) or _groups(name)
 
 
@@ -132,13 +129,15 @@ def _terms(words: Collection[str]) -> set[str]:
     """The terms of words. *Like* counts only as a verb, as in *does like*."""
     terms = set(terms_of(" ".join(words)))
     folded = {word.casefold() for word in words}
-    is_liked = "like" in folded and not folded.isdisjoint(_DOES)
+    is_liked = "like" in folded and not folded.isdisjoint(_verbs_with_like())
     return terms or ({_LIKING} if is_liked else set())
 
 
 @cache
 def _defaults() -> Mapping[str, tuple[frozenset[str], ...]]:
-    return MappingProxyType({name: _groups(name) for name in {*DEFAULTS, *_asking()}})
+    return MappingProxyType(
+        {name: _groups(name) for name in {*default_predicates().by_name, *_asking()}}
+    )
 
 
 @cache
@@ -169,8 +168,15 @@ def _asking() -> Mapping[str, Sequence[str]]:
     return found
 
 
+def _verbs_with_like() -> frozenset[str]:
+    """The verbs beside which *like* is a verb as well."""
+    lists = read_word_lists(_FILE, _Words).values()
+    return frozenset().union(*(one.verbs_with_like for one in lists))
+
+
 class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    verbs_with_like: frozenset[str]
     predicates: dict[str, tuple[str, ...]]
     entry_types: dict[str, tuple[str, ...]]

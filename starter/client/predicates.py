@@ -8,7 +8,13 @@ from pydantic import ValidationError
 
 from mnestic.activities.knowledge.settlement import settle_facts
 from mnestic.memory.knowledge.claims import Cardinality
-from mnestic.memory.knowledge.predicates import DEFAULTS, Category, Predicate, check_predicate
+from mnestic.memory.knowledge.predicates import (
+    Category,
+    Predicate,
+    check_predicate,
+    default_predicate,
+    default_predicates,
+)
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.memory.validation import refused
@@ -32,9 +38,9 @@ class PredicateClient(ChecksTexts):
             changed_by_tenant = {
                 predicate.name: predicate for predicate in await transaction.facts.list_predicates()
             }
-        names = sorted({*DEFAULTS, *changed_by_tenant})
+        names = sorted({*default_predicates().by_name, *changed_by_tenant})
         return tuple(
-            (changed_by_tenant.get(name) or DEFAULTS[name], name in changed_by_tenant)
+            (changed_by_tenant.get(name) or default_predicate(name), name in changed_by_tenant)
             for name in names
         )
 

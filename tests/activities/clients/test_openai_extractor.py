@@ -9,7 +9,7 @@ from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.memory.knowledge.extraction import Extracted, Turn
-from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
@@ -93,7 +93,7 @@ async def test_facts_are_asked_for_as_structured_output_with_the_known_predicate
     assert (body["model"], schema["strict"]) == ("small", True)
     assert set(schema["schema"]["$defs"]["_Fact"]["required"]) == set(fact())
     assert schema["schema"]["$defs"]["_Fact"]["additionalProperties"] is False
-    assert set(DEFAULTS) <= set(system["content"].split())
+    assert set(default_predicates().by_name) <= set(system["content"].split())
     assert (system["role"], user["role"]) == ("system", "user")
     assert json.loads(user["content"]) == {
         "message": 1,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnestic.memory.knowledge.predicates import DEFAULTS
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.retrieval.query_predicates import (
     query_entry_types,
     query_interval,
@@ -64,7 +64,7 @@ def test_a_question_about_something_else_asks_for_none(words: list[str]) -> None
 
 def test_each_default_is_asked_for_by_its_own_words() -> None:
     silent = {"comes_from", "knows_that", "is_a", "part_of", "said", "knows", "happens_on"}
-    for name in DEFAULTS.keys() - silent:
+    for name in default_predicates().by_name.keys() - silent:
         asked = query_predicates(name.replace("_", " ").split(), number=1)
         assert name in asked, name
 
