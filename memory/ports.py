@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.extraction import Extraction, Turn
     from mnestic.memory.knowledge.ports import (
         AccessStore,
+        ArchiveStore,
         EntryStore,
         EventStore,
         FactStore,
@@ -59,6 +60,8 @@ class Transaction(Protocol):
     def facts(self) -> FactStore: ...  # noqa: D102
     @property
     def entries(self) -> EntryStore: ...  # noqa: D102
+    @property
+    def archive(self) -> ArchiveStore: ...  # noqa: D102
     @property
     def accesses(self) -> AccessStore: ...  # noqa: D102
     @property

@@ -60,15 +60,32 @@ async def cut_entries(
     """Cuts entries, which lose their vectors until they are given new ones; returns how many of each."""
     entries = await transaction.entries.select(sorted(entry_ids), lock=True)
     vectors = (await transaction.forgetting.count_links(entries))["embedding"]
+    changed = await _changed(transaction, topic, entries)
+    await transaction.entries.change(changed)
+    return {"entry": len(changed), "embedding": vectors}
+
+
+async def cut_archived(
+    transaction: Transaction, topic: Topic, entry_ids: Collection[str]
+) -> dict[str, int]:
+    """Cuts archived entries, which get new vectors only once they are restored; returns how many there were."""
+    entries = await transaction.archive.select(entry_ids, lock=True)
+    changed = await _changed(transaction, topic, entries)
+    await transaction.archive.change(changed)
+    return {"archived_entry": len(changed)}
+
+
+async def _changed(
+    transaction: Transaction, topic: Topic, entries: Mapping[str, Entry]
+) -> list[Entry]:
+    """Entries without the sentences that speak of a topic."""
     children = await transaction.entries.count_children(entries)
     basis = await transaction.settings.importance_basis()
-    changed = [
+    return [
         changed_entry(entry, change, children=children[entry.id], basis=basis)
         for entry in entries.values()
         if (change := _change(entry, topic)) is not None
     ]
-    await transaction.entries.change(changed)
-    return {"entry": len(changed), "embedding": vectors}
 
 
 def _change(entry: Entry, topic: Topic) -> EntryChange | None:

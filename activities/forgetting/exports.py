@@ -81,13 +81,15 @@ async def _messages(transaction: Transaction, *, owner: str) -> AsyncIterator[Ex
     async for page in _pages(transaction.exports.list_messages, limit=_PAGE):
         ids = {line.place: entry_id_at(line.place, owner=owner) for line in page}
         entries = await transaction.entries.select(sorted(ids.values()))
+        marks = await transaction.archive.select_marks(ids.values())
+        entries |= await transaction.archive.select(marks)
         named = {name for entry in entries.values() for name in (*entry.related, entry.parent)}
         places = await transaction.exports.select_places({name for name in named if name})
         for line in page:
             entry = entries.get(ids[line.place])
             if isinstance(line, MessageLine) and entry is not None:
                 exported = exported_entry(entry, line.message, places=places)
-                yield line.model_copy(update={"entry": exported})
+                yield line.model_copy(update={"entry": exported, "archived": marks.get(entry.id)})
             else:
                 yield line
 

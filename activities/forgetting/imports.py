@@ -205,6 +205,9 @@ async def _add_messages(
     changes = await transaction.facts.claim([claim for line in messages for claim in line.claims])
     entries = [entry_from(line, owner=owner) for line in messages]
     await transaction.entries.add([entry for entry in entries if entry is not None])
+    for line, entry in zip(messages, entries, strict=True):
+        if entry is not None and line.archived is not None:
+            await transaction.archive.add([entry.id], line.archived)
     number = len({line.place for line in messages})
     return {"messages": number, "forgotten": len(new) - number, "facts": len(changes)}
 

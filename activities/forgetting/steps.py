@@ -12,9 +12,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
-from mnestic.activities.forgetting.cuts import cut_entries, cut_messages
+from mnestic.activities.forgetting.cuts import cut_archived, cut_entries, cut_messages
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.topic_rows import (
+    ENTRIES,
     MatchedRow,
     changed_tables,
     current_name,
@@ -180,7 +181,7 @@ class _Purge:
         """Rows with all that follows from them."""
         if not keys:
             return {}
-        if self._params.table == "entry":
+        if self._params.table in ENTRIES:
             return await self._remove(transaction, [key[0] for key in keys])
         if self._params.table == "resource":
             return await self._empty(transaction, {(key[0], key[1]) for key in keys})
@@ -202,7 +203,8 @@ class _Purge:
         )
         for one in cut:
             await self._rename_channel(transaction, one, dict(known).get(one.row.key[0]))
-        return {**learned, **await cut_entries(transaction, self._topic, entries)}
+        cut_them = cut_archived if self._params.table == "archived_entry" else cut_entries
+        return {**learned, **await cut_them(transaction, self._topic, entries)}
 
     async def _rename_channel(
         self, transaction: Transaction, one: MatchedRow, place: Place | None

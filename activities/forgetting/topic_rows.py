@@ -26,10 +26,14 @@ COPIES = (
 )
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 
-KNOWLEDGE = ("entry", "resource", "ingest_state", "claim")
-_TAKING = frozenset({"entry", "resource", "claim"})  # others with them, where they go
+KNOWLEDGE = ("entry", "archived_entry", "resource", "ingest_state", "claim")
+ENTRIES = frozenset({"entry", "archived_entry"})
+_TAKING = frozenset({*ENTRIES, "resource", "claim"})  # others with them, where they go
 _ALSO = MappingProxyType(
-    {"entry": ("entry_term", "posting", "lexeme"), "resource": ("ingest_state",)}
+    {
+        "entry": ("archived_entry", "entry_term", "posting", "lexeme"),
+        "resource": ("ingest_state",),
+    }
 )  # changes with them, uncounted
 TRACES = ("memory_event", "audit_log")
 SHARED = ("setting", "predicate")

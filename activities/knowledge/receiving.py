@@ -99,7 +99,7 @@ async def add_entry(
 ) -> Entry:
     """Keeps an entry that somebody adds; returns it as it is stored.
 
-    The same draft once more changes nothing. After its entry, or a part of it, was removed it is a new message, said now,
+    The same draft once more changes nothing; with a `source_id`, not even if its entry is archived. After its entry, or a part of it, was removed it is a new message, said now,
     and learned from as such: also facts that were deleted before are believed again, as new ones. With
     a `source_id` it is the removed message that is sent again, and is refused.
 
@@ -132,6 +132,8 @@ async def add_entry(
             await recompute_importance(transaction, above)
             return entry
         stored = await transaction.entries.select([entry_id])
+        if not stored and draft.source_id is not None:
+            stored = await transaction.archive.select([entry_id])
         if stored and (
             draft.source_id is not None or not await _has_lost(transaction, came.resource)
         ):

@@ -1,4 +1,4 @@
-"""Removing entries, so that no other entry names one that is gone.
+"""Removing and restoring entries, so that no other entry names one that is gone.
 
 It stands alone because a person removes one, and a forgetting many.
 """
@@ -11,13 +11,14 @@ from mnestic.memory.ports import Transaction
 
 
 async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -> int:
-    """Removes entries from every index, and from those that name them; returns how many there were."""
+    """Removes entries from every index, the archive, and those that name them; returns how many there were."""
     gone = set(entry_ids)
     naming = await transaction.entries.select_naming(gone)
     known = await transaction.entries.select(sorted(gone))
     above = {entry.parent for entry in known.values() if entry.parent}
     locked = await transaction.entries.select(sorted({*gone, *naming, *above}), lock=True)
     removed = await transaction.entries.remove(sorted(gone & locked.keys()))
+    removed += await transaction.archive.remove(gone - locked.keys())
     left = [entry for entry in locked.values() if entry.id not in gone]
     children = await transaction.entries.count_children([entry.id for entry in left])
     basis = await transaction.settings.importance_basis()
@@ -28,6 +29,18 @@ async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -
         ]
     )
     return removed
+
+
+async def restore_entries(transaction: Transaction, entry_ids: Collection[str]) -> tuple[str, ...]:
+    """Restores archived entries, without the names of entries that are gone by now; returns the ids of those restored."""
+    archived = await transaction.archive.select(entry_ids, lock=True)
+    named = {name for entry in archived.values() for name in (*entry.related, entry.parent) if name}
+    live = await transaction.entries.select_times(named)
+    gone = named - {*live, *await transaction.archive.select_marks(named)}
+    restored = await transaction.archive.restore(sorted(archived))
+    dangling = [entry for entry in archived.values() if gone & {*entry.related, entry.parent}]
+    await transaction.entries.change([_without(entry, gone) for entry in dangling])
+    return restored
 
 
 def _without(entry: Entry, gone: Collection[str]) -> Entry:

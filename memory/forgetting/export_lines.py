@@ -12,14 +12,14 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.entries import Entry, EntryStatus, EntryType, TimeMention
+from mnestic.memory.knowledge.entries import ArchiveMark, Entry, EntryStatus, EntryType, TimeMention
 from mnestic.memory.knowledge.extraction import Extracted, TurnKind
 from mnestic.memory.knowledge.ingestion import IngestState, PendingMessage, entry_id_at
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
-EXPORT_VERSION = 1
+EXPORT_VERSION = 2  # 1 knew no archived entries
 Place = tuple[str, str]  # session and source id of a message
 _BY_PLACE = frozenset({"id", "parent", "related", "content"})
 
@@ -106,6 +106,8 @@ class ExportedEntry(_Part):
 class MessageLine(ExportLine):
     """A message with what was made of it: its state, what it claims, and its entry, unless that was removed.
 
+    `archived` says that the entry is in the archive.
+
     All of it is one line, since it is added as a whole or not at all: what a message that was forgotten claims does not
     come back by an older export.
     """
@@ -115,6 +117,7 @@ class MessageLine(ExportLine):
     ingest: MessageState | None = None
     claims: tuple[Claim, ...] = ()
     entry: ExportedEntry | None = None
+    archived: ArchiveMark | None = None
 
     @property
     def place(self) -> Place:

@@ -135,11 +135,11 @@ class ForgettingStore(Protocol):
         ...
 
     async def entries_from(self, places: Collection[Place]) -> tuple[str, ...]:
-        """The ids of entries that messages became."""
+        """The ids of entries that messages became, archived ones among them."""
         ...
 
     async def list_sources(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
-        """Entries, as far as they are there, with the messages that they are of."""
+        """Entries, as far as they are there or archived, with the messages that they are of."""
         ...
 
     async def count_links(self, entries: Collection[str]) -> dict[str, int]:

@@ -60,7 +60,7 @@ def _left_of(table: str, row: Row, topic: Topic) -> Row | None:
     """What is left of a message or an entry without the sentences that go; None if it goes as a whole."""
     cut = topic.cut(row["content"])
     left = {"content": cut.left, "channel": _name(row.get("channel"), topic)}
-    if table == "entry":
+    if table != "resource":
         left["summary"] = cut_text(cut.left, len(row["summary"]) or len(cut.left))
         for name in _NAMES:
             left[name] = [one for one in row[name] if not _goes_with(one, cut, topic)]
@@ -203,9 +203,12 @@ def _claimed(claim: Row) -> list[str]:
     return texts_of([claim["subject"], claim["predicate"], claim["object"]])
 
 
+_NAMES = ("subjects", "keywords", "tags", "aliases")
+_OF_ENTRY = ("content", "summary", "speaker", *_NAMES)
 _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "entry": ("content", "summary", "speaker", "subjects", "keywords", "tags", "aliases"),
+        "entry": _OF_ENTRY,
+        "archived_entry": _OF_ENTRY,
         "resource": ("content", "speaker"),
         "claim": ("subject", "predicate", "object"),
         "fact": ("subject", "predicate", "object"),
@@ -214,10 +217,8 @@ _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Rows that say one thing: they go as a whole."""
 
-CUT = frozenset({"entry", "resource"})
+CUT = frozenset({"entry", "archived_entry", "resource"})
 """Of these rows sentences go, if that leaves some which do not speak of the topic."""
-
-_NAMES = ("subjects", "keywords", "tags", "aliases")
 
 _DOCUMENTS: Mapping[str, str] = MappingProxyType(
     {"tool_result": "body", "plan": "document", "setting": "value"}
@@ -253,6 +254,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "skipped": _result,
         },
         "entry": {"channel": _name},
+        "archived_entry": {"channel": _name},
         "resource": {"channel": _name},
         "ingest_state": {"extracted": _extracted, "reason": _text},
         "memory_event": {"subject": _nothing, "predicate": _nothing},

@@ -34,6 +34,7 @@ EntryType = Literal[
 ]
 EntryKind = Literal["message", "fact", "episode"]
 EntryStatus = Literal["active", "archived"]
+ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 
@@ -84,6 +85,31 @@ class Entry(DeferredModel):
     created_at: AwareDatetime | None = None
     updated_at: AwareDatetime | None = None
     expires_at: AwareDatetime | None = None
+
+
+class ArchiveMark(DeferredModel):
+    """When and why an entry was archived, and by which maintenance run, if one did.
+
+    unimportant  it was of little importance, and nobody used it for a long time
+    over_limit   its agent had more entries than the policy allows
+    by_hand      somebody archived it
+    compressed   another entry says what it and similar ones say
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    archived_at: AwareDatetime
+    reason: ArchiveReason
+    run: str | None = None
+
+
+class ArchivedEntry(DeferredModel):
+    """An entry in the archive."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    mark: ArchiveMark
+    entry: Entry
 
 
 def _content(text: str) -> str:

@@ -23,6 +23,8 @@ EventKind = Literal[
     "memory.changed",  # anything else about an entry or a fact
     "memory.withdrawn",  # a fact never was, given what is claimed by now
     "memory.deleted",  # an entry or a fact is deleted
+    "memory.archived",  # an entry is in the archive, where no search finds it
+    "memory.restored",  # an entry is back from the archive
     "memory.pattern",  # a pattern has its support
 ]
 EventTarget = Literal["entry", "fact", "pattern"]

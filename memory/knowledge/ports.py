@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.claims import Claim
     from mnestic.memory.knowledge.entries import (
+        ArchivedEntry,
+        ArchiveMark,
         Embedding,
         Entry,
         EntryQuery,
@@ -238,6 +240,48 @@ class EntryStore(Protocol):
 
     async def embed_again(self, entry_ids: Sequence[str]) -> None:
         """Forgets the vectors 0 of entries, which stand for texts that a model has refused."""
+        ...
+
+
+class ArchiveStore(Protocol):
+    """Entries out of every index, which can be restored whole. Other entries may go on naming them."""
+
+    async def add(self, entry_ids: Sequence[str], mark: ArchiveMark) -> int:
+        """Moves entries to the archive, with their vectors; returns how many there were.
+
+        Raises:
+            InvalidInputError: one follows from a fact or an episode.
+        """
+        ...
+
+    async def restore(self, entry_ids: Sequence[str]) -> tuple[str, ...]:
+        """Moves entries back; returns the ids of those that were archived."""
+        ...
+
+    async def select(self, entry_ids: Collection[str], *, lock: bool = False) -> dict[str, Entry]:
+        """The archived entries of these ids; with `lock`, nobody else writes them until the transaction ends."""
+        ...
+
+    async def select_marks(self, entry_ids: Collection[str]) -> dict[str, ArchiveMark]:
+        """When and why the entries of these ids were archived that are."""
+        ...
+
+    async def list_archived(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[ArchivedEntry, ...], str | None]:
+        """Archived entries, the one archived last first, and the cursor of the next page."""
+        ...
+
+    async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
+        """The ids of archived entries that begin so, in their order."""
+        ...
+
+    async def change(self, entries: Sequence[Entry]) -> None:
+        """Writes archived entries anew, of which a part was forgotten; they lose their vectors."""
+        ...
+
+    async def remove(self, entry_ids: Collection[str]) -> int:
+        """Removes entries from the archive for good; returns how many there were."""
         ...
 
 

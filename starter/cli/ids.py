@@ -24,6 +24,15 @@ async def resolve_entry_id(memory: "MemoryClient", text: str) -> str:
     return resolve_id("entry", text, await memory.entries.find_ids(text))
 
 
+async def resolve_archived_id(memory: "MemoryClient", text: str) -> str:
+    """The id of the archived entry with this id or prefix.
+
+    Raises:
+        InvalidInputError: several ids have this prefix; names them.
+    """
+    return resolve_id("archived entry", text, await memory.entries.find_archived_ids(text))
+
+
 async def resolve_fact_id(memory: "MemoryClient", text: str) -> str:
     """The id of the fact with this id or prefix.
 

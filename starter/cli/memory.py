@@ -36,6 +36,18 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.entries:remove",
             "Remove an entry; its raw message stays, but nothing is extracted from it any more.",
         ),
+        "archive": (
+            f"{_KNOWLEDGE}.archive:archive",
+            "Archive an entry: no search finds it, its facts stay, and it can be restored.",
+        ),
+        "archived": (
+            f"{_KNOWLEDGE}.archive:archived",
+            "List archived entries, the one archived last first.",
+        ),
+        "restore": (
+            f"{_KNOWLEDGE}.archive:restore",
+            "Restore an archived entry, as it was.",
+        ),
         "stats": (f"{_KNOWLEDGE}.entries:stats", "Show the statistics of an agent's memory."),
         "list": (f"{_KNOWLEDGE}.entries:list_", "List entries, the newest first."),
         "search": (

@@ -5,10 +5,12 @@ from typing import Unpack
 from pydantic import ValidationError
 
 from mnestic.activities.knowledge.receiving import recompute_importance
-from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.knowledge.removal import remove_entries, restore_entries
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import (
+    ArchivedEntry,
+    ArchiveMark,
     Entry,
     EntryChange,
     EntryQuery,
@@ -125,6 +127,41 @@ class EntryClient(ClientPart):
             if not await remove_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
             return changes
+
+    async def archive(self, entry_id: str) -> None:
+        """Moves an entry to the archive, out of every index; its facts stay, and `restore` brings it back whole.
+
+        Raises:
+            NotFoundError: there is no such entry.
+            InvalidInputError: it follows from a fact or an episode.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
+            if not await transaction.archive.add([entry_id], mark):
+                raise NotFoundError(what="entry", name=entry_id)
+
+    async def restore(self, entry_id: str) -> Entry:
+        """Restores an archived entry: its id, dates, counts and vectors are those that it had, and searches find it again.
+
+        Raises:
+            NotFoundError: no such entry is archived.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            if not await restore_entries(transaction, [entry_id]):
+                raise NotFoundError(what="archived entry", name=entry_id)
+            return await transaction.entries.get(entry_id)
+
+    async def list_archived(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[ArchivedEntry, ...], str | None]:
+        """Archived entries, the one archived last first, and the cursor of the next page."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.archive.list_archived(limit=limit, cursor=cursor)
+
+    async def find_archived_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
+        """The ids of archived entries with a prefix."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.archive.list_ids(entry_id, limit=limit)
 
 
 async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entry | None) -> None:

@@ -10,6 +10,7 @@ from mnestic.activities.forgetting.cuts import find_cuts
 from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.topic_rows import (
     COPIES,
+    ENTRIES,
     KNOWLEDGE,
     SHARED,
     TRACES,
@@ -104,7 +105,7 @@ class TopicPreview:
 
     def _show(self, one: MatchedRow, topic: Topic) -> None:
         """Adds the sentences that a row would lose; a row that is removed entirely is an item itself."""
-        if one.row.table in _NOT_SHOWN or (one.row.table == "entry" and one.redaction.remove):
+        if one.row.table in _NOT_SHOWN or (one.row.table in ENTRIES and one.redaction.remove):
             return
         place = f"{one.row.table} {'/'.join(map(str, one.row.key))}"
         left = one.redaction.values.get("content") if one.has_cut_sentences else None
@@ -122,13 +123,16 @@ class TopicPreview:
     ) -> None:
         """Follows removed entries and messages: one removes the other, and both remove their claims and facts."""
         forgetting = transaction.forgetting
-        spoken = {*(item.id for item in close), *(key[0] for key in self._spoken["entry"])}
+        spoken = {item.id for item in close}
+        spoken |= {key[0] for table in ENTRIES for key in self._spoken[table]}
         messages = await forgetting.list_sources(spoken)
         places: set[Place] = {place for _, place in messages if place is not None}
         places |= {(key[0], key[1]) for key in self._spoken["resource"]}
         gone = {entry_id for entry_id, _ in messages} | {*await forgetting.entries_from(places)}
         cut = {key[0] for key in self._cut["entry"]} - gone
-        cut_places = {place for _, place in await forgetting.list_sources(cut) if place is not None}
+        archived = {key[0] for key in self._cut["archived_entry"]} - gone
+        sources = await forgetting.list_sources(cut | archived)
+        cut_places = {place for _, place in sources if place is not None}
         for place in cut_places:
             self._messages.pop(place, None)
         cut_places |= {(key[0], key[1]) for key in self._cut["resource"]}
@@ -136,7 +140,8 @@ class TopicPreview:
         claims = {key[0] for key in self._spoken["claim"]} | {*await forgetting.claims_from(places)}
         claims |= {*found.claims}
         places |= found.cuts.keys()
-        self._counted.update(entry=len(gone) + len(cut), resource=len(places), claim=len(claims))
+        self._counted.update(entry=len(gone) + len(cut), archived_entry=len(archived))
+        self._counted.update(resource=len(places), claim=len(claims))
         facts = await forgetting.facts_of(claims)
         self._counted["fact"] = len(facts)
         self._items += map(_fact_item, facts)
@@ -148,7 +153,9 @@ class TopicPreview:
 
     async def _show_entries(self, transaction: Transaction, entry_ids: Sequence[str]) -> None:
         for start in range(0, len(entry_ids), _BATCH):
-            entries = await transaction.entries.select(entry_ids[start : start + _BATCH])
+            batch = entry_ids[start : start + _BATCH]
+            entries = await transaction.entries.select(batch)
+            entries |= await transaction.archive.select(batch)
             self._items += map(_entry_item, entries.values())
             for entry in entries.values():
                 self._messages.pop((entry.session_id or "", entry.source_id or ""), None)

@@ -13,7 +13,7 @@ from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
-from mnestic.memory.knowledge.ports import EntryStore, EventStore, FactStore, IngestStateStore
+from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
@@ -104,22 +104,27 @@ class PostgresTransaction:
         return self._stores.records
 
     @property
-    def facts(self) -> FactStore:
+    def facts(self) -> knowledge.FactStore:
         """See the port."""
         return self._stores.facts
 
     @property
-    def entries(self) -> EntryStore:
+    def entries(self) -> knowledge.EntryStore:
         """See the port."""
         return self._stores.entries
 
     @property
-    def ingest_states(self) -> IngestStateStore:
+    def archive(self) -> knowledge.ArchiveStore:
+        """See the port."""
+        return self._stores.archive
+
+    @property
+    def ingest_states(self) -> knowledge.IngestStateStore:
         """See the port."""
         return self._stores.ingest_states
 
     @property
-    def events(self) -> EventStore:
+    def events(self) -> knowledge.EventStore:
         """See the port."""
         return self._stores.events
 

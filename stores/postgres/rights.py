@@ -25,6 +25,7 @@ _SET_IS_A_RIGHT = (
 _TABLES = {
     "agent_revision": "SELECT INSERT UPDATE",
     "alembic_version": "SELECT",
+    "archived_entry": "SELECT INSERT UPDATE DELETE",
     "audit_log": "SELECT INSERT",
     "claim": "SELECT INSERT",
     "corpus": "SELECT INSERT UPDATE",

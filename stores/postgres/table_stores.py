@@ -16,6 +16,7 @@ from mnestic.stores.postgres.jobs.snapshots import PostgresSnapshotStore
 from mnestic.stores.postgres.jobs.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
 from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
+from mnestic.stores.postgres.knowledge.archive import PostgresArchiveStore
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
@@ -45,6 +46,7 @@ class TableStores:
         self.records = PostgresRecordStore(unit)
         self.facts = PostgresFactStore(unit, derived)
         self.entries = PostgresEntryStore(unit, index, derived)
+        self.archive = PostgresArchiveStore(unit, index, derived)
         self.ingest_states = PostgresIngestStateStore(unit)
         self.events = PostgresEventStore(unit)
         self.episodes = PostgresEpisodeStore(unit, derived)

@@ -204,6 +204,10 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.change": lambda m, k: m.entries.change(k.entry.id, content="Mine."),
     "entries.change of one's own": changed,
     "entries.remove": lambda m, k: m.entries.remove(k.entry.id, facts=True),
+    "entries.archive": lambda m, k: m.entries.archive(k.entry.id),
+    "entries.restore": lambda m, k: m.entries.restore(k.archived),
+    "entries.list_archived": lambda m, k: m.entries.list_archived(cursor=k.cursors["archived"]),
+    "entries.find_archived_ids": lambda m, k: m.entries.find_archived_ids(k.archived[:8]),
     "stats": lambda m, k: m.stats(),  # noqa: ARG005
     "facts.list": lambda m, k: m.facts.list(subject="Mara", cursor=k.cursors["facts"]),
     "facts.now": lambda m, k: m.facts.now(),  # noqa: ARG005

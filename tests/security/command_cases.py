@@ -95,6 +95,9 @@ COMMAND_CASES: Mapping[str, Case] = {
         *("--parent", k.entry.id, "--subject", "Mara"),
     ),
     "memory remove": lambda k, _: (k.entry.id, *ADA, "--facts"),
+    "memory archive": lambda k, _: (k.entry.id, *ADA),
+    "memory restore": lambda k, _: (k.archived, *ADA),
+    "memory archived": lambda k, _: (*ADA, *_cursor(k, "archived")),
     "memory list": lambda k, _: (
         *(*ADA, "--session", SESSION, "--parent", k.entry.id),
         *("--subject", "Mara", *_cursor(k, "entries")),

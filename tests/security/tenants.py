@@ -57,6 +57,7 @@ class Known:
     operation: str
     result: Mapping[str, Any]
     entry: Entry
+    archived: str
     fact: Fact
     claims: tuple[Claim, ...]
     lessons: tuple[PendingMessage, ...]
@@ -101,6 +102,7 @@ class Known:
                     "source_id": "no-such-message",
                 }
             ),
+            archived=uuid.uuid4().hex,
             fact=self.fact.model_copy(update={"id": uuid.uuid4().hex}),
             claims=tuple(claims),
             lessons=tuple(lessons),
@@ -189,6 +191,9 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         )
         await memory.add(f"The lake of {SECRET} is cold.", tags=["lake"], source_id="v2")
         await memory.add("Project Falcon starts in August.", source_id="v3")
+        for source_id in ("v4", "v5"):
+            long_ago = await memory.add(f"{SECRET} was warm in {source_id}.", source_id=source_id)
+            await memory.entries.archive(long_ago.id)
         await memory.facts.add("Mara", "lives_in", SECRET)
         await memory.facts.add("Mara", "visits", f"{SECRET} fair")
         await memory.settings.change(auto_retrieve_max_results=7)
@@ -272,7 +277,7 @@ def without_names(text: str, *, known: Known, tenant_id: str) -> str:
     text = _MOMENT.sub("<moment>", text)
     for name in (tenant_id, *known.names):
         text = text.replace(name, "<name>")
-    return _ID.sub("<id>", re.sub(rf"\b{known.signal}\b", "<name>", text))
+    return _ID.sub("<id>", re.sub(rf"(?<![\d.]){known.signal}\b", "<name>", text))
 
 
 def _strings(value: Any) -> Iterator[str]:
@@ -328,6 +333,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     _, episodes = await memory.episodes.list(limit=1)
     _, of_entries = await memory.entries.list(EntryQuery(), limit=1)
     _, retrievals = await memory.retrieval_log.list(limit=1)
+    (archived,), of_archived = await memory.entries.list_archived(limit=1)
     ((report,), _) = await client.maintenance.list_reports()
     reports = encode_cursor(report.started_at.isoformat(), report.id)
     facts, of_facts = await memory.facts.list(limit=1)
@@ -346,6 +352,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         operation="their-write",
         result=result,
         entry=said,
+        archived=archived.entry.id,
         fact=facts[0],
         claims=tuple(claims),
         lessons=lessons,
@@ -360,6 +367,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
             "entries": of_entries,
             "retrievals": retrievals,
             "facts": of_facts,
+            "archived": of_archived,
             "reports": reports,
         },
     )

@@ -83,6 +83,10 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     EntryClient: {
         "change": {"entry_id": "e"},
         "find_message": {"entry": ENTRY},
+        "archive": {"entry_id": "e"},
+        "restore": {"entry_id": "e"},
+        "list_archived": {"cursor": None},
+        "find_archived_ids": {"entry_id": "e"},
         "find_ids": {"entry_id": "e"},
         "get": {"entry_id": "e"},
         "list": {"query": EntryQuery()},

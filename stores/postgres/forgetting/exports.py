@@ -25,6 +25,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.records import RECORD, check_write
 from mnestic.stores.postgres.jobs.working_memory import WORKING
+from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, claim_of
@@ -133,12 +134,15 @@ class PostgresExportStore:
         """See the port."""
         if not entry_ids:
             return {}
-        named = (ENTRY.c.session_id.is_not(None), ENTRY.c.source_id.is_not(None))
-        found = select(ENTRY.c.id, ENTRY.c.session_id, ENTRY.c.source_id).where(
-            self._unit.owned(ENTRY), ENTRY.c.id.in_(sorted(entry_ids)), *named
-        )
-        rows = await self._unit.rows(found)
-        return {row.id: (row.session_id, row.source_id) for row in rows}
+        places: dict[str, Place] = {}
+        for target in (ENTRY, ARCHIVED):
+            named = (target.c.session_id.is_not(None), target.c.source_id.is_not(None))
+            found = select(target.c.id, target.c.session_id, target.c.source_id).where(
+                self._unit.owned(target), target.c.id.in_(sorted(entry_ids)), *named
+            )
+            rows = await self._unit.rows(found)
+            places |= {row.id: (row.session_id, row.source_id) for row in rows}
+        return places
 
     async def add_messages(self, lines: Sequence[MessageLine | ForgottenLine]) -> frozenset[Place]:
         """See the port."""

@@ -25,6 +25,7 @@ from sqlalchemy import (
     tuple_,
     update,
 )
+from sqlalchemy.dialects.postgresql import JSONB
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
@@ -37,6 +38,7 @@ from mnestic.stores.postgres.jobs.snapshots import SNAPSHOT
 from mnestic.stores.postgres.jobs.tool_results import RESULT
 from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.jobs.working_memory import WORKING
+from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.events import EVENT
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, PREDICATE
@@ -55,17 +57,23 @@ _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 class _ScannedTable:
     """How rows of a table are read: `texts` are columns that may hold words, `copies` also whole texts of entries.
 
-    Rows that are locked are those that the application itself may write.
+    Of a row that is one JSON document, `members` are those of its members that may. Rows that are locked are those that the
+    application itself may write.
     """
 
     of: Any
     key: tuple[str, ...]
     texts: tuple[str, ...]
+    members: tuple[str, ...] = ()
     copies: bool = False
     locked: bool = False
     page: int = _ROWS
 
 
+_OF_ENTRY = (
+    *("content", "summary", "speaker", "channel"),
+    *("subjects", "keywords", "tags", "aliases"),
+)
 _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
     {
         "working_memory": _ScannedTable(
@@ -122,13 +130,9 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "resource": _ScannedTable(
             of=RESOURCE, key=("session_id", "source_id"), texts=("content", "speaker", "channel")
         ),
-        "entry": _ScannedTable(
-            of=ENTRY,
-            key=("id",),
-            texts=(
-                *("content", "summary", "speaker", "channel"),
-                *("subjects", "keywords", "tags", "aliases"),
-            ),
+        "entry": _ScannedTable(of=ENTRY, key=("id",), texts=_OF_ENTRY),
+        "archived_entry": _ScannedTable(
+            of=ARCHIVED, key=("id",), texts=("entry",), members=_OF_ENTRY, locked=True
         ),
         "ingest_state": _ScannedTable(
             of=INGEST_STATE,
@@ -202,6 +206,8 @@ async def write_redaction(
             written = cast(literal(state, Text), JSON)  # to the byte, as a snapshot takes it
             values = {"state": written, "version": WORKING.c.version + 1}
             values["updated_at"] = func.now()
+        elif source.members:
+            values = {"entry": ARCHIVED.c.entry.concat(cast(values, JSONB))}
         await unit.run(update(source.of).where(_is(unit, source, row)).values(values))
 
 
@@ -264,6 +270,9 @@ def _row(table: str, columns: Mapping[Any, Any]) -> ScannedRow:
     for name, value in texts.items():
         if isinstance(value, bytes):
             texts[name] = _document(value)
+    if source.members:
+        (document,) = texts.values()
+        texts = {name: document.get(name) for name in source.members}
     return ScannedRow(
         table=table,
         key=tuple(columns[part] for part in source.key),

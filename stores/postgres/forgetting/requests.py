@@ -30,6 +30,7 @@ from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_r
 from mnestic.stores.postgres.forgetting.tables import ForgettingRow
 from mnestic.stores.postgres.jobs.records import READ
 from mnestic.stores.postgres.jobs.waits import WAIT
+from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, fact_of
@@ -294,20 +295,26 @@ class PostgresForgettingStore:
 
     async def entries_from(self, places: Collection[Place]) -> tuple[str, ...]:
         """See the port."""
-        found = select(ENTRY.c.id).where(
-            self._unit.owned(ENTRY), among(sorted(places), ENTRY.c.session_id, ENTRY.c.source_id)
-        )
-        return tuple(row.id for row in await self._unit.rows(found.order_by(ENTRY.c.id)))
+        rows = [
+            *await self._unit.rows(self._entries(ENTRY, places)),
+            *await self._unit.rows(self._entries(ARCHIVED, places)),
+        ]
+        return tuple(sorted(row.id for row in rows))
+
+    def _entries(self, target: Any, places: Collection[Place]) -> Any:
+        is_among = among(sorted(places), target.c.session_id, target.c.source_id)
+        return select(target.c.id).where(self._unit.owned(target), is_among)
 
     async def list_sources(self, entries: Collection[str]) -> tuple[tuple[str, Place | None], ...]:
         """See the port."""
-        found = select(ENTRY.c.id, ENTRY.c.session_id, ENTRY.c.source_id).where(
-            self._unit.owned(ENTRY), ENTRY.c.id.in_(sorted(entries))
-        )
-        rows = await self._unit.rows(found.order_by(ENTRY.c.id))
+        rows: list[Any] = []
+        for target in (ENTRY, ARCHIVED):
+            found = select(target.c.id, target.c.session_id, target.c.source_id)
+            named = found.where(self._unit.owned(target), target.c.id.in_(sorted(entries)))
+            rows += await self._unit.rows(named)
         return tuple(
             (row.id, (row.session_id, row.source_id) if row.session_id and row.source_id else None)
-            for row in rows
+            for row in sorted(rows, key=lambda row: row.id)
         )
 
     async def count_links(self, entries: Collection[str]) -> dict[str, int]:

@@ -22,11 +22,11 @@ _AT = TypeAdapter(AwareDatetime)
 _FIND = read_query("find_derived_entries")
 # Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
 # meanwhile: neither the messages that state a fact nor its entry.
-_ADD_CORPUS = NamedQuery.of("""
+ADD_CORPUS = NamedQuery.of("""
 INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
 VALUES (%(tenant_id)s, %(agent_id)s, 0, 0, '{}') ON CONFLICT DO NOTHING
 """)
-_LOCK_CORPUS = NamedQuery.of("""
+LOCK_CORPUS = NamedQuery.of("""
 SELECT FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE
 """)
 
@@ -73,7 +73,7 @@ class DerivedEntries:
         }
         self._facts, self._episodes, self._places = set(), set(), set()
         *_, rows = await self._unit.rows_of(
-            _ADD_CORPUS.bind(asked), _LOCK_CORPUS.bind(asked), _FIND.bind(asked)
+            ADD_CORPUS.bind(asked), LOCK_CORPUS.bind(asked), _FIND.bind(asked)
         )
         wanted = [(row, _entry(row)) for row in rows]
         changed = [(row, entry) for row, entry in wanted if not _is_as_stored(row, entry)]

@@ -99,7 +99,7 @@ class PostgresEntryStore:
 
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
         """See the port."""
-        return {row.id: _entry(row) for row in await self._stored(entry_ids, lock=lock)}
+        return {row.id: entry_of_row(row) for row in await self._stored(entry_ids, lock=lock)}
 
     async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
         """See the port."""
@@ -137,7 +137,7 @@ class PostgresEntryStore:
         found = found.order_by(ENTRY.c.at.desc(), ENTRY.c.id.desc())
         rows = await self._unit.rows(found.limit(check_limit(limit) + 1))
         self._unit.read("entry.list", query.session_id or "*")
-        entries = tuple(_entry(row) for row in rows[:limit])
+        entries = tuple(entry_of_row(row) for row in rows[:limit])
         if len(rows) <= limit:
             return entries, None
         return entries, encode_cursor(entries[-1].at.isoformat(), entries[-1].id)
@@ -171,7 +171,7 @@ class PostgresEntryStore:
         for entry in entries:
             if entry.id not in before:
                 raise NotFoundError(what="entry", name=entry.id)
-            _check_is_message(before[entry.id])
+            check_is_message(before[entry.id])
             self._unit.wrote("entry.change", entry.id)
         await self._index.change(entries, before)
         self._unit.changed()
@@ -183,7 +183,7 @@ class PostgresEntryStore:
         if not rows:
             return 0
         for row in rows:
-            _check_is_message(row)
+            check_is_message(row)
         await self._index.remove([row.number for row in rows])
         self._derived.touch_messages(rows)
         for row in rows:
@@ -269,7 +269,7 @@ _INSTEAD = {
 }
 
 
-def _check_is_message(row: Row[Any]) -> None:
+def check_is_message(row: Row[Any]) -> None:
     """Refuses to write an entry that follows from something else.
 
     Raises:
@@ -297,5 +297,6 @@ def _conditions(query: EntryQuery) -> list[Any]:
     return conditions
 
 
-def _entry(row: Row[Any]) -> Entry:
+def entry_of_row(row: Row[Any]) -> Entry:
+    """A row's entry."""
     return read_stored(Entry, dict(row._mapping), what=f"entry {row.id}")  # noqa: SLF001

@@ -93,6 +93,12 @@ class EntryIndex:
         await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
         await self._name(entries, numbers)
 
+    async def enter(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
+        """Enters entries, whose rows and vectors are stored, into full text search and under their names."""
+        stored = sorted(numbers.values())
+        await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": stored}))
+        await self._name(entries, numbers)
+
     async def remove(self, numbers: Sequence[int]) -> None:
         """Removes entries from everywhere."""
         await self._unindex(numbers)

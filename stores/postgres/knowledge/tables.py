@@ -31,10 +31,10 @@ _TYPES = (
 )
 
 
-def _of_source(name: str) -> Any:
-    """A column that is a part of a claim's source."""
+def _of(document: str, name: str) -> Any:
+    """A column that is a member of a JSON column."""
     return Field(
-        default=None, sa_column=Column(Text, Computed(f"source ->> '{name}'"), nullable=True)
+        default=None, sa_column=Column(Text, Computed(f"{document} ->> '{name}'"), nullable=True)
     )
 
 
@@ -65,8 +65,8 @@ class ClaimRow(Table, table=True):
     valid_from: datetime | None = maybe_instant()
     valid_to: datetime | None = maybe_instant()
     source: dict[str, Any] = Field(sa_type=JSONB)
-    session_id: str | None = _of_source("session_id")
-    source_id: str | None = _of_source("source_id")
+    session_id: str | None = _of("source", "session_id")
+    source_id: str | None = _of("source", "source_id")
     recorded_at: datetime = instant()
 
 
@@ -218,6 +218,36 @@ class EntryRow(Table, table=True):
     features: int = Field(sa_type=SmallInteger)
     tokens: bytes | None
     kind: str = Field(sa_column=Column(Text, nullable=False, server_default="message"))
+
+
+class ArchivedEntryRow(Table, table=True):
+    """An entry in the archive, where no search finds it: the whole row of `entry`, and its vectors by model.
+
+    `run` is the maintenance run that has archived it, if one did.
+    """
+
+    __tablename__ = "archived_entry"
+    __table_args__ = (
+        CheckConstraint(
+            "reason IN ('unimportant', 'over_limit', 'by_hand', 'compressed')",
+            name="archived_entry_reason",
+        ),
+        # serves list_archived
+        Index("archived_entry_by_time", "tenant_id", "agent_id", "archived_at", "id"),
+        # serves entries_from
+        Index("archived_entry_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    archived_at: datetime = instant()
+    reason: str = words()
+    run: str | None = maybe_words()
+    entry: dict[str, Any] = Field(sa_type=JSONB)
+    models: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+    vectors: list[Any] = Field(sa_column=Column(ARRAY(HALFVEC), nullable=False))
+    session_id: str | None = _of("entry", "session_id")
+    source_id: str | None = _of("entry", "source_id")
 
 
 class PostingRow(Table, table=True):

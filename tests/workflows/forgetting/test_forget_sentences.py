@@ -159,3 +159,33 @@ async def test_a_cut_entry_is_found_by_what_is_left(
 
     assert [one.entry.content for one in found.results] == ["My sister Ida visits me on 3 July."]
     assert set(stats.entries.embedded.values()) == {1}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_archived_entry_is_cut_or_removed_as_others_are(
+    client: MnesticClient, ada: MemoryClient, scan: Scan
+) -> None:
+    await learn(
+        client, said("1", TWO), said("2", "I like Project Falcon."), said("3", "I like tea.")
+    )
+    entries, _ = await ada.entries.list(EntryQuery())
+    for entry in entries:
+        await ada.entries.archive(entry.id)
+
+    shown = await ada.preview_forget("Project Falcon")
+    done = await ada.forget("Project Falcon", confirm=shown.token)
+
+    assert scan("falcon") == scan("august") == {}
+    counted = {"entry": 1, "archived_entry": 1, "resource": 2}
+    assert counted.items() <= shown.purged.items()
+    assert {**shown.purged, "audit_log": 0} == {**done.purged, "audit_log": 0}
+    assert "Project Falcon starts in August." in {item.text for item in shown.items}
+    archived, _ = await ada.entries.list_archived()
+    left = {"My sister Ida visits me on 3 July.", "I like tea."}
+    assert {one.entry.content for one in archived} == left
+    for one in archived:
+        await ada.entries.restore(one.entry.id)
+    await (await start_ingest(client, agent_id="ada")).result()
+    assert (await ada.stats()).entries.embedded.popitem()[1] >= len(left)
+    found = await ada.retrieve("Who visits me?", kinds=["message"])
+    assert found.results[0].entry.content == "My sister Ida visits me on 3 July."

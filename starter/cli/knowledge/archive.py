@@ -1,0 +1,87 @@
+"""`mnestic memory archive`, `archived` and `restore`: entries that no search finds, and that come back whole."""
+
+from typing import Annotated
+
+import typer
+
+from mnestic.starter.cli.ids import resolve_archived_id, resolve_entry_id
+from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+
+
+def archive(
+    id_or_prefix: Annotated[
+        str, typer.Argument(help="The entry's id or its beginning, as `memory list` shows it.")
+    ],
+    agent: Agent,
+    as_json: AsJson = False,
+) -> None:
+    """Archive an entry: no search finds it, its facts stay, and it can be restored."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            entry_id = await resolve_entry_id(memory, id_or_prefix)
+            await memory.entries.archive(entry_id)
+        if as_json:
+            print_json({"archived": entry_id})
+        else:
+            command = f"mnestic memory restore {entry_id[:8]} --agent {agent}"
+            out.print(f"Entry {entry_id} is archived; {command} restores it.", soft_wrap=True)
+
+    run(work())
+
+
+def restore(
+    id_or_prefix: Annotated[
+        str, typer.Argument(help="The entry's id or its beginning, as `memory archived` shows it.")
+    ],
+    agent: Agent,
+    as_json: AsJson = False,
+) -> None:
+    """Restore an archived entry, as it was."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            entry_id = await resolve_archived_id(memory, id_or_prefix)
+            entry = await memory.entries.restore(entry_id)
+        if as_json:
+            print_json(entry.model_dump(mode="json"))
+        else:
+            out.print(f"Entry {entry_id} is restored.", soft_wrap=True)
+
+    run(work())
+
+
+def archived(
+    agent: Agent,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List archived entries, the one archived last first."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            page, next_cursor = await memory.entries.list_archived(limit=limit, cursor=cursor)
+        if as_json:
+            listed = [one.model_dump(mode="json") for one in page]
+            print_json({"archived": listed, "cursor": next_cursor})
+            return
+        rows = [
+            (
+                f"{one.mark.archived_at:%Y-%m-%d %H:%M}",
+                one.mark.reason,
+                f"{one.entry.at:%Y-%m-%d %H:%M}",
+                one.entry.summary,
+                one.entry.id,
+            )
+            for one in page
+        ]
+        columns = ("archived", "why", "at", "summary", "id")
+        print_table(columns, rows, empty="Nothing is archived.", cut=("summary",), ids=("id",))
+        if next_cursor:
+            out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
+
+    run(work())

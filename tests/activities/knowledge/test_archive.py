@@ -1,0 +1,193 @@
+"""The archive: an entry leaves every index and comes back whole; its facts stay all the while."""
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Steps
+
+Learn = Callable[..., Awaitable[None]]
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+INDEXES = ("entry", "entry_term", "posting", "embedding")
+
+
+@pytest.fixture
+def learn(ada: MemoryClient, memory: Memory, settings: Settings) -> Learn:
+    """Ingests messages, and learns from them."""
+    activities = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+    )
+    steps = Steps(activities, settings)
+
+    async def learn(*messages: Resource) -> None:
+        await ada.ingest(messages)
+        await steps.extract()
+        await steps.learn()
+        await steps.embed()
+
+    return learn
+
+
+@pytest.fixture
+def indexed(admin_url: str, settings: Settings) -> Callable[[], dict[str, list[str]]]:
+    """What each table has of the tenant, without the numbers of entries."""
+
+    def read() -> dict[str, list[str]]:
+        found = {}
+        with psycopg.connect(admin_url) as connection:
+            for name in (*INDEXES, "lexeme", "corpus"):
+                query = sql.SQL(
+                    "SELECT to_jsonb(t) - '{{number,entry_number}}'::text[] FROM mnestic.{} AS t WHERE tenant_id = %s"
+                )
+                rows = connection.execute(query.format(sql.Identifier(name)), [settings.tenant_id])
+                found[name] = sorted(str(row) for (row,) in rows)
+        found["lexeme"] = [row for row in found["lexeme"] if "'entries': 0" not in row]
+        return found
+
+    return read
+
+
+async def test_an_archived_entry_is_in_no_index_and_comes_back_whole(
+    ada: MemoryClient, indexed: Callable[[], dict[str, list[str]]]
+) -> None:
+    stays = await ada.add("The lake is cold in May.", at=NOON)
+    entry = await ada.add(
+        "The red boiler hums at night.",
+        at=NOON,
+        tags=["house"],
+        parent=stays.id,
+        subjects=["boiler"],
+    )
+    found = await ada.retrieve("Which boiler hums?", kinds=["message"])
+    before, rows = await ada.entries.get(entry.id), indexed()
+
+    await ada.entries.archive(entry.id)
+    archived = indexed()
+    missed = await ada.retrieve("Which boiler hums?", kinds=["message"])
+    ((one,), _) = await ada.entries.list_archived()
+    back = await ada.entries.restore(entry.id)
+
+    assert entry.id in [hit.entry.id for hit in found.results]
+    assert entry.id not in [hit.entry.id for hit in missed.results]
+    assert not [row for name in INDEXES for row in archived[name] if re.search("boiler|house", row)]
+    assert (one.mark.reason, one.entry) == ("by_hand", before)
+    assert back == before
+    assert indexed() == rows
+    again = await ada.retrieve("Which boiler hums?", kinds=["message"])
+    assert [(hit.entry.id, hit.score) for hit in again.results] == [
+        (hit.entry.id, hit.score) for hit in found.results
+    ]
+    assert await ada.entries.list_archived() == ((), None)
+
+
+def said(source_id: str, content: str) -> Resource:
+    return Resource(
+        session_id="chat",
+        source_id=source_id,
+        channel="mail",
+        speaker="Mara",
+        content=content,
+        at=NOON,
+    )
+
+
+async def test_facts_of_an_archived_entry_go_on_and_are_searched_by_their_own_entries(
+    ada: MemoryClient, learn: Learn
+) -> None:
+    await learn(said("m1", "I live in Porto."))
+    ((entry,), _) = await ada.entries.list(EntryQuery())
+    before, _ = await ada.facts.list(subject="Mara")
+
+    await ada.entries.archive(entry.id)
+    facts, _ = await ada.facts.list(subject="Mara")
+    derived, _ = await ada.entries.list(EntryQuery(kinds=("fact",)))
+    answer = await ada.retrieve("Where does Mara live?")
+    _, claims = await ada.facts.why(facts[0].id)
+    await ada.entries.restore(entry.id)
+
+    assert facts == before != ()
+    assert {one.id for one in derived} == {fact.id for fact in facts}
+    assert answer.results[0].entry.kind == "fact"
+    assert [(claim.source.session_id, claim.source.source_id) for claim in claims] == [
+        ("chat", "m1")
+    ]
+    assert (await ada.entries.list(EntryQuery(kinds=("fact",))))[0] == ()
+    assert (await ada.retrieve("Where does Mara live?")).results[0].entry.id == entry.id
+
+
+async def test_edges_to_an_archived_entry_hold_again_once_it_is_restored(ada: MemoryClient) -> None:
+    above = await ada.add("The house by the lake.", at=NOON)
+    below = await ada.add("Its boiler hums.", parent=above.id, at=NOON)
+
+    await ada.entries.archive(above.id)
+    assert (await ada.entries.get(below.id)).parent == above.id
+    await ada.entries.restore(above.id)
+    children, _ = await ada.entries.list(EntryQuery(parent=above.id))
+
+    assert [child.id for child in children] == [below.id]
+
+
+async def test_a_restored_entry_names_no_entry_that_is_gone_by_then(ada: MemoryClient) -> None:
+    above = await ada.add("The house by the lake.", at=NOON)
+    below = await ada.add("Its boiler hums.", parent=above.id, at=NOON)
+
+    await ada.entries.archive(below.id)
+    await ada.entries.remove(above.id)
+    restored = await ada.entries.restore(below.id)
+
+    assert restored.parent is None
+    assert (restored.content, restored.importance) == (
+        below.content,
+        pytest.approx(below.importance),
+    )
+
+
+async def test_a_message_that_is_sent_again_leaves_its_entry_in_the_archive(
+    ada: MemoryClient,
+) -> None:
+    entry = await ada.add("The boiler hums.", source_id="m1", at=NOON)
+    await ada.entries.archive(entry.id)
+
+    again = await ada.add("The boiler hums.", source_id="m1", at=NOON)
+
+    assert again.id == entry.id
+    assert (await ada.entries.list(EntryQuery()))[0] == ()
+
+
+async def test_what_cannot_be_archived_or_restored_is_refused(ada: MemoryClient) -> None:
+    fact = (await ada.facts.add("Mara", "lives_in", "Porto"))[0].fact
+
+    with pytest.raises(InvalidInputError, match="follows from a fact"):
+        await ada.entries.archive(fact.id)
+    with pytest.raises(NotFoundError, match="entry nothing"):
+        await ada.entries.archive("nothing")
+    with pytest.raises(NotFoundError, match="archived entry nothing"):
+        await ada.entries.restore("nothing")
+
+
+async def test_archived_entries_are_listed_by_pages_and_by_the_beginning_of_their_id(
+    ada: MemoryClient,
+) -> None:
+    entries = [await ada.add(f"The boiler hums at {hour}.", at=NOON) for hour in range(3)]
+    for entry in entries:
+        await ada.entries.archive(entry.id)
+
+    first, cursor = await ada.entries.list_archived(limit=2)
+    rest, end = await ada.entries.list_archived(limit=2, cursor=cursor)
+
+    assert [one.entry.id for one in (*first, *rest)] == [entry.id for entry in reversed(entries)]
+    assert end is None
+    assert await ada.entries.find_archived_ids(entries[0].id[:8]) == (entries[0].id,)
