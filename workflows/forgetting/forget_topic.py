@@ -24,6 +24,7 @@ _SHORT = timedelta(minutes=1)
 _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
 
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
+_ARCHIVE = "archive"  # runs that began before reach it through the messages of its entries alone
 
 
 @workflow.defn(name=FORGET_TOPIC, sandboxed=False)
@@ -55,6 +56,8 @@ class ForgetTopic:
         """Goes through all tables once; returns how many rows spoke of the topic."""
         rows = 0
         for table in (*COPIES, *KNOWLEDGE, *TRACES):
+            if table == "archived_entry" and not workflow.patched(_ARCHIVE):
+                continue
             step = PurgeInput(**params.model_dump(), table=table)
             purged = await run_activity(
                 ForgettingActivities.purge, step, timeout=_STEP, heartbeat=_LOST
