@@ -16,7 +16,7 @@ _PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 # After "in may", or "last may": the words end there. "This may, however, …" is no month.
 _ENDS = re.compile(r"\s*$|\s*[.,;:!?)]|[^\S\n]*\n")
 _CLOSES = re.compile(r"\s*$|\s*[.!?)]|[^\S\n]*\n")
-_YEARS = frozenset({"last year", "this year", "next year"})
+_OWNER = re.compile("['\u2019]s\\b")
 
 
 def find_dates(text: str) -> tuple[DateMention, ...]:
@@ -25,33 +25,65 @@ def find_dates(text: str) -> tuple[DateMention, ...]:
     for match in iter_mentions(text):
         if (mention := _mention(match)) is None or not _is_date(mention):
             continue
-        dated = _dated_by(found[-1], mention, text) if found else None
-        if dated is not None:
+        joined = _joined(found[-1], mention, text) if found else None
+        if joined is not None:
             found.pop()
-        found.append(dated or mention)
+        found.append(joined or mention)
     return tuple(found)
 
 
-def _dated_by(year: DateMention, mention: DateMention, text: str) -> DateMention | None:
-    """A date whose year was named right before it, as in "last year in May"; None where none was.
+def _joined(first: DateMention, second: DateMention, text: str) -> DateMention | None:
+    """Two dates in a row as one, where one is a part of the other, as in "last year in May" and "on Tuesday last week".
 
     What began or ended in a year, or before or after it, is of no date behind a comma: "after 2020, in May".
     """
-    between = text[year.end : mention.start]
-    which = f"{year.groups.get('week_which', '')} {year.groups.get('week_unit', '')}"
-    named = year.groups.get("year_name") or (which if which in _YEARS else "")
-    if not named or not mention.is_yearly or mention.relation != "on":
+    between = text[first.end : second.start]
+    if _is_part(second, of=first):
+        is_led = bool(second.preposition) or (second.kind == "weekday" and not between.strip(" "))
+        if second.relation != "on" or not is_led:
+            return None
+        if between.strip(" ," if first.relation == "on" else " "):
+            return None
+        lead, part, whole = second if first.relation == "on" else first, second, first
+    elif _is_part(first, of=second):
+        is_owner = (
+            _OWNER.match(text, second.end) is not None
+        )  # "on Tuesday last week's plan failed"
+        if second.relation != "on" or between.strip(" ") not in {"", "of"} or is_owner:
+            return None
+        lead, part, whole = first, first, second
+    else:
         return None
-    if not mention.preposition or between.strip(" ," if year.relation == "on" else " "):
-        return None
-    lead = mention if year.relation == "on" else year
     return replace(
-        mention,
-        start=year.start,
+        part,
+        start=first.start,
+        end=second.end,
         relation=lead.relation,
         preposition=lead.preposition,
-        groups={**mention.groups, f"{mention.kind}_year": named},
+        within=whole,
     )
+
+
+def _is_part(mention: DateMention, *, of: DateMention) -> bool:
+    """Whether a date without a week, month or year of its own may be in another one, which is such a period."""
+    groups, kind = mention.groups, mention.kind
+    is_open = groups.keys().isdisjoint({f"{kind}_which", f"{kind}_turn"}) and not mention.within
+    if kind == "weekday" or groups.get("week_unit") == "weekend":
+        return is_open and _period(of) == "week"
+    if kind == "ordinal":
+        return _period(of) == "month"
+    return mention.is_yearly and _period(of) == "year"
+
+
+def _period(mention: DateMention) -> str | None:
+    """Whether a mention is a week, a month or a year; None for other times."""
+    groups = mention.groups
+    if "shift_way" in groups:
+        return None
+    if mention.kind == "amount":
+        is_point = "amount_way" in groups or mention.preposition == "in"
+        return groups["amount_unit"] if is_point else None
+    return "year" if mention.kind == "year" else groups.get("week_unit")
 
 
 def _mention(match: re.Match[str]) -> DateMention | None:
@@ -86,12 +118,15 @@ def _is_date(mention: DateMention) -> bool:
     """Whether the words can be a date here: "may" alone, "week" or "2000" alone are none."""
     groups, kind, preposition = mention.groups, mention.kind, mention.preposition
     is_led = bool(preposition) or "shift_way" in groups or f"{kind}_which" in groups
+    is_led = is_led or f"{kind}_turn" in groups
     if kind in {"month", "season", "holiday"}:
         is_led = is_led or f"{kind}_year" in groups
     if kind in {"month", "season"}:  # "for the spring campaign" is no season
         return is_led and (kind, preposition) != ("season", "for")
     if kind == "week":
-        return "week_which" in groups or (groups["week_unit"] == "weekend" and is_led)
+        return not groups.keys().isdisjoint({"week_which", "week_turn"}) or (
+            groups["week_unit"] == "weekend" and is_led
+        )
     if kind == "amount":
         return preposition in {"for", "in", "over", "since"} or "amount_way" in groups
     if kind == "day_month":

@@ -119,8 +119,9 @@ def date_words() -> DateWords:
             re.IGNORECASE,
         ),
         telling=frozenset(
-            {*names, *words.times_of_day, "weekend"}
-            | {form for unit in words.units for form in (unit, f"{unit}s")}
+            {*names, *words.times_of_day}
+            | {f"{name}s" for name in (*words.weekdays, *words.seasons)}
+            | {form for unit in (*words.units, "weekend") for form in (unit, f"{unit}s")}
             | {_first(name) for name in words.holidays}
             | {name.rpartition(" ")[2] for name in words.days}
         ),
@@ -160,6 +161,10 @@ def _kinds(words: _Words) -> dict[str, str]:
     ordinal = number_words().ordinal
     day = rf"{ordinal}|\d{{1,2}}"
     time_of_day = rf"(?:\s+(?:{_any_of(words.times_of_day)}))?"
+    # "The Friday before last", but not "before last week".
+    turn = (
+        rf"before\s+last|after\s+next)(?!\s+(?:{month}|{weekday}|{season}|{unit}|weekend|night)\b"
+    )
     return {
         "iso": r"(?P<iso_date>\d{4}-\d\d-\d\d)(?:T[\d:.]{1,15}(?:Z|[+-]\d\d:?\d\d)?)?",
         "figures": r"(?P<figures_day>\d{1,2})(?P<figures_mark>[./])(?P<figures_month>\d{1,2})"
@@ -173,19 +178,20 @@ def _kinds(words: _Words) -> dict[str, str]:
         "part": rf"(?P<part_which>{_any_of(words.parts)})(?:\s+of\s+|\s+in\s+|-|\s+)"
         rf"(?P<part_month>{full_month}|{_WHOLE})(?:,?\s+(?P<part_year>{_ANY_YEAR}))?",
         "month": rf"(?:(?P<month_which>{which})\s+)?(?P<month_name>{full_month})(?:,?\s+(?:of\s+)?"
-        rf"(?P<month_year>{_NO_VERB}(?(relation)|(?<!(?-i:may)\s))(?:{_ANY_YEAR})|{_YEAR}))?",
+        rf"(?P<month_year>{_NO_VERB}(?(relation)|(?<!(?-i:may)\s))(?:{_ANY_YEAR})|{_YEAR})|\s+(?P<month_turn>{turn}))?",
         "season": rf"(?:(?P<season_which>{which})\s+)?(?P<season_name>{season})"
-        rf"(?:\s+(?:of\s+)?(?P<season_year>{_NO_VERB}(?:{_ANY_YEAR})|{_YEAR}))?",
+        rf"(?:\s+(?:of\s+)?(?P<season_year>{_NO_VERB}(?:{_ANY_YEAR})|{_YEAR})|\s+(?P<season_turn>{turn}))?",
         "relative": rf"(?P<relative_name>{_any_of(words.days)}){time_of_day}",
         # "On a Friday" is none of them.
-        "weekday": rf"(?<!\ba\s)(?<!\bany\s)(?<!\bevery\s)(?<!\beach\s)(?:(?P<weekday_which>{which})\s+)?(?P<weekday_name>{weekday}){time_of_day}",
-        "week": rf"(?:(?P<week_which>{which})\s+)?(?P<week_unit>{'|'.join(_SPANS)})",
+        "weekday": rf"(?<!\ba\s)(?<!\bany\s)(?<!\bevery\s)(?<!\beach\s)(?:(?P<weekday_which>{which})\s+)?(?P<weekday_name>{weekday})(?:\s+(?P<weekday_turn>{turn})|{time_of_day})",
+        "counted": rf"(?P<counted_number>{_amount()})\s+(?P<counted_name>{weekday}|{season}|weekend)s\s+ago",
+        "week": rf"(?:(?P<week_which>{which})\s+)?(?P<week_unit>{'|'.join(_SPANS)})(?:\s+(?P<week_turn>{turn}))?",
         "holiday": rf"(?:(?P<holiday_which>{which})\s+)?(?P<holiday_name>{_any_of(words.holidays)})"
-        rf"(?:\s+(?:of\s+)?(?P<holiday_year>{_ANY_YEAR}))?",
+        rf"(?:\s+(?:of\s+)?(?P<holiday_year>{_ANY_YEAR})|\s+(?P<holiday_turn>{turn}))?",
         "amount": rf"(?:(?:{_any_of(words.about)})\s+)?(?P<amount_past>(?:last|past)\s+)?"
         rf"(?P<amount_number>{_amount()})\s+(?P<amount_unit>{unit})s?(?:['’]s?\s+time)?"
         r"(?P<amount_way>\s+(?:ago|from\s+now|from\s+today))?",
-        "ordinal": r"(?P<ordinal_day>\d{1,2}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|\b(?:and|but|not|because|so|at|with|for)\b))",
+        "ordinal": r"(?P<ordinal_day>\d{1,2}(?:st|nd|rd|th))(?=\s*(?:[.,;:!?)]|$|\b(?:and|but|not|because|so|at|with|for)\b|\bof\s+(?:last|this|next)\s+month\b))",
         "year": rf"(?P<year_name>{_YEAR})(?![\d%:/-])",
     }
 

@@ -6,7 +6,7 @@ moment and offset come from the caller.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import Literal
 
@@ -20,6 +20,7 @@ _WEEK = 7
 _SATURDAY = 5
 _DECEMBER = 12
 _DAYS = {"day": 1, "night": 1, "evening": 1, "week": 7}
+_MOST_TIMES = 100  # of what was several times ago
 _LEAP = 8  # years between two leap days, at most
 
 
@@ -46,7 +47,8 @@ class Period:
 class DateMention:
     """A date in a text: characters `start` up to `end`, with the preposition before it.
 
-    `is_large` is false for "may" in small letters, where it may be a verb.
+    `is_large` is false for "may" in small letters, where it may be a verb. `within`: the week, month or year of which it is a part,
+    as in "on Tuesday last week"; start and end are those of both.
     """
 
     start: int
@@ -56,12 +58,18 @@ class DateMention:
     preposition: str
     groups: Mapping[str, str]
     is_large: bool = True
+    within: "DateMention | None" = None
 
     @property
     def is_yearly(self) -> bool:
         """Whether it comes every year, and it is not named of which."""
         kind, groups = self.kind, self.groups
-        has_year = f"{kind}_year" in groups or (kind != "part" and f"{kind}_which" in groups)
+        has_year = (
+            f"{kind}_year" in groups
+            or f"{kind}_turn" in groups
+            or (kind != "part" and f"{kind}_which" in groups)
+            or self.within is not None
+        )
         return (
             kind in _YEARLY
             and not has_year
@@ -79,7 +87,7 @@ class DateMention:
         if tense == "present":  # of something planned, such as "we fly on Monday"
             way = "past" if self.preposition in _BEGUN else "future"
         try:
-            found = _RESOLVERS[self.kind](self, at.date(), way)
+            found = self._found(at, way)
             if found is None:
                 return None
             first, last, unit = self._shifted(*found)
@@ -87,6 +95,14 @@ class DateMention:
             return Period(start, end, unit)
         except (ValueError, OverflowError):
             return None
+
+    def _found(self, at: datetime, tense: Tense) -> "_Found":
+        if self.within is not None:
+            period = self.within.resolve(at, tense)
+            return None if period is None else _part_of(self, period.start.date())
+        if turn := self.groups.get(f"{self.kind}_turn"):
+            return _repeated(self, at.date(), which=turn.split()[1], times=2)
+        return _RESOLVERS[self.kind](self, at.date(), tense)
 
     def _shifted(self, first: date, last: date, unit: Unit) -> tuple[date, date, Unit]:
         way = self.groups.get("shift_way")
@@ -112,6 +128,44 @@ def _month(year: int, month: int) -> _Found:
 
 def _next_month(day: date) -> date:
     return date(day.year + day.month // _DECEMBER, day.month % _DECEMBER + 1, 1)
+
+
+def _part_of(mention: DateMention, day: date) -> _Found:
+    """The date of a mention in the week, the month or the year that a day is in."""
+    groups, kind = mention.groups, mention.kind
+    if kind == "weekday":
+        number = date_words().weekdays[groups["weekday_name"]]
+        return _day(day + timedelta(days=number - day.weekday()))
+    if kind == "week":
+        return _calendar("weekend", "this", day)
+    if kind == "ordinal":
+        return _day(day.replace(day=number_of(groups["ordinal_day"]) or 0))
+    dated = replace(mention, groups={**groups, f"{kind}_year": str(day.year)})
+    return _RESOLVERS[kind](dated, day, "past")
+
+
+def _repeated(mention: DateMention, today: date, *, which: str, times: int) -> _Found:
+    """What was or is to be several times from today on, each the one before or after that before it."""
+    tense: Tense = "past" if which == "last" else "future"
+    groups = {**mention.groups, f"{mention.kind}_which": which}
+    found: _Found = None
+    for _ in range(times):
+        found = _RESOLVERS[mention.kind](replace(mention, groups=groups), today, tense)
+        if found is None:
+            return None
+        today = found[0]
+    return found
+
+
+def _counted(mention: DateMention, today: date, _tense: Tense) -> _Found:
+    """As in "two Fridays ago"."""
+    name, number = mention.groups["counted_name"], number_of(mention.groups["counted_number"])
+    kind = "weekday" if name in date_words().weekdays else "season"
+    key = f"{kind}_name"
+    if name == "weekend":
+        kind, key = "week", "week_unit"
+    single = replace(mention, kind=kind, groups={key: name})
+    return _repeated(single, today, which="last", times=min(number or 0, _MOST_TIMES))
 
 
 def _recurring(
@@ -341,6 +395,7 @@ _RESOLVERS: Mapping[str, Callable[[DateMention, date, Tense], _Found]] = {
     "relative": _relative,
     "weekday": _weekday,
     "week": _week,
+    "counted": _counted,
     "holiday": _holiday,
     "amount": _amount,
     "ordinal": _ordinal,

@@ -84,7 +84,10 @@ def _range(text: str, found: Sequence[tuple[Period, DateMention]]) -> Period | N
 
 def _is_subject(mention: DateMention, text: str) -> bool:
     """Whether the name of a day, month or season stands where somebody's name does, as in "does April play"."""
-    return mention.kind in _NAMES_TOO and _DOES.search(text[: mention.start]) is not None
+    if mention.kind not in _NAMES_TOO or mention.within is not None:
+        return False
+    which = {f"{mention.kind}_which", f"{mention.kind}_turn"}
+    return which.isdisjoint(mention.groups) and _DOES.search(text[: mention.start]) is not None
 
 
 def _earlier(period: Period, mention: DateMention) -> Iterator[Period]:

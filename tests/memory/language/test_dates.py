@@ -90,6 +90,45 @@ CASES = [
     ("on 28 February th\u0131s year", "past", "2024-02-28"),
     ("on 3 APR\u0130L 2021", "past", "2021-04-03"),
 ]
+WITHIN_ANOTHER = [
+    ("two weeks ago on Thursday", "past", "2024-10-10"),
+    ("on Thursday two weeks ago", "past", "2024-10-10"),
+    ("on Tuesday last week", "past", "2024-10-15"),
+    ("last week, on Tuesday", "past", "2024-10-15"),
+    ("last week Tuesday", "past", "2024-10-15"),
+    ("the Tuesday of last week", "past", "2024-10-15"),
+    ("Tuesday evening last week", "past", "2024-10-15"),
+    ("since Tuesday last week", "present", "2024-10-15"),
+    ("on Monday this week", "past", "2024-10-21"),
+    ("on Sunday this week", "future", "2024-10-27"),
+    ("on Monday next week", "future", "2024-10-28"),
+    ("in two weeks, on Friday", "future", "2024-11-08"),
+    ("on the weekend two weeks ago", "past", "2024-10-12"),
+    ("on the 5th of last month", "past", "2024-09-05"),
+    ("last month on the 30th", "past", "2024-09-30"),
+    ("two months ago, on the 5th", "past", "2024-08-05"),
+    ("in March two years ago", "past", "2022-03"),
+    ("two years ago in March", "past", "2022-03"),
+    ("three years ago on 5 May", "past", "2021-05-05"),
+    ("at Christmas two years ago", "past", "2022-12-25"),
+]
+NEXT_BUT_ONE = [
+    ("the Friday before last", "past", "2024-10-11"),
+    ("the week before last", "past", "2024-10-07/2024-10-13"),
+    ("the weekend before last", "past", "2024-10-12"),
+    ("the month before last", "past", "2024-08"),
+    ("the year before last", "past", "2022"),
+    ("the summer before last", "past", "2023-06-01/2023-08-31"),
+    ("the May before last", "past", "2023-05"),
+    ("the Christmas before last", "past", "2022-12-25"),
+    ("the night before last", "past", "2024-10-21"),
+    ("the Monday after next", "future", "2024-11-04"),
+    ("the week after next", "future", "2024-11-04/2024-11-10"),
+    ("two Fridays ago", "past", "2024-10-11"),
+    ("three weekends ago", "past", "2024-10-05"),
+    ("two summers ago", "past", "2023-06-01/2023-08-31"),
+    ("Tuesday the week before last", "past", "2024-10-08"),
+]
 ACROSS_THE_YEAR = [
     ("in January", "future", "2025-01"),
     ("in January", "past", "2024-01"),
@@ -106,7 +145,7 @@ ACROSS_THE_YEAR = [
 ]
 
 
-@pytest.mark.parametrize(("text", "tense", "expected"), CASES)
+@pytest.mark.parametrize(("text", "tense", "expected"), [*CASES, *WITHIN_ANOTHER, *NEXT_BUT_ONE])
 def test_a_date_is_resolved_against_the_message(text: str, tense: Tense, expected: str) -> None:
     assert resolved(text, WEDNESDAY, tense) == [expected]
 
@@ -156,6 +195,36 @@ def test_what_is_last_years_is_not_of_the_date_before_it() -> None:
 )
 def test_a_year_is_not_that_of_another_date(text: str) -> None:
     assert len(find_dates(text)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We met last week. On Tuesday we talked",
+        "on Tuesday last week's plan failed",
+        "on Tuesday, last week was over",
+        "for two weeks on Thursday",
+        "last week and on Tuesday",
+        "on Tuesday last year",
+        "two days ago on Friday",
+    ],
+)
+def test_a_day_is_not_of_another_period_beside_it(text: str) -> None:
+    assert len(find_dates(text)) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("the week before last Christmas", "2023-12-18"),
+        ("the Friday before last week", "2024-10-18"),
+        ("on the 31st of last month", "None"),
+    ],
+)
+def test_what_looks_like_the_last_but_one_is_resolved_as_it_is_meant(
+    text: str, expected: str
+) -> None:
+    assert resolved(text, WEDNESDAY, "past")[0] == expected
 
 
 def test_a_day_is_the_messages_own() -> None:

@@ -21,6 +21,12 @@ EARLIEST = date(1000, 1, 1)
         ("Did Olga buy it in March 2024 or May 2025?", date(2024, 3, 1), date(2024, 4, 1)),
         ("What is on 3 September?", date(2025, 9, 3), date(2025, 9, 4)),
         ("What was on 3 September?", date(2024, 9, 3), date(2024, 9, 4)),
+        ("What did Olga buy two weeks ago on Monday?", date(2025, 6, 23), date(2025, 6, 24)),
+        ("What did Olga do last week on Friday?", date(2025, 7, 4), date(2025, 7, 5)),
+        ("What will Olga do next Friday?", date(2025, 7, 18), date(2025, 7, 19)),
+        ("What is planned for Tuesday next week?", date(2025, 7, 15), date(2025, 7, 16)),
+        ("What did Olga buy before Tuesday last week?", EARLIEST, date(2025, 7, 1)),
+        ("Whom did Olga meet the Sunday before last?", date(2025, 6, 29), date(2025, 6, 30)),
     ],
 )
 def test_a_period_is_what_the_words_around_a_date_make_of_it(
