@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.conversations import Conversation, Turn
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.timestamps import Timestamp
-from mnestic.starter.importers.file_formats import check_format
+from mnestic.starter.importers.file_formats import check_format, check_markdown
 from mnestic.starter.importers.locomo import read_locomo
 from mnestic.starter.importers.markdown import read_markdown
 from mnestic.starter.importers.text_files import EXPECTED, check_file, read_lines
@@ -77,6 +77,7 @@ def read_conversation(
     check_format(path, source)
     if markdown or path.suffix.lower() in _MARKDOWN:
         _check_no_sample(sample, source, "Markdown")
+        check_markdown(path, source)
         return read_markdown(path, source, author=author, owner=owner, refuse=refuse)
     if not _holds_chat_lines(path, source):
         return read_locomo(path, source, sample=sample, refuse=refuse)

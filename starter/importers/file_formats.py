@@ -100,6 +100,29 @@ def check_format(path: Path, source: str) -> None:
         raise _not_read(what, source)
 
 
+def check_markdown(path: Path, source: str) -> None:
+    """Refuses a file of JSON that is called Markdown: it would be one note, in the words of whoever keeps it.
+
+    Raises:
+        InvalidInputError: The file is a JSON document, or its first line is an object.
+    """
+    texts = (text for _, text in read_lines(path, source, lambda _: None) if text.strip())
+    first = next(texts, "")
+    if not first.lstrip().startswith(("{", "[")):
+        return
+    if isinstance(_parsed(first), dict) or _parsed("".join((first, *texts))) is not None:
+        why = "looks like JSON, not Markdown; call it .json or .jsonl and leave out --markdown"
+        raise InvalidInputError(what=source, why=why)
+
+
+def _parsed(text: str) -> Any:
+    """A document of JSON; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def check_document(document: Any, source: str) -> None:
     """Refuses a JSON document of another program, by the keys of its first object.
 
@@ -145,8 +168,5 @@ def _format_of_object(line: str) -> str | None:
     """The format of a file of JSON lines that has no messages; None if it has."""
     if not line.startswith("{") or len(line) > _LONGEST_LINE:
         return None
-    try:
-        keys = _keys_of(json.loads(line))
-    except (ValueError, RecursionError):
-        return None
+    keys = _keys_of(_parsed(line))
     return None if keys & {"role", "tool"} else _shape_of(keys)

@@ -78,6 +78,29 @@ def test_saying_that_it_is_markdown_does_not_make_it_so(tmp_path: Path, content:
         read_conversation(path, markdown=True)
 
 
+LINES = '{"role": "Ilse", "content": "I live in Hasselt", "timestamp": "2025-03-03T08:00:00Z"}\n'
+
+
+@pytest.mark.parametrize("content", [SLACK, CHATGPT, TELEGRAM, LIST, LINES, 2 * LINES])
+@pytest.mark.parametrize("name", ["chat.json", "chat.md"])
+def test_json_is_no_markdown_whatever_it_is_called(tmp_path: Path, name: str, content: Any) -> None:
+    path = written(tmp_path / name, content)
+
+    with pytest.raises(InvalidInputError, match="looks like JSON, not Markdown; call it"):
+        read_conversation(path, markdown=True)
+
+
+@pytest.mark.parametrize(
+    "content", ["[Ilse] moved to Hasselt.", "{{ title }}\n\nIlse moved.", "[1]: https://x.example"]
+)
+def test_markdown_that_begins_with_a_bracket_is_read(tmp_path: Path, content: str) -> None:
+    path = written(tmp_path / "notes.md", content)
+
+    (session,) = read_conversation(path).sessions
+
+    assert "\n\n".join(turn.text for turn in session.turns) == content
+
+
 @pytest.mark.parametrize("content", [VTT, SRT, ANDROID])
 def test_a_page_that_shows_such_a_file_as_code_is_read(tmp_path: Path, content: str) -> None:
     path = written(tmp_path / "page.md", f"How it looks:\n\n```\n{content}```\n")
