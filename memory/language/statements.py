@@ -61,8 +61,12 @@ class Statements:
     """A text by its clauses; each part is worked out when it is first needed."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._sentences = text[:_BEGINNING], split_sentences(text[:_BEGINNING])
-        self.begins_later = change_words().begins.search(text) is not None  # as in *from June on*
+        self._text = text[:_BEGINNING]
+
+    @cached_property
+    def begins_later(self) -> bool:
+        """Whether it says from when on it is so, as in *from June on*."""
+        return change_words().begins.search(self._text) is not None
 
     @property
     def may_replace(self) -> bool:
@@ -87,6 +91,10 @@ class Statements:
             for place, part in self._revising
             if NO_MORE.search(part) and (clause := _clause(part, place)).denies
         )
+
+    @cached_property
+    def _sentences(self) -> tuple[str, ...]:
+        return split_sentences(self._text)
 
     @cached_property
     def _revising(self) -> Sequence[tuple[int, str]]:

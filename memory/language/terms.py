@@ -15,7 +15,10 @@ from mnestic.memory.language.function_words import UNSPACED, stop_words
 
 _SHORTEST_PLURAL = 4
 _BEGINNING = 1000  # characters
-_WORD = re.compile("[a-z0-9]+")
+_WORD = re.compile("[a-z0-9\x80-\U0010ffff]+")
+_SYMBOL = re.compile(
+    r"[^\w\x00-\x7f]"
+)  # beyond ASCII; accents that stand by themselves are among them
 _APOSTROPHE, _SHORTENED = re.compile("['’ʼ]"), re.compile(r"['’](?:s|ll)\b")
 _APOSTROPHES = str.maketrans("", "", "'’ʼ")
 
@@ -58,10 +61,11 @@ def is_unspaced(word: str) -> bool:
 
 
 def _words(folded: str) -> list[str]:
-    if folded.isascii():
-        return _WORD.findall(folded)
-    lettered = (char if unicodedata.category(char)[0] in "LMN" else " " for char in folded)
-    return "".join(lettered).split()
+    return _WORD.findall(folded if folded.isascii() else _SYMBOL.sub(_accent_or_space, folded))
+
+
+def _accent_or_space(symbol: re.Match[str]) -> str:
+    return symbol[0] if unicodedata.category(symbol[0])[0] == "M" else " "
 
 
 def inverse_document_frequency(documents: Sequence[Iterable[str]]) -> dict[str, float]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -49,7 +49,11 @@ class _Words(DeferredModel):
 
 
 class _Patterns(NamedTuple):
-    """The words of all languages as patterns; `states` by predicate. Updates begin with one of the `first_words`."""
+    """The words of all languages as patterns; `states` by predicate.
+
+    `any` finds, in small letters, what says a change. It begins with one of `beginnings`, each a word or two in a row: few texts
+    have one, and looking words up takes less time than searching.
+    """
 
     follows: re.Pattern[str]
     precedes: re.Pattern[str]
@@ -61,7 +65,7 @@ class _Patterns(NamedTuple):
     latest: re.Pattern[str]
     first: re.Pattern[str]
     any: re.Pattern[str]
-    first_words: frozenset[str]
+    beginnings: frozenset[str | tuple[str, str]]
 
 
 class UpdateText:
@@ -96,15 +100,22 @@ class UpdateText:
     @cached_property
     def says_change(self) -> bool:
         """Whether it says that something has ended or is otherwise."""
-        return bool(self.ended or self.entered or self.rejected)
+        return bool(self.clauses and (self.ended or self.entered or self.rejected))
+
+    @cached_property
+    def states_value(self) -> bool:
+        """Whether it may say of one thing what it is."""
+        return _STATE.search(self.text) is not None and _ANY_OF_MANY.search(self.text) is None
 
     @cached_property
     def clauses(self) -> tuple[str, ...]:
         """Its clauses as texts; none if it has no word of a change, which is quickly seen."""
-        patterns = _patterns()
-        if patterns.first_words.isdisjoint(words_of(self.text)) or not patterns.any.search(
-            self.text
-        ):
+        patterns, words = _patterns(), words_of(self.text)
+        is_possible = not (
+            patterns.beginnings.isdisjoint(words)
+            and patterns.beginnings.isdisjoint(pairwise(words))
+        )
+        if not is_possible or patterns.any.search(self.text.lower()) is None:
             return ()
         parts = (part for one in split_sentences(self.text) for part in CLAUSES.split(one))
         return tuple(part for part in map(str.strip, parts) if part)
@@ -162,10 +173,11 @@ def stems_of(text: str) -> frozenset[str]:
 
 def update_of(old: UpdateText, new: UpdateText) -> Update | None:
     """How a later text of the same person, or about the same, updates an earlier one; None if it does not."""
-    if _ends(old, new):
-        return "ended"
-    if any(_is_of_same(old, new, subject) for subject in new.entered):
-        return "changed"
+    if new.says_change:
+        if _ends(old, new):
+            return "ended"
+        if any(_is_of_same(old, new, subject) for subject in new.entered):
+            return "changed"
     return "restated" if _restates(old, new) else None
 
 
@@ -202,15 +214,15 @@ def _is_of_same(
 
 def _restates(old: UpdateText, new: UpdateText) -> bool:
     """Whether two texts say of one thing what it is, and differ in one number, time or code alone, or in a name that is a change."""
+    if not (old.states_value and new.states_value):
+        return False
     if len(old.stems ^ new.stems) > _OTHER_WORDS or not old.stems & new.stems & old.query_stems:
         return False
-    if not all(_STATE.search(one.text) and not _ANY_OF_MANY.search(one.text) for one in (old, new)):
-        return False
     first, second = old.statements, new.statements
-    if len(first.clauses) != 1 or len(second.clauses) != 1:
-        return False
     is_own = first.is_first_person or second.is_first_person
     if is_own and (first.is_first_person != second.is_first_person or old.speaker != new.speaker):
+        return False
+    if len(first.clauses) != 1 or len(second.clauses) != 1:
         return False
     kinds: set[Kind] = {"number", "time", "name"} if second.changes else {"number", "time"}
     return _differ_in_value(first.clauses[0], second.clauses[0], kinds=kinds)
@@ -275,13 +287,17 @@ def _patterns() -> _Patterns:
         earlier_in_past=_pattern(earlier_in_past),
         latest=_pattern(word for one in lists for word in one.latest),
         first=_pattern(word for one in lists for word in one.first),
-        any=re.compile(f"{anywhere.pattern}|{at_clause.pattern}", re.IGNORECASE),
-        first_words=frozenset(
-            words_of(words)[0] for words in chain(follows, precedes, rejects, *states.values())
-        ),
+        any=re.compile(f"{anywhere.pattern}|{at_clause.pattern}"),
+        beginnings=frozenset(map(_beginning, chain(follows, precedes, rejects, *states.values()))),
     )
 
 
+def _beginning(text: str) -> str | tuple[str, str]:
+    """The first two words, or the only one."""
+    first, *others = words_of(text)
+    return (first, others[0]) if others else first
+
+
 def _pattern(words: Iterable[str], *, before: str = r"(?<!\w)") -> re.Pattern[str]:
-    longest = sorted(words, key=len, reverse=True)
+    longest = sorted(map(str.lower, words), key=len, reverse=True)
     return re.compile(rf"{before}(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)

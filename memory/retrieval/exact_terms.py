@@ -17,6 +17,7 @@ from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
+from mnestic.memory.language.terms import normalised
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.candidates import Candidates
 
@@ -25,9 +26,11 @@ SAME, OTHER = (
     -1,
 )  # of `Candidates.rows["identity"]`; 0 for an entry without an exact term of these kinds
 _FILE = Path(__file__).with_name("exact_terms.yaml")
-_DIGIT = re.compile(r"\d")
+# What no exact term is without: a figure, a sign as in C#, or what joins the parts of addresses.
+_MAY_HAVE = re.compile(r"[\d@#]|[.:][\w/:]|\+\+|[\[(]at[\])]", re.IGNORECASE)
 _LETTERS_AND_NUMBER = re.compile(r"(?P<name>[a-z]+)(?P<number>\d+)")
 _LONG = 4  # digits, from which on a number is compared even if nothing names it
+_LONG_NUMBER = re.compile(rf"[\d.]{{{_LONG}}}")
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
 # A name with a number behind it, such as "Postgres 16" or "Python 3.12"; no amount, time or part of a date.
 _NUMBERED = re.compile(
@@ -67,12 +70,19 @@ class ExactTerms:
         has_others = any(one.kind in kinds for one in other.identifiers)
         return OTHER if has_others or any(name in names for name, _ in other.numbered) else 0
 
+    def may_have_kin(self, text: str) -> bool:
+        """Whether a text may have one of these or another of their kinds, which is quickly seen."""
+        folded = normalised(text)
+        return bool(self.identifiers) or any(
+            name in folded if name else _LONG_NUMBER.search(folded) for name, _ in self.numbered
+        )
+
 
 def find_exact_terms(text: str) -> ExactTerms:
     """The exact terms of a text."""
+    if _MAY_HAVE.search(text) is None:
+        return ExactTerms()
     signed = tuple((match["name"].casefold(), match["sign"]) for match in _SIGNED.finditer(text))
-    if _DIGIT.search(text) is None and "@" not in text and "." not in text:
-        return ExactTerms(numbered=signed)
     identifiers = find_identifiers(text)
     return ExactTerms(identifiers, (*_codes(identifiers), *_numbered(text, identifiers), *signed))
 
@@ -81,8 +91,10 @@ def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
     """Sets `identity` of candidates: whether each has an exact term of the query, or only another of its kind."""
     if not terms:
         return
+    contents = (flat_text(text.content) for text in candidates.texts)
     candidates.rows["identity"] = [
-        terms.identity(find_exact_terms(flat_text(text.content))) for text in candidates.texts
+        terms.identity(find_exact_terms(content)) if terms.may_have_kin(content) else 0
+        for content in contents
     ]
 
 

@@ -159,13 +159,14 @@ def _groups(name: str) -> tuple[frozenset[str], ...]:
     return (frozenset({*terms_of(name.replace("_", " ")), *also}),)
 
 
+@cache
 def _asking() -> Mapping[str, Sequence[str]]:
     """The words that ask for each predicate, of all languages."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for one in read_word_lists(_FILE, _Words).values():
         for name, words in one.predicates.items():
             found[name] += words
-    return found
+    return MappingProxyType(found)
 
 
 def _verbs_with_like() -> frozenset[str]:

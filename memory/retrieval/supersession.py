@@ -120,15 +120,15 @@ def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> I
         for place in later.tolist()
         for text in [candidates.texts[place]]
     }
-    says = np.array([texts[place].says_change for place in later.tolist()], dtype=bool)
     words, ahead = rows["lexemes"][later], is_ahead(candidates, query)
     for old in later[:_UPDATED].tolist():
         if total[old] < least:
             continue
         may_update = (rows["at"][later] > rows["at"][old]) & ~ahead[later]
         may_update &= rows["concern"][later] == rows["concern"][old]
-        may_update &= says | ((words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0))
-        for new in later[may_update].tolist():
+        has_same_words = (words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0)
+        pairs = zip(later[may_update].tolist(), has_same_words[may_update].tolist(), strict=True)
+        for new in (one for one, has_same in pairs if has_same or texts[one].says_change):
             kind = update_of(texts[old], texts[new])
             if kind is not None:
                 is_replaced = kind == "restated" and total[new] >= _ALIKE * total[old]

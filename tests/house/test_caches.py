@@ -33,6 +33,7 @@ ALLOWED = {
     "memory/knowledge/corrections.py": {"_signs": "our own patterns"},
     "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
     "memory/retrieval/query_predicates.py": {
+        "_asking": "our own words",
         "_defaults": "our own words",
         "_named_by": "our own words",
     },

@@ -1,8 +1,17 @@
 """Identifiers and numbered names are the same or others, however alike they look."""
 
+from datetime import UTC, datetime
+
 import pytest
 
-from mnestic.memory.retrieval.exact_terms import OTHER, SAME, find_exact_terms, spellings
+from mnestic.memory.retrieval.exact_terms import (
+    OTHER,
+    SAME,
+    find_exact_terms,
+    set_identity,
+    spellings,
+)
+from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 
 @pytest.mark.parametrize(
@@ -24,12 +33,31 @@ from mnestic.memory.retrieval.exact_terms import OTHER, SAME, find_exact_terms, 
         ("Did 20 people come?", "About 12 people came.", 0),
         ("Who earns more than 3000 euros?", "I earn 3,200 euros.", 0),
         ("What changed in 2019?", "In 2020 we moved.", OTHER),
+        ("What is at https://localhost/panel", "See https://localhost/panel for it", SAME),
+        ("What is at https://localhost/panel", "See https://localhost/board for it", OTHER),
     ],
 )
 def test_an_exact_term_is_in_an_entry_or_another_is(
     asked: str, content: str, identity: int
 ) -> None:
     assert find_exact_terms(asked).identity(find_exact_terms(content)) == identity
+
+
+@pytest.mark.parametrize("asked", ["Does Redis 7 run there?", "What changed in 3.12?", "Is it C#?"])
+def test_candidates_without_the_name_or_a_long_number_have_neither(asked: str) -> None:
+    contents = ("redis 7, C#, since 3.12", "REDIS 6 and A# with 3.11", "The 14th and 20 people.")
+    found = candidates(
+        Sample(number=number, at=datetime.now(UTC), content=text)
+        for number, text in enumerate(contents)
+    )
+    terms = find_exact_terms(asked)
+
+    set_identity(found, terms)
+
+    assert found.rows["identity"].tolist() == [
+        terms.identity(find_exact_terms(text)) for text in contents
+    ]
+    assert found.rows["identity"][0] == SAME
 
 
 def test_an_identifier_is_looked_for_in_all_its_spellings() -> None:
