@@ -36,6 +36,7 @@ from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.client.records import RecordClient
 from mnestic.starter.client.retrieval_log import RetrievalLogClient
 from mnestic.starter.client.working_memory import WorkingMemoryClient
+from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores import postgres
@@ -53,6 +54,7 @@ CLASSES: dict[type, str] = {
     InboxClient: "`inbox = client.inbox(agent_id)`: sends messages to one agent; a worker stores them.",
     ImportanceClient: "`importance = client.importance()`: the importance policy of the tenant.",
     MaintenanceClient: "`client.maintenance`: the maintenance of the tenant's memory ([guide](../maintenance.md)).",
+    BackupClient: "`backups = client.backups()`: backups of the tenant's memory, or of all ([guide](../backup.md)).",
     PredicateClient: "`predicates = client.predicates()`: the predicates of the tenant.",
     AgentMemory: "`AgentMemory(…)`: memory inside a workflow of your own ([guide](../code-first.md)).",
 }

@@ -26,6 +26,7 @@ models, which name what a call took, are in `memory/models/errors.py`.
     │   ├── SchemaVersionError        database and code are of different versions
     │   ├── ModelRefusedError         a language model will not answer this request
     │   │   └── ModelMisconfiguredError  nor any other, until a setting is changed
+    │   ├── MemoryExistsError         a restore would replace memory
     │   └── InUseError                a port or a data directory is taken
     ├── UnavailableError              the world is down; retried
     │   ├── DatabaseUnavailableError
@@ -41,6 +42,7 @@ models, which name what a call took, are in `memory/models/errors.py`.
     │   └── ProvisioningError         Temporal's server could not be found or built
     └── InvariantError                we are wrong; never retried, someone is told
         ├── StoredValueError          a stored row cannot be read
+        ├── BackupDamagedError        a backup is not what was written
         ├── SnapshotCorruptedError    stored bytes are not what was written
         └── SnapshotUnverifiedError   a job is parked because its snapshot was not verified
 """
@@ -254,6 +256,13 @@ class SchemaVersionError(RefusedError):
         )
 
 
+class MemoryExistsError(RefusedError):
+    """A restore would replace memory, and was not asked to."""
+
+    def __init__(self, *, where: str) -> None:
+        super().__init__(f"{where} has memory, so nothing is restored; --replace replaces it")
+
+
 class InUseError(RefusedError):
     """A port or a data directory is taken."""
 
@@ -361,6 +370,14 @@ class StoredValueError(InvariantError):
     def __init__(self, *, what: str, why: str) -> None:
         self.what = what
         super().__init__(f"{what} is stored in a form that cannot be read: {why}; restore the row")
+
+
+class BackupDamagedError(InvariantError):
+    """A backup is not what was written, so nothing is restored from it."""
+
+    def __init__(self, *, backup_id: str, why: str) -> None:
+        self.backup_id = backup_id
+        super().__init__(f"backup {backup_id} is damaged: {why}; use another backup")
 
 
 class SnapshotCorruptedError(InvariantError):

@@ -20,6 +20,7 @@ _PLAIN = [
     "build_id",
     "tenant_weight",
     "cache_bytes",
+    "backup_directory",
     "payload_keys_file",
     "payload_key_id",
     "temporal_port",

@@ -69,6 +69,10 @@ class Settings(BaseSettings):
         description="Bytes of answers and query vectors that a process may cache; 0: none; default: a 32nd of the "
         "machine's or container's memory, 256 MiB to 1 GiB, never more than a quarter",
     )
+    backup_directory: Path | None = Field(
+        None,
+        description="Folder of backups, for `mnestic backup` and the Schedule of the same name; default: none, no Schedule",
+    )
     temporal_address: str | None = Field(
         None,
         validation_alias="TEMPORAL_ADDRESS",

@@ -74,6 +74,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.maintenance.runs:app",
             "Run maintenance now, show its reports, and read or change its policy.",
         ),
+        "backup": (
+            f"{_CLI}.maintenance.backups:app",
+            "Back up memory into a folder, verify backups, and restore from them.",
+        ),
         "schedules": (
             f"{_CLI}.maintenance.schedules:app",
             "List, pause, resume and backfill the Schedules of maintenance.",

@@ -21,6 +21,7 @@ from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
+from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
 from mnestic.starter.memory_wiring import (
     auto_retriever,
     embedder_of,
@@ -157,6 +158,14 @@ class MemoryConnection(ChecksTexts):
     def importance(self) -> ImportanceClient:
         """The importance policy of the tenant, which all its agents share."""
         return ImportanceClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    def backups(self) -> BackupClient:
+        """The backups of the tenant in the folder `MNESTIC_BACKUP_DIRECTORY`; they need the owner of the tables.
+
+        Raises:
+            ConfigurationError: there is no such setting.
+        """
+        return open_backups(self.settings)
 
     async def costs(
         self,

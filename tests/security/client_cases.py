@@ -23,6 +23,7 @@ from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
+from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
@@ -138,6 +139,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "inbox": lambda c, k: c.inbox(AGENT).status(),  # noqa: ARG005
     "predicates": lambda c, k: c.predicates().list(),  # noqa: ARG005
     "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
+    "backups": lambda c, k: c.backups().list(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
 }
 MEMORY_CASES: Mapping[str, Case] = {
@@ -251,6 +253,15 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "resume": lambda m, k: m.resume("nightly"),  # noqa: ARG005
     "backfill": lambda m, k: m.backfill("nightly", since=NOON, until=NOON + timedelta(days=1)),  # noqa: ARG005
 }
+BACKUP_CASES: Mapping[str, Case] = {
+    "create": lambda b, k: backed_up(b),  # noqa: ARG005
+    "list": lambda b, k: b.list(),  # noqa: ARG005
+    "verify": lambda b, k: b.verify(k.backup),
+    "restore": lambda b, k: b.restore(k.backup),
+    "restore in place of what is there": lambda b, k: b.restore(k.backup, replace=True),
+    "prune": lambda b, k: b.prune(keep=1),  # noqa: ARG005
+    "count_rows": lambda b, k: counted(b),  # noqa: ARG005
+}
 DEPLOYMENT_CASES: Mapping[str, Case] = {
     "find_move": lambda d, k: d.find_move(k.job),
     "find_safe_move": lambda d, k: d.find_safe_move(k.job),
@@ -276,6 +287,7 @@ OPENED: Mapping[str, tuple[Callable[[MnesticClient], Any], Mapping[str, Case]]] 
     "PredicateClient": (lambda client: client.predicates(), PREDICATE_CASES),
     "ImportanceClient": (lambda client: client.importance(), IMPORTANCE_CASES),
     "MaintenanceClient": (lambda client: client.maintenance, MAINTENANCE_CASES),
+    "BackupClient": (lambda client: client.backups(), BACKUP_CASES),
     "Deployment": (deployment, DEPLOYMENT_CASES),
     "": (lambda client: client, FUNCTION_CASES),
 }
@@ -290,6 +302,16 @@ async def maintained(maintenance: MaintenanceClient) -> Any:
     """What a run of one's own has counted."""
     report = await (await maintenance.start("nightly", agent_id=AGENT)).result()
     return report.counts
+
+
+async def backed_up(backups: BackupClient) -> Any:
+    """Of which tenants a backup of one's own has rows."""
+    return (await backups.create()).manifest.tenants
+
+
+async def counted(backups: BackupClient) -> Any:
+    """How many entries a backup of one's own would have."""
+    return (await backups.count_rows())["entry"]
 
 
 async def given(value: Any) -> Any:

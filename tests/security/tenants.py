@@ -49,6 +49,7 @@ class Known:
     """What somebody has learned of a memory: what its owner's calls take and give."""
 
     job: str
+    backup: str
     finished: str
     wait: str
     sha256: str
@@ -88,6 +89,7 @@ class Known:
         return replace(
             self,
             job="no-such-job",
+            backup="20260301T120000Z-00000000",
             finished="no-finished-job",
             wait="no-such-job/w1",
             sha256="0" * 64,
@@ -182,7 +184,8 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     vault = settings.data_dir / "vault"
     vault.mkdir(parents=True)
     (vault / "Mara.md").write_text(f"Mara lives in {SECRET}. #mnestic", encoding="utf-8")
-    settings = settings.model_copy(update={"obsidian_vault": vault})
+    folders = {"obsidian_vault": vault, "backup_directory": settings.data_dir / "backups"}
+    settings = settings.model_copy(update=folders)
     async with await MnesticClient.connect(settings) as client, running_worker(client):
         memory = client.memory(AGENT)
         await memory.records.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
@@ -344,6 +347,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     assert find_reference(result) is not None
     return Known(
         job=waiting,
+        backup=(await client.backups().create()).manifest.id,
         finished=finished,
         wait=wait.wait_id,
         sha256=receipt.snapshot_sha256,

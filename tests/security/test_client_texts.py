@@ -38,6 +38,7 @@ from mnestic.starter.client.records import RecordClient
 from mnestic.starter.client.retrieval_log import RetrievalLogClient
 from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 
 BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
@@ -173,6 +174,11 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "resume": {"kind": "nightly"},
         "backfill": {"kind": "nightly", "since": AT, "until": AT},
     },
+    BackupClient: {
+        "create": {},
+        "verify": {"backup_id": "20260301T120000Z-00000000"},
+        "restore": {"backup_id": "20260301T120000Z-00000000"},
+    },
 }
 # The names that `**more` stands for.
 MORE: Mapping[tuple[type, str], tuple[str, ...]] = {
@@ -294,7 +300,13 @@ def target_of(client: MnesticClient, of: type) -> Any:
         InboxClient: client.inbox("ada"),
         PredicateClient: client.predicates(),
         MaintenanceClient: client.maintenance,
+        BackupClient: backups_of(client),
     }[of]
+
+
+def backups_of(client: MnesticClient) -> BackupClient:
+    folder = client.settings.data_dir / "backups"
+    return open_backups(client.settings.model_copy(update={"backup_directory": folder}))
 
 
 @pytest.mark.parametrize("of", CALLS)

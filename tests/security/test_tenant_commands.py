@@ -63,6 +63,7 @@ def run(
         "MNESTIC_TEMPORAL_UI_URL": str(settings.temporal_ui_url),
         "MNESTIC_TENANT_ID": settings.tenant_id,
         "MNESTIC_TASK_QUEUE": settings.task_queue,
+        "MNESTIC_BACKUP_DIRECTORY": str(settings.backup_directory),
         "TEMPORAL_ADDRESS": str(settings.temporal_address),
         "COLUMNS": "500",
     }.items():

@@ -1,0 +1,175 @@
+"""Restoring: the rows of a backup in place of a tenant's, or of all, in one transaction."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from psycopg import sql
+
+from mnestic.memory.errors import BackupDamagedError, MemoryExistsError
+from mnestic.memory.maintenance.backups import BackupManifest
+from mnestic.stores.postgres.maintenance.backup_files import Step, read_rows
+from mnestic.stores.postgres.maintenance.backup_tables import (
+    CopiedTable,
+    advance_sequences,
+    copy_in,
+    list_copied_tables,
+    of_tenant,
+    prepare_texts,
+)
+from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session, sees_all
+from mnestic.stores.postgres.schema import check_version
+
+# What reading a memory and running maintenance write; a target that has nothing else counts as empty.
+_RECORDS_OF_USE = frozenset({"agent_revision", "audit_log", "maintenance_run"})
+_LOCK_LIMIT = "SET LOCAL lock_timeout = '30s'"
+_VERSION = "SELECT version_num FROM mnestic.alembic_version"
+_FORGOTTEN_SINCE = "SELECT count(*) AS topics FROM mnestic.forgetting WHERE requested_at > {}{}"
+# Every process caches answers under the identity of the database, of which the file of this table is a part
+# (`sql/resolve_terms.sql`). So the file is written anew: the restored revisions may repeat those before.
+_NEW_IDENTITY = "CLUSTER mnestic.agent_revision USING agent_revision_pkey"
+_AS_MIGRATED = "ALTER TABLE mnestic.agent_revision SET WITHOUT CLUSTER"
+
+
+class RestoredRows(NamedTuple):
+    """Rows that were restored, and topics that were forgotten after the backup, and so are back."""
+
+    rows: int
+    forgotten_since: int
+
+
+def restore_rows(
+    admin_url: str,
+    manifest: BackupManifest,
+    files: Path,
+    *,
+    tenant_id: str | None,
+    replace: bool,
+    step: Step,
+) -> RestoredRows:
+    """Puts the rows of a backup in place of those of a tenant, or of all tenants.
+
+    Others read what was there until it is done, and wait with writes. If it fails, what was there stays.
+
+    Args:
+        admin_url: Of the owner of the tables.
+        manifest: Of the backup, which is of this code's schema, and whose files were checked.
+        files: The folder of its files.
+        tenant_id: The tenant, or None for all.
+        replace: Whether what is there may be replaced.
+        step: Is called again and again.
+
+    Raises:
+        MemoryExistsError: there is memory, and it may not be replaced.
+        SchemaVersionError: the database is not of this code's schema.
+        BackupDamagedError: the files do not have the rows of the manifest.
+        DatabaseUnavailableError: Postgres does not answer, or others write for too long.
+        ConfigurationError: the role may not do it.
+    """
+    with owner_session(admin_url) as owner:
+        with owner.transaction():
+            tables = _open(owner, tenant_id=tenant_id)
+            if not replace:
+                _require_empty(owner, tables, tenant_id=tenant_id)
+            forgotten = _forgotten_since(owner, manifest.created_at, tenant_id=tenant_id)
+            with without_walls(owner):
+                for table in tables:
+                    delete = sql.SQL("DELETE FROM {}{}")
+                    owner.execute(delete.format(table.identifier, of_tenant(tenant_id)))
+                rows = load_rows(owner, manifest, files, tenant_id=tenant_id, step=step)
+            owner.execute(_NEW_IDENTITY)
+            owner.execute(_AS_MIGRATED)
+        for table in tables:  # what was replaced takes room, and plans follow what is there
+            step(table.name)
+            owner.execute(sql.SQL("VACUUM (ANALYZE) {}").format(table.identifier))
+    return RestoredRows(rows, forgotten)
+
+
+def load_rows(
+    owner: Owner, manifest: BackupManifest, files: Path, *, tenant_id: str | None, step: Step
+) -> int:
+    """Copies the rows of a backup into tables that have no such rows; returns how many.
+
+    Args:
+        owner: Within a transaction, in which no wall holds it.
+        manifest: Of the backup.
+        files: The folder of its files.
+        tenant_id: The tenant, or None for all that it has.
+        step: Is called again and again.
+
+    Raises:
+        BackupDamagedError: the files do not have the rows of the manifest.
+    """
+    there = {table.name: table for table in list_copied_tables(owner)}
+    only = tenant_id if manifest.tenant_id is None else None  # it may have other tenants too
+    total = 0
+    for saved in manifest.tables:
+        table = there.get(saved.name)
+        if table is None or set(table.columns) != set(saved.columns):
+            why = f"its table {saved.name} is not that of schema {manifest.schema_revision}"
+            raise BackupDamagedError(backup_id=manifest.id, why=why)
+        copied = table._replace(columns=saved.columns)
+        rows = _load(owner, copied, read_rows(files, saved, tenant_id=only), step=step)
+        if only is None and rows != saved.rows:
+            why = f"{saved.file} has {rows} rows instead of {saved.rows}"
+            raise BackupDamagedError(backup_id=manifest.id, why=why)
+        total += rows
+    advance_sequences(owner, manifest.sequences)
+    return total
+
+
+@contextmanager
+def without_walls(owner: Owner) -> Iterator[None]:
+    """Lets an owner whom row-level security holds copy rows, until the end of the block in a transaction.
+
+    Nobody else sees a table without its wall: they wait until the transaction has ended.
+    """
+    tables = () if sees_all(owner) else list_copied_tables(owner)
+    for table in tables:
+        lower = sql.SQL("ALTER TABLE {} NO FORCE ROW LEVEL SECURITY")
+        owner.execute(lower.format(table.identifier))
+    yield
+    for table in tables:
+        raise_again = sql.SQL("ALTER TABLE {} FORCE ROW LEVEL SECURITY")
+        owner.execute(raise_again.format(table.identifier))
+
+
+def _open(owner: Owner, *, tenant_id: str | None) -> tuple[CopiedTable, ...]:
+    """The tables, which nobody else writes until the end of the transaction."""
+    prepare_texts(owner, tenant_id=tenant_id)
+    owner.execute(_LOCK_LIMIT)
+    row = owner.execute(_VERSION).fetchone()
+    check_version(None if row is None else row.version_num)
+    tables = list_copied_tables(owner)
+    names = sql.SQL(", ").join(table.identifier for table in tables)
+    owner.execute(sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(names))
+    return tables
+
+
+def _require_empty(owner: Owner, tables: tuple[CopiedTable, ...], *, tenant_id: str | None) -> None:
+    for table in tables:
+        if table.name in _RECORDS_OF_USE:
+            continue
+        find = sql.SQL("SELECT FROM {}{} LIMIT 1").format(table.identifier, of_tenant(tenant_id))
+        if owner.execute(find).fetchone() is not None:
+            where = "the database" if tenant_id is None else f"tenant {tenant_id}"
+            raise MemoryExistsError(where=where)
+
+
+def _forgotten_since(owner: Owner, at: datetime, *, tenant_id: str | None) -> int:
+    of = sql.SQL("") if tenant_id is None else sql.SQL(" AND tenant_id = {}").format(tenant_id)
+    count = sql.SQL(_FORGOTTEN_SINCE).format(sql.Literal(at), of)
+    row = owner.execute(count).fetchone()
+    return 0 if row is None else int(row.topics)
+
+
+def _load(owner: Owner, table: CopiedTable, rows: Iterator[bytes], *, step: Step) -> int:
+    step(table.name)
+    with owner.cursor() as cursor:
+        with cursor.copy(copy_in(table)) as copy:
+            for piece in rows:
+                step(table.name)
+                copy.write(piece)
+        return cursor.rowcount

@@ -1,0 +1,100 @@
+"""Backups in a scratch database: verified there, and brought from an older schema to this code's."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mnestic.memory.errors import BackupDamagedError, SchemaVersionError
+from mnestic.memory.maintenance.backups import BackupManifest
+from mnestic.stores.postgres.maintenance.backup_creation import copy_tables
+from mnestic.stores.postgres.maintenance.backup_files import Step, digest_table
+from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
+from mnestic.stores.postgres.maintenance.backup_restore import load_rows, without_walls
+from mnestic.stores.postgres.maintenance.backup_tables import list_copied_tables, prepare_texts
+from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session
+from mnestic.stores.postgres.maintenance.scratch_database import migrate_scratch, scratch_database
+from mnestic.stores.postgres.schema import SCHEMA_VERSION
+
+
+def verify_backup(
+    admin_url: str, folder: BackupFolder, manifest: BackupManifest, *, step: Step
+) -> None:
+    """Restores a backup into a scratch database, and compares the rows of each table with the manifest.
+
+    Args:
+        admin_url: Of the owner of the tables, who may create databases.
+        folder: Where backups are; this process has its lock.
+        manifest: Of the backup.
+        step: Is called again and again.
+
+    Raises:
+        BackupDamagedError: a file or the rows of a table are not what was backed up.
+        SchemaVersionError: it is of a newer schema than this code's.
+        ConfigurationError: the role may not create databases.
+        DatabaseUnavailableError: Postgres does not answer.
+    """
+    _require_known_schema(manifest)
+    folder.check_files(manifest)
+    with (
+        scratch_database(admin_url, schema=manifest.schema_revision) as scratch,
+        owner_session(scratch) as owner,
+        owner.transaction(),
+        without_walls(owner),
+    ):
+        load_rows(owner, manifest, folder.folder_of(manifest), tenant_id=None, step=step)
+        _compare(owner, manifest, step=step)
+
+
+@contextmanager
+def at_this_schema(
+    admin_url: str, folder: BackupFolder, manifest: BackupManifest, *, step: Step
+) -> Iterator[tuple[BackupManifest, Path]]:
+    """A backup whose files were checked, as it is or, if its schema is older, migrated in a scratch database.
+
+    Gives its manifest and the folder of its files, which is there for the block.
+
+    Raises:
+        BackupDamagedError: a file is not what was backed up.
+        SchemaVersionError: it is of a newer schema than this code's.
+        ConfigurationError: the role may not create databases, or the disk is full.
+        DatabaseUnavailableError: Postgres does not answer.
+    """
+    _require_known_schema(manifest)
+    folder.check_files(manifest)
+    files = folder.folder_of(manifest)
+    if manifest.schema_revision == SCHEMA_VERSION:
+        yield manifest, files
+        return
+    with folder.staging(f"{manifest.id}.migrated") as staging:
+        with scratch_database(admin_url, schema=manifest.schema_revision) as scratch:
+            with owner_session(scratch) as owner, owner.transaction(), without_walls(owner):
+                load_rows(owner, manifest, files, tenant_id=None, step=step)
+            migrate_scratch(scratch, to=SCHEMA_VERSION)
+            with owner_session(scratch) as owner, owner.transaction(), without_walls(owner):
+                migrated = copy_tables(
+                    owner, staging, manifest.id, tenant_id=manifest.tenant_id, step=step
+                )
+        yield migrated.model_copy(update={"created_at": manifest.created_at}), staging
+
+
+def _compare(owner: Owner, manifest: BackupManifest, *, step: Step) -> None:
+    prepare_texts(owner, tenant_id=None)
+    tables = {table.name: table for table in list_copied_tables(owner)}
+    wrong = []
+    for saved in manifest.tables:
+        table = tables[saved.name]._replace(columns=saved.columns)
+        rows, text = digest_table(owner, table, tenant_id=None, step=step)
+        if (rows, text.bytes, text.sha256) != (saved.rows, saved.bytes, saved.sha256):
+            wrong.append(f"{saved.name} ({rows} rows of {saved.rows})")
+    if wrong:
+        why = f"restored into a scratch database, rows are others than those backed up: {', '.join(wrong)}"
+        raise BackupDamagedError(backup_id=manifest.id, why=why)
+
+
+def _require_known_schema(manifest: BackupManifest) -> None:
+    if manifest.schema_revision > SCHEMA_VERSION:
+        raise SchemaVersionError(
+            found=f"{manifest.schema_revision} in backup {manifest.id}",
+            wanted=SCHEMA_VERSION,
+            remedy="install the version of Mnestic that made it, or a newer one",
+        )

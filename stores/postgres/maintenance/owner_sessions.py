@@ -1,0 +1,75 @@
+"""Sessions of the tables' owner that back up and restore, and the errors of these.
+
+They stand apart from transactions of the application, which may see one tenant alone.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from psycopg.rows import namedtuple_row
+
+from mnestic.memory.addresses import describe_url
+from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
+
+Owner = psycopg.Connection[Any]
+SETTING = "MNESTIC_DATABASE_ADMIN_URL"
+_MAY = """
+SELECT pg_has_role(relowner, 'USAGE') AS may FROM pg_class WHERE oid = 'mnestic.entry'::regclass
+"""
+_SEES_ALL = """
+SELECT rolsuper OR rolbypassrls AS sees_all FROM pg_roles WHERE rolname = current_user
+"""
+
+
+@contextmanager
+def owner_session(admin_url: str) -> Iterator[Owner]:
+    """A session of the owner of the tables, in which every statement is a transaction of its own.
+
+    Raises:
+        DatabaseUnavailableError: Postgres does not answer, or cannot do it now.
+        SchemaVersionError: the tables are not there.
+        ConfigurationError: the role may not do it, or a pooler is in between.
+    """
+    try:
+        with psycopg.connect(
+            admin_url,
+            autocommit=True,
+            row_factory=namedtuple_row,
+            connect_timeout=10,
+            client_encoding="utf8",
+            prepare_threshold=None,
+        ) as owner:
+            _check(owner)
+            yield owner
+    except psycopg.errors.UndefinedTable as error:
+        raise never_migrated() from error
+    except psycopg.Error as error:
+        if meaning_of(error) is Meaning.LACKS_RIGHT:
+            why = f"is of a role that may not do this: {reason_of(error)}"
+            raise ConfigurationError(setting=SETTING, why=why) from error
+        if meaning_of(error) is Meaning.UNAVAILABLE:
+            raise unavailable(error, where=describe_url(admin_url)) from error
+        raise
+
+
+def sees_all(owner: Owner) -> bool:
+    """Whether row-level security does not hold for the session's role."""
+    row = owner.execute(_SEES_ALL).fetchone()
+    return row is not None and bool(row.sees_all)
+
+
+def _check(owner: Owner) -> None:
+    if is_pooled(owner):  # which parts the session that has the snapshot and the locks
+        why = (
+            "is of a connection pooler; name the database itself, since a backup needs one session"
+        )
+        raise ConfigurationError(setting=SETTING, why=why)
+    row = owner.execute(_MAY).fetchone()
+    if row is None or not row.may:
+        why = "is of a role that does not own the tables; name the one that migrated them"
+        raise ConfigurationError(setting=SETTING, why=why)

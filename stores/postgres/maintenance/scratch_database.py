@@ -1,0 +1,82 @@
+"""A scratch database: at any schema that this code knows, beside the real one, and dropped again.
+
+It stands apart because only verifying and migrating backups need it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg import sql
+from sqlalchemy import create_engine, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import NullPool
+
+from mnestic.memory.addresses import describe_url
+from mnestic.memory.errors import ConfigurationError, UnavailableError
+from mnestic.stores.postgres.maintenance.owner_sessions import SETTING, owner_session
+from mnestic.stores.postgres.schema import driver_url
+from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
+
+_LOCK = 0x6D6E7363  # "mnsc": one at a time beside a database
+_WAIT = "SET lock_timeout = '10s'"  # a session that has just ended may hold it a little longer
+_LONGEST_NAME = 40  # bytes of the database's own name that its scratch database has
+_OWN = """
+SELECT left(datname, %s) || '_mnestic_scratch' AS name, pg_encoding_to_char(encoding) AS encoding, datcollate, datctype
+  FROM pg_database WHERE datname = current_database()
+"""
+
+
+@contextmanager
+def scratch_database(admin_url: str, *, schema: str) -> Iterator[str]:
+    """Makes an empty database with the tables of a schema revision for a block; gives its owner's address.
+
+    Raises:
+        UnavailableError: another process uses it, or Postgres does not answer.
+        ConfigurationError: the role may not create databases or migrate.
+    """
+    with owner_session(admin_url) as owner:
+        try:
+            owner.execute(_WAIT)
+            owner.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+        except psycopg.errors.LockNotAvailable:
+            why = "another process uses the scratch database; try again when it has ended"
+            raise UnavailableError(why) from None
+        own = owner.execute(_OWN, [_LONGEST_NAME]).fetchone()
+        assert own is not None
+        name = sql.Identifier(own.name)
+        drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name)
+        owner.execute(drop)  # a killed process may have left it behind
+        create = sql.SQL(
+            "CREATE DATABASE {} TEMPLATE template0 ENCODING {} LC_COLLATE {} LC_CTYPE {}"
+        )
+        owner.execute(create.format(name, own.encoding, own.datcollate, own.datctype))
+        try:
+            url = make_url(driver_url(admin_url)).set(drivername="postgresql", database=own.name)
+            address = url.render_as_string(hide_password=False)
+            migrate_scratch(address, to=schema)
+            yield address
+        finally:
+            owner.execute(drop)
+
+
+def migrate_scratch(url: str, *, to: str) -> None:
+    """Brings the tables of a scratch database to a schema revision.
+
+    Raises:
+        ConfigurationError: the role may not migrate.
+        DatabaseUnavailableError: Postgres does not answer.
+    """
+    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
+
+    engine = create_engine(driver_url(url), poolclass=NullPool, hide_parameters=True)
+    try:
+        with engine.begin() as connection:
+            upgrade(connection, to=to)
+    except DBAPIError as error:
+        if meaning_of(error) is Meaning.UNAVAILABLE:
+            raise unavailable(error, where=describe_url(url)) from error
+        why = f"the scratch database could not be migrated: {reason_of(error)}"
+        raise ConfigurationError(setting=SETTING, why=why) from error
+    finally:
+        engine.dispose()

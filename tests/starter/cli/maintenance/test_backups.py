@@ -1,0 +1,75 @@
+"""`mnestic backup`: what the commands print, and how they refuse."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Cli = Callable[..., Any]
+
+
+@pytest.fixture
+def backup(wired: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
+    """Runs a command on backups, in a folder of this test's, for a tenant with an entry."""
+    monkeypatch.setenv("MNESTIC_BACKUP_DIRECTORY", str(tmp_path / "backups"))
+    assert wired("memory", "add", "The ferry leaves at nine.", "--agent", "ada").code == 0
+
+    def run(*words: str) -> Any:
+        return wired("backup", *words)
+
+    return run
+
+
+def test_a_backup_is_made_listed_verified_and_restored(backup: Cli, wired: Cli) -> None:
+    made = backup("create", "--json").document
+    printed = backup("create", "--verify", "--keep", "1").out
+    (listed,) = backup("list", "--json").document["backups"]
+    table = backup("list").out
+    verified = backup("verify", listed["id"]).out
+    wired("memory", "add", "The ferry leaves at ten.", "--agent", "ada")
+
+    restored = backup("restore", listed["id"], "--replace")
+
+    entries = wired("memory", "list", "--agent", "ada", "--json").document["entries"]
+    assert made["tables"]["entry"] == 1
+    assert made["id"] != listed["id"]
+    assert made["verified_at"] is None
+    assert printed.startswith(
+        f"{listed['id']}: tenant {listed['tenant_id']}, {listed['rows']} rows of "
+    )
+    assert printed.endswith("KiB, verified.\n1 older backup removed.\n")
+    assert verified in printed
+    assert [line.split()[0] for line in table.splitlines()] == ["id", listed["id"]]
+    assert restored.out == (
+        f"Restored tenant {listed['tenant_id']} from {listed['id']}: {listed['rows']} rows; vector indexes built: 0.\n"
+    )
+    assert [entry["content"] for entry in entries] == ["The ferry leaves at nine."]
+
+
+def test_memory_that_is_there_is_replaced_only_when_it_is_meant(backup: Cli) -> None:
+    made = backup("create", "--json").document["id"]
+
+    error = backup("restore", made).error(code=2)
+
+    assert error.endswith("has memory, so nothing is restored; --replace replaces it")
+
+
+def test_without_a_folder_the_command_says_what_to_set(
+    backup: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("MNESTIC_BACKUP_DIRECTORY")
+
+    error = backup("list").error(code=2)
+    made = backup("create", "--directory", str(tmp_path / "elsewhere"), "--json").document
+
+    assert "MNESTIC_BACKUP_DIRECTORY: is not set" in error
+    assert (tmp_path / "elsewhere" / made["id"] / "manifest.json").exists()
+
+
+def test_a_backup_that_is_not_there_is_refused(backup: Cli, tmp_path: Path) -> None:
+    missing = backup("verify", "20260301T120000Z-00000000").error(code=2)
+    nothing = backup("list").out
+
+    assert f"in {tmp_path / 'backups'} 20260301T120000Z-00000000" in missing
+    assert nothing == "There are no backups.\n"

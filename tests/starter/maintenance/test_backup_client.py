@@ -1,0 +1,231 @@
+"""Backups: what is restored is what was there, of the tenant that is meant, and in one piece or not at all."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
+import psycopg
+import pytest
+
+from mnestic.memory.errors import (
+    ConfigurationError,
+    InvalidInputError,
+    MemoryExistsError,
+    NotFoundError,
+)
+from mnestic.starter.maintenance.backup_client import BackupClient
+from tests.activities.locks import until_held_up
+from tests.starter.maintenance.conftest import AWKWARD, NOON, Place, rows_of
+
+
+async def test_a_restored_tenant_has_the_rows_that_it_had(place: Place) -> None:
+    await place.fill()
+    before = place.rows()
+    backup = await place.backups().create()
+    await place.memory_of().add("Something new.")
+    await place.memory_of(agent="cleo").add("Somebody new.")
+    changed = place.rows()
+
+    restored = await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert changed != before
+    assert place.rows() == before
+    assert restored.rows == backup.manifest.rows == sum(t.count(b"\n") for t in before.values())
+    record = await place.memory_of().records.get("notes", "empty")
+    assert record.value == {"text": AWKWARD[2], "none": None}
+
+
+async def test_memory_goes_on_after_the_numbers_that_were_restored(
+    place: Place, new_database: Callable[[], AbstractContextManager[str]]
+) -> None:
+    await place.fill()
+    backup = await place.backups().create(all_tenants=True)
+
+    with new_database() as url:
+        there = place.at(url)
+        await there.backups().restore(backup.manifest.id, all_tenants=True)
+        same = rows_of(url, None) == place.rows(None)
+        added = await there.memory_of().add("The ferry leaves at ten.")
+        found = await there.memory_of().retrieve("When does the ferry leave?")
+
+    assert same
+    assert found.results[0].entry.id == added.id
+
+
+async def test_of_two_tenants_one_is_restored_and_the_other_stays(place: Place) -> None:
+    for tenant in ("ours", "ours-too", "theirs"):
+        await place.fill(tenant)
+    before = place.rows()
+    backup = await place.backups().create(all_tenants=True)
+    for tenant in ("ours", "theirs"):
+        await place.memory_of(tenant).add("Something new.")
+    others = {tenant: place.rows(tenant) for tenant in ("ours-too", "theirs")}
+
+    restored = await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert restored.tenants == ("ours",)
+    assert backup.manifest.tenants == ("ours", "ours-too", "theirs")
+    assert place.rows() == before
+    assert {tenant: place.rows(tenant) for tenant in others} == others
+
+
+async def test_a_target_with_memory_is_refused_and_one_that_was_only_read_is_empty(
+    place: Place,
+) -> None:
+    await place.fill()
+    before = place.rows()
+    of_all = await place.backups().create(all_tenants=True)
+    backup = await place.backups().create()
+    await place.memory_of("theirs").add("Ours is empty.")
+
+    with pytest.raises(MemoryExistsError, match=r"tenant ours has memory.*--replace"):
+        await place.backups().restore(backup.manifest.id)
+    with pytest.raises(MemoryExistsError, match="the database has memory"):
+        await place.backups().restore(of_all.manifest.id, all_tenants=True)
+    same = place.rows() == before
+    place.empty("ours")
+    await place.memory_of().retrieve("Where does Mara live?")  # which leaves an audit row
+    await place.backups().restore(backup.manifest.id)
+
+    assert same
+    assert place.rows() == before
+
+
+async def test_an_empty_tenant_is_backed_up_and_restored(place: Place) -> None:
+    backup = await place.backups().create()
+    verified = await place.backups().verify(backup.manifest.id)
+    await place.memory_of().add("Something new.")
+
+    restored = await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert (backup.manifest.rows, backup.manifest.tenants, restored.rows) == (0, (), 0)
+    assert verified.verified_at is not None
+    assert not any(place.rows().values())
+
+
+async def test_after_a_restore_the_same_process_answers_from_what_was_restored(
+    place: Place,
+) -> None:
+    """The revision that was cached comes again, with another memory."""
+    ada = place.memory_of()
+    await ada.add("The boiler was serviced in March.", at=NOON)
+    backup = await place.backups().create()
+    await ada.add("The ferry to Texel leaves at nine.", at=NOON)
+    answers = []
+
+    async def ask() -> None:
+        found = await ada.retrieve("When does the ferry leave?", asked_at=NOON, is_access=False)
+        answers.append([each.entry.content for each in found.results])
+
+    await ask()
+    await place.backups().restore(backup.manifest.id, replace=True)
+    await ask()
+    await place.backups().restore(backup.manifest.id, replace=True)
+    await ada.add("The ferry to Texel leaves at noon.", at=NOON)
+    await ask()
+
+    assert answers == [
+        ["The ferry to Texel leaves at nine."],
+        [],
+        ["The ferry to Texel leaves at noon."],
+    ]
+    assert place.memory.cache_counts().answers.hits == 0
+
+
+async def test_a_backup_is_of_one_moment_and_nobody_waits_for_it(place: Place) -> None:
+    await place.fill()
+    before = place.rows()
+    with psycopg.connect(place.url) as other:
+        other.execute("LOCK TABLE mnestic.working_memory IN ACCESS EXCLUSIVE MODE")
+        backing_up = asyncio.create_task(place.backups().create())
+        await until_held_up(place.url)
+        await place.memory_of().add("Written in the middle of the backup.")
+
+    backup = await backing_up
+    await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert place.rows() == before
+
+
+async def test_the_topics_forgotten_since_are_counted_as_they_are_back(place: Place) -> None:
+    await place.fill()
+    backup = await place.backups().create()
+    place.run(
+        "INSERT INTO mnestic.forgetting (tenant_id, agent_id, id, actor, requested_at, finished_at)"
+        " VALUES ('ours', 'ada', 'f', 'test', now(), now()), ('theirs', 'ada', 'f', 'test', now(), now())"
+    )
+
+    restored = await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert restored.forgotten_since == 1
+
+
+async def test_backups_of_others_are_not_found(place: Place) -> None:
+    await place.fill("theirs")
+    theirs = await place.backups("theirs").create()
+    of_all = await place.backups().create(all_tenants=True)
+
+    assert await place.backups().list() == ()
+    assert await place.backups().list(all_tenants=True) == (of_all, theirs)
+    assert await place.backups("theirs").list() == (of_all, theirs)
+    for call in (place.backups().verify, place.backups().restore):
+        for backup in (theirs, of_all):
+            with pytest.raises(NotFoundError, match="no backup of tenant ours"):
+                await call(backup.manifest.id)
+    with pytest.raises(InvalidInputError, match=r"of one tenant.*leave out --all-tenants"):
+        await place.backups().restore(theirs.manifest.id, all_tenants=True)
+
+
+@pytest.mark.parametrize("name", ["", "../ours", "20260301T120000Z-0123456g", "x" * 5000])
+async def test_what_can_be_no_backup_is_refused(place: Place, name: str) -> None:
+    with pytest.raises(InvalidInputError, match="backup"):
+        await place.backups().restore(name)
+    with pytest.raises(InvalidInputError, match="backup"):
+        await place.backups().verify(name)
+    with pytest.raises(NotFoundError, match="no backup of tenant ours in"):
+        await place.backups().verify("20260301T120000Z-01234567")
+    assert await place.backups().list() == ()
+
+
+async def test_another_attempt_of_a_run_makes_no_second_backup(place: Place) -> None:
+    name = "20260301T120000Z-01234567"
+    first = await place.backups().create(backup_id=name)
+    await place.memory_of().add("Something new.")
+
+    again = await place.backups().create(backup_id=name)
+
+    assert again == first
+    assert await place.backups().list() == (first,)
+
+
+async def test_the_newest_and_the_newest_verified_remain(place: Place) -> None:
+    backups = place.backups()
+    made = [(await backups.create()).manifest.id for _ in range(4)]
+    other = await place.backups("theirs").create()
+    of_all = await backups.create(all_tenants=True)
+    for name in made[:2]:
+        await backups.verify(name)
+
+    removed = await backups.prune(keep=1)
+
+    left = {one.manifest.id for one in await backups.list(all_tenants=True)}
+    assert removed == 2
+    assert left == {made[1], made[3], other.manifest.id, of_all.manifest.id}
+    with pytest.raises(InvalidInputError, match="keep: is 0"):
+        await backups.prune(keep=0)
+
+
+async def test_without_a_folder_it_says_what_to_set(place: Place) -> None:
+    with pytest.raises(ConfigurationError, match="MNESTIC_BACKUP_DIRECTORY: is not set"):
+        BackupClient(place.url, None, tenant_id="ours")
+
+
+async def test_a_folder_is_for_its_owner_alone(place: Place) -> None:
+    backup = await place.backups().create()
+
+    modes = {
+        path.stat().st_mode & 0o077 for path in (place.folder, place.folder / backup.manifest.id)
+    }
+
+    assert backup.manifest.tables
+    assert modes == {0}
