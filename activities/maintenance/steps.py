@@ -9,13 +9,14 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
 from mnestic.memory.maintenance.removal_guard import find_excess
 from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.operations import Operation
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, Id
 
 BATCH = 200  # agents of one activity
@@ -41,9 +42,17 @@ class MaintenanceStep(BaseModel):
         """Who does it, for the audit log."""
         return f"maintenance/{self.kind}"
 
+    @property
+    def run(self) -> str:
+        """How the run is named, by which what it has done is found."""
+        return f"{self.actor}/{self.scheduled_at.isoformat()}"
+
 
 class StepResult(BaseModel):
-    """What was done, by name. `after` is the last agent of the batch, or None if it was the last batch."""
+    """What was done, by name. `after` is the last agent of the batch, or None if it was the last batch.
+
+    It was a `dry_run` also if nobody has switched this kind of maintenance on.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -51,6 +60,7 @@ class StepResult(BaseModel):
     counts: dict[str, int] = {}
     problems: tuple[str, ...] = ()
     after: str | None = None
+    dry_run: bool = False
 
 
 class MaintenanceFinished(BaseModel):
@@ -79,6 +89,9 @@ class MaintenanceActivities:
             progress = _Progress(_last_attempt() or StepResult(after=params.after))
             batch = await self._batch(params, after=progress.done.after)
             policy = await self._policy(params)
+            if policy.is_off(params.kind):
+                params = params.model_copy(update={"dry_run": True})
+                progress.note_off(params)
             async with heartbeats(progress.dump):
                 for agent_id in batch:
                     progress.add(agent_id, await self._maintain(params, agent_id, policy=policy))
@@ -131,8 +144,7 @@ class MaintenanceActivities:
 
         If more would be removed than the policy allows, nothing changes, and that is the problem of the result.
         """
-        key = f"maintenance/{params.kind}/{params.scheduled_at.isoformat()}/{agent_id}"
-        operation = Operation(key=key, name="maintenance")
+        operation = Operation(key=f"{params.run}/{agent_id}", name="maintenance")
         request = operation.request_hash(params.kind)
         async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
@@ -141,19 +153,29 @@ class MaintenanceActivities:
                 return StepResult(counts=stored)
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
-            counts = +await maintain_nightly(transaction, now=now)
+            counts = +await self._counts(transaction, params, policy=policy)
             after = await transaction.maintenance.count_active(now)
             excess = find_excess(
                 agent_id, kind=params.kind, before=before, after=after, policy=policy
             )
             if excess is not None and not params.allow_removals:
                 transaction.discard()
-                return StepResult(counts={"agents_stopped": 1}, problems=(excess,))
+                would = counts if params.dry_run else Counter[str]()
+                return StepResult(counts=would + Counter(agents_stopped=1), problems=(excess,))
             if params.dry_run or not counts:
                 transaction.discard()
             else:
                 await transaction.complete(operation, counts)
             return StepResult(counts=counts)
+
+    async def _counts(
+        self, transaction: Transaction, params: MaintenanceStep, *, policy: MaintenancePolicy
+    ) -> Counter[str]:
+        """Does the work of a kind for the agent of a transaction; returns the counts of the report."""
+        now = params.scheduled_at
+        if params.kind == "cleanup":
+            return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
+        return await maintain_nightly(transaction, now=now)
 
 
 class _Progress:
@@ -169,7 +191,16 @@ class _Progress:
             counts=dict(Counter(self.done.counts) + Counter(result.counts)),
             problems=(*self.done.problems, *result.problems),
             after=agent_id,
+            dry_run=self.done.dry_run,
         )
+
+    def note_off(self, params: MaintenanceStep) -> None:
+        """Says why this is a dry run, in the first batch of the run."""
+        remedy = f"`mnestic maintenance policy set {params.kind}.enabled true`"
+        why = f"{params.kind} is off, so nothing was changed; to switch it on, run {remedy}"
+        is_said = params.after is not None or why in self.done.problems
+        problems = self.done.problems if is_said else (*self.done.problems, why)
+        self.done = self.done.model_copy(update={"dry_run": True, "problems": problems})
 
     def dump(self) -> Any:
         """What the heartbeat carries."""

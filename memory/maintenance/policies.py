@@ -11,7 +11,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.validation import Share, problem_of
 
-MaintenanceKind = Literal["nightly"]
+MaintenanceKind = Literal["nightly", "cleanup"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
 SETTING = "maintenance"
 """The name under which a tenant's policy is stored, among the settings of no agent."""
@@ -56,6 +56,34 @@ class NightlyPolicy(DeferredModel):
     times: ScheduleTimes = ScheduleTimes(hour=3)
 
 
+class CleanupPolicy(DeferredModel):
+    """Of the daily cleanup: which entries of messages are archived, and which archived ones are deleted.
+
+    An entry is *archived* if it is less important than `min_importance_threshold` and neither said nor accessed within
+    `archive_old_entries_days`. If an agent then still has more than `max_entries`, the least important of the others are
+    archived too, of equally important ones those first that were not used for the longest time.
+
+    An archived entry is *deleted* if a cleanup has archived it, it is less important than `min_importance_threshold`, was said
+    more than `max_age_days` ago, and was neither accessed nor archived within `delete_unaccessed_days`. So nothing is
+    deleted that could not be restored for so long.
+
+    Neither happens to critical entries, to what a waiting job refers to, to messages that are still to be learned from, nor to a
+    correction while the entry that it corrects is there.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    enabled: bool = Field(
+        False, description="Whether runs change anything; if not, they are dry runs"
+    )
+    times: ScheduleTimes = ScheduleTimes(hour=5)
+    min_importance_threshold: float = Field(0.3, ge=0, le=1)
+    max_age_days: int = Field(90, ge=1, le=36_500)
+    max_entries: int = Field(10_000, ge=1, le=1_000_000_000, description="Of one agent")
+    delete_unaccessed_days: int = Field(30, ge=1, le=36_500)
+    archive_old_entries_days: int = Field(60, ge=1, le=36_500)
+
+
 class MaintenancePolicy(DeferredModel):
     """The maintenance policy of a tenant."""
 
@@ -69,11 +97,16 @@ class MaintenancePolicy(DeferredModel):
         10, ge=0, description="So many facts and entries of an agent a run may always remove"
     )
     nightly: NightlyPolicy = NightlyPolicy()
+    cleanup: CleanupPolicy = CleanupPolicy()
 
     def times(self, kind: MaintenanceKind) -> ScheduleTimes:
         """When a kind runs."""
-        policy: NightlyPolicy = getattr(self, kind)
+        policy: NightlyPolicy | CleanupPolicy = getattr(self, kind)
         return policy.times
+
+    def is_off(self, kind: MaintenanceKind) -> bool:
+        """Whether all runs of a kind are dry runs, since nobody has switched it on."""
+        return kind == "cleanup" and not self.cleanup.enabled
 
 
 def policy_of(stored: Mapping[str, Any]) -> MaintenancePolicy:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
-    from mnestic.memory.maintenance.policies import MaintenanceKind
+    from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport
+
+
+class CleanupChoice(NamedTuple):
+    """The ids of entries to archive, by why, and of archived ones to delete."""
+
+    unimportant: tuple[str, ...]
+    over_limit: tuple[str, ...]
+    deleted: tuple[str, ...]
 
 
 class MaintenanceStore(Protocol):
@@ -25,6 +33,10 @@ class MaintenanceStore(Protocol):
 
     async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
         """The ids of entries that have expired."""
+        ...
+
+    async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:
+        """The entries that a cleanup archives or deletes at a moment, as the policy says."""
         ...
 
     async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:

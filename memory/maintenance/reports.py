@@ -10,6 +10,8 @@ COUNTS = {
     "records_expired": "long-term records removed, since their time was over",
     "entries_expired": "entries removed, since their time was over",
     "importance_changed": "entries whose importance is another",
+    "archived": "entries moved to the archive",
+    "deleted": "archived entries deleted for good",
     "agents_stopped": "agents left as they were, since too much of their memory would be removed",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",

@@ -47,7 +47,7 @@ class Maintenance:
                 break
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(params)
-        if params.agent_id is None and not params.dry_run:
+        if params.kind == "nightly" and params.agent_id is None and not params.dry_run:
             step = _step(params)
             result = await run_activity(
                 MaintenanceActivities.index, step, timeout=_STEP, heartbeat=_LOST
@@ -87,6 +87,7 @@ def _with_result(params: MaintenanceRequest, result: StepResult) -> tuple[Mainte
     counted = params.model_copy(
         update={
             "after": result.after,
+            "dry_run": params.dry_run or result.dry_run,
             "agents": params.agents + result.agents,
             "counts": dict(Counter(params.counts) + Counter(result.counts)),
             "problems": (*params.problems, *result.problems)[:_MOST_PROBLEMS],

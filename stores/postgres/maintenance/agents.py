@@ -4,6 +4,8 @@ import json
 from datetime import datetime
 
 from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.maintenance.policies import CleanupPolicy
+from mnestic.memory.maintenance.ports import CleanupChoice
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -30,6 +32,7 @@ SELECT (SELECT count(*) FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
 """)
+_CHOOSE_CLEANUP = read_query("choose_cleanup")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 
 
@@ -57,6 +60,13 @@ class PostgresMaintenanceStore:
         query = _EXPIRED_ENTRIES.bind({**self._unit.owner, "now": now, "limit": limit})
         (rows,) = await self._unit.rows_of(query)
         return tuple(row.id for row in rows)
+
+    async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:
+        """See the port."""
+        limits = policy.model_dump(exclude={"enabled", "times"})
+        values = {**self._unit.owner, **limits, "now": now}
+        ((row,),) = await self._unit.rows_of(_CHOOSE_CLEANUP.bind(values))
+        return CleanupChoice(*(tuple(ids) for ids in row))
 
     async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
         """See the port."""

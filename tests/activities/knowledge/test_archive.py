@@ -17,6 +17,8 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.knowledge.entry_index import ENTRY
+from mnestic.stores.postgres.queries import read_query
 from tests.activities.learning_models import Steps
 
 Learn = Callable[..., Awaitable[None]]
@@ -191,3 +193,11 @@ async def test_archived_entries_are_listed_by_pages_and_by_the_beginning_of_thei
     assert [one.entry.id for one in (*first, *rest)] == [entry.id for entry in reversed(entries)]
     assert end is None
     assert await ada.entries.find_archived_ids(entries[0].id[:8]) == (entries[0].id,)
+
+
+def test_every_column_of_an_entry_is_restored() -> None:
+    columns = {column.name for column in ENTRY.c} - {"number", "lexemes"}
+
+    insert = read_query("restore_entries").text.partition("RETURNING id, number")[0]
+
+    assert {name for name in columns if f"e.{name}" not in insert} == {"tenant_id", "agent_id"}

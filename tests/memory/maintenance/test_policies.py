@@ -40,3 +40,27 @@ def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any,
 def test_a_stored_policy_that_cannot_be_is_reported() -> None:
     with pytest.raises(StoredValueError, match=r"nightly\.times\.hour"):
         policy_of({"maintenance": {"nightly": {"times": {"hour": 99}}}})
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("cleanup.min_importance_threshold", 1.1),
+        ("cleanup.max_age_days", 0),
+        ("cleanup.max_entries", 0),
+        ("cleanup.delete_unaccessed_days", -1),
+        ("cleanup.archive_old_entries_days", "soon"),
+        ("cleanup.enabled", "perhaps"),
+    ],
+)
+def test_limits_of_the_cleanup_are_bounded(path: str, value: Any) -> None:
+    with pytest.raises(InvalidInputError, match=rf"{path}.*(should|valid)"):
+        changed_policy(MaintenancePolicy(), path, value)
+
+
+def test_the_cleanup_is_off_until_it_is_switched_on() -> None:
+    policy = MaintenancePolicy()
+
+    assert policy.is_off("cleanup")
+    assert not policy.is_off("nightly")
+    assert not changed_policy(policy, "cleanup.enabled", value=True).is_off("cleanup")

@@ -50,10 +50,22 @@ async def test_a_run_by_hand_reports_and_its_report_stays(
 
 
 @pytest.mark.usefixtures("maintained")
+async def test_a_cleanup_is_a_dry_run_until_it_is_switched_on(client: MnesticClient) -> None:
+    await client.memory("ada").add("Nice weather.", at=datetime.now(UTC) - timedelta(days=99))
+
+    off = await (await client.maintenance.start("cleanup")).result()
+    await client.maintenance.set_policy("cleanup.enabled", value=True)
+    on = await (await client.maintenance.start("cleanup")).result()
+
+    assert (off.dry_run, len(off.problems)) == (True, 1)
+    assert (on.dry_run, on.problems) == (False, ())
+
+
+@pytest.mark.usefixtures("maintained")
 async def test_the_schedule_fires_and_stays_paused_when_a_worker_starts_again(
     client: MnesticClient, memory: Memory, settings: Settings, until: Until
 ) -> None:
-    (schedule,) = await client.maintenance.list_schedules()
+    schedule, *_ = await client.maintenance.list_schedules()
     handle = client.temporal.get_schedule_handle(
         maintenance_workflow_id(settings.tenant_id, "nightly")
     )
@@ -63,7 +75,7 @@ async def test_the_schedule_fires_and_stays_paused_when_a_worker_starts_again(
 
     await create_schedules(memory, client.temporal, settings)
 
-    (paused,) = await client.maintenance.list_schedules()
+    paused, *_ = await client.maintenance.list_schedules()
     assert (schedule.state, schedule.last_run_at) == ("active", None)
     assert schedule.next_run_at is not None
     assert reports[0].scheduled_at <= reports[0].started_at
@@ -80,7 +92,7 @@ async def test_a_changed_policy_moves_the_schedule_which_stays_paused(
     policy = await client.maintenance.set_policy("nightly.times.hour", 17)
     await client.maintenance.set_policy("nightly.times.jitter", "PT0S")
 
-    (schedule,) = await client.maintenance.list_schedules()
+    schedule, *_ = await client.maintenance.list_schedules()
     assert policy.nightly.times.hour == 17
     assert (await client.maintenance.policy()).nightly.times.jitter == timedelta(0)
     assert schedule.state == "paused"

@@ -1,0 +1,265 @@
+"""The daily cleanup: what it archives and deletes, what it never touches, and that it does nothing until it is switched on."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.memory.jobs.snapshots import SnapshotParts
+from mnestic.memory.jobs.waits import JobWait, ResumptionContext
+from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.maintenance.policies import MaintenancePolicy
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import Scope
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Steps
+
+START = datetime(2030, 1, 1, 12, tzinfo=UTC)
+Clean = Callable[..., Any]
+
+
+def days(number: float) -> timedelta:
+    return timedelta(days=number)
+
+
+@pytest.fixture
+def clean(memory: Memory, settings: Settings) -> Clean:
+    """Runs the cleanup of the tenant so many days after the start, with changes to its policy; it is switched on."""
+
+    async def index(_: str) -> tuple[int, int]:
+        raise AssertionError("nobody asks")
+
+    activities = MaintenanceActivities(memory, index_vectors=index)
+    learning = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = Steps(learning, settings)
+
+    async def step(
+        after: float,
+        *,
+        dry_run: bool = False,
+        share: float = 1,
+        learn: bool = True,
+        **policy: Any,
+    ) -> StepResult:
+        changes = {"largest_removal_share": share, "cleanup": {"enabled": True} | policy}
+        MaintenancePolicy.model_validate(changes)
+        if learn:
+            await steps.extract()
+            await steps.learn()
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
+        ) as transaction:
+            await transaction.settings.put("maintenance", changes)
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id,
+            kind="cleanup",
+            scheduled_at=START + days(after),
+            dry_run=dry_run,
+        )
+        result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
+        return result
+
+    return step
+
+
+async def say(ada: MemoryClient, content: str, *, after: float = 0, **fields: Any) -> Entry:
+    """An entry of little importance: small talk, as soon as it is no longer recent."""
+    fields = {"entry_type": "interaction", "at": START + days(after)} | fields
+    return await ada.add(content, **fields)
+
+
+async def live(ada: MemoryClient) -> set[str]:
+    entries, _ = await ada.entries.list(EntryQuery(), limit=1000)
+    return {entry.content for entry in entries}
+
+
+async def archived(ada: MemoryClient) -> dict[str, str]:
+    page, _ = await ada.entries.list_archived(limit=1000)
+    return {one.entry.content: one.mark.reason for one in page}
+
+
+async def test_what_is_of_little_importance_is_archived_after_60_days_and_deleted_after_90(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await say(ada, "Nice weather.")
+    await say(ada, "The pump needs oil.", entry_type="insight")
+
+    before = await clean(59.9)
+    assert (before.counts.get("archived"), await archived(ada)) == (None, {})
+    assert (await clean(60)).counts["archived"] == 1
+    assert await archived(ada) == {"Nice weather.": "unimportant"}
+    assert "deleted" not in (await clean(89.9)).counts
+    last = await clean(90)
+
+    assert last.counts["deleted"] == 1
+    assert await archived(ada) == {}
+    assert await live(ada) == {"The pump needs oil."}
+
+
+async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    entry = await say(ada, "Nice weather.")
+
+    assert "deleted" not in (await clean(400)).counts
+    assert "deleted" not in (await clean(429)).counts
+    assert await archived(ada) == {"Nice weather.": "unimportant"}
+    await ada.entries.restore(entry.id)
+    assert (await clean(430)).counts["archived"] == 1
+    assert (await clean(460)).counts["deleted"] == 1
+
+
+async def test_what_was_accessed_since_stays(
+    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
+) -> None:
+    now = datetime.now(UTC)
+    entry = await say(ada, "Nice weather.", at=now - days(100))
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.accesses.count({entry.id: 1})
+
+    done = await clean((now - START) / days(1))
+
+    assert "archived" not in done.counts
+    assert await live(ada) == {"Nice weather."}
+
+
+async def test_of_more_than_the_limit_the_least_important_are_archived(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    for number in range(3):
+        await say(ada, f"Hello {number}.", after=number)
+    await say(ada, "The pump needs oil.", entry_type="insight")
+    await say(ada, "Never touch the red pipe.", critical=True)
+
+    done = await clean(10, max_entries=3)
+
+    assert done.counts["archived"] == 2
+    assert await archived(ada) == {"Hello 0.": "over_limit", "Hello 1.": "over_limit"}
+    assert (await clean(10.1, max_entries=3)).counts == {}
+
+
+async def test_critical_entries_never_go_however_many_there_are(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    for number in range(4):
+        await say(ada, f"Pipe {number} is hot.", critical=True)
+
+    done = await clean(1000, max_entries=1, min_importance_threshold=1)
+
+    assert "archived" not in done.counts
+    assert len(await live(ada)) == 4
+
+
+async def test_a_correction_stays_as_long_as_what_it_corrects(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    wrong = await say(ada, "The pump is blue.", critical=True)
+    await say(ada, "The pump is green.", entry_type="correction", parent=wrong.id)
+
+    kept = await clean(1000, max_entries=1)
+    await ada.entries.change(wrong.id, critical=False)
+    both = await clean(1001, max_entries=1)
+    await clean(1002, max_entries=1, min_importance_threshold=0.5)
+
+    assert "archived" not in kept.counts
+    assert both.counts["archived"] == 1
+    assert await archived(ada) == {
+        "The pump is blue.": "unimportant",
+        "The pump is green.": "unimportant",
+    }
+
+
+async def test_what_a_waiting_job_refers_to_stays_and_goes_once_it_has_ended(
+    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
+) -> None:
+    cited = await say(ada, "The cat is called Tom.")
+    await say(ada, "We speak in the job's session.", session_id="s1")
+    await say(ada, "Nice weather.")
+    fact = (await ada.facts.add("Mara", "likes", "tea"))[0].fact
+    begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
+    async with memory.transaction(**begun) as transaction:
+        working = WorkingMemory().with_variables({"seen": [cited.id, fact.id]})
+        snapshot = await transaction.snapshots.put(
+            "n1",
+            SnapshotParts(working=working.document(), snapshot_at=START),
+            job_id="j1",
+        )
+        wait = JobWait(
+            wait_id="j1/w1",
+            job_id="j1",
+            scope=Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1"),
+            key="k",
+            state="waiting",
+            policy="rebase",
+            snapshot_id=snapshot.id,
+            context=ResumptionContext(cursor_node="k", plan_decision_id="p"),
+            deadline=START + days(1000),
+            opened_at=START,
+        )
+        await transaction.waits.open(wait)
+
+    first = await clean(100)
+    assert await archived(ada) == {"Nice weather.": "unimportant"}
+    async with memory.transaction(**begun) as transaction:
+        await transaction.waits.cancel_open("j1")
+    second = await clean(101)
+
+    assert (first.counts["archived"], second.counts["archived"]) == (1, 2)
+    assert await live(ada) == set()
+
+
+async def test_a_message_that_is_still_to_be_learned_from_stays(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await say(ada, "Nice weather.")
+
+    assert "archived" not in (await clean(100, learn=False)).counts
+    assert (await clean(100.1)).counts["archived"] == 1
+
+
+async def test_until_it_is_switched_on_a_run_is_a_dry_run_that_says_what_would_go(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await say(ada, "Nice weather.")
+
+    off = await clean(100, enabled=False)
+
+    assert (off.dry_run, off.counts["archived"]) == (True, 1)
+    (why,) = off.problems
+    assert "cleanup is off" in why
+    assert "policy set cleanup.enabled true" in why
+    assert await live(ada) == {"Nice weather."}
+    assert (await clean(100)).counts == off.counts
+
+
+async def test_a_run_that_is_repeated_does_everything_once(ada: MemoryClient, clean: Clean) -> None:
+    await say(ada, "Nice weather.")
+    first = await clean(100)
+    await say(ada, "Nice weather again.")
+
+    again = await clean(100)
+
+    assert again == first
+    assert await live(ada) == {"Nice weather again."}
+
+
+async def test_a_dry_run_counts_what_the_guard_would_stop(ada: MemoryClient, clean: Clean) -> None:
+    for number in range(12):
+        await say(ada, f"Hello {number}.")
+
+    dry = await clean(100, share=0.2, dry_run=True)
+    real = await clean(100, share=0.2)
+
+    assert (dry.counts["archived"], dry.counts["agents_stopped"]) == (12, 1)
+    assert real.counts == {"agents_stopped": 1}
+    assert len(await live(ada)) == 12
