@@ -64,17 +64,10 @@ class DateMention:
     def is_yearly(self) -> bool:
         """Whether it comes every year, and it is not named of which."""
         kind, groups = self.kind, self.groups
-        has_year = (
-            f"{kind}_year" in groups
-            or f"{kind}_turn" in groups
-            or (kind != "part" and f"{kind}_which" in groups)
-            or self.within is not None
-        )
-        return (
-            kind in _YEARLY
-            and not has_year
-            and groups.get(f"{kind}_month", "may") in date_words().months
-        )
+        named = {f"{kind}_year", f"{kind}_turn", f"{kind}_which"} - {"part_which"}
+        is_open = groups.keys().isdisjoint(named) and self.within is None
+        is_of_month = groups.get(f"{kind}_month", "may") in date_words().months
+        return kind in _YEARLY and is_open and is_of_month
 
     def resolve(self, at: datetime, tense: Tense) -> Period | None:
         """Which time it is; None for one that the calendar does not have.
