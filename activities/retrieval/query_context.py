@@ -236,8 +236,7 @@ async def parse_query(
 def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) -> ParsedQuery:
     query, question = context.query, context.question
     keys = possible_names(question.words)
-    named = without_names(question.words, known.names)  # names do not count as words
-    named = with_origins(named, question.words)
+    named = with_origins(without_names(question.words, known.names), question.words)
     names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
     names = with_own_relative(names, known)
     references = find_possessive_references(question.words)
@@ -285,6 +284,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             period=known.period or question.period,
             is_question=question.is_question,
             asks_for_time=question.asks_for_time,
+            polarity=question.polarity,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
             or (
                 bool(related)

@@ -44,6 +44,7 @@ class DefaultPredicates(NamedTuple):
     states: frozenset[str]
     without_place: frozenset[str]
     past: Mapping[str, str]
+    opposites: Mapping[str, tuple[str, ...]]
 
 
 class _Defaults(DeferredModel):
@@ -53,6 +54,7 @@ class _Defaults(DeferredModel):
     multi: dict[Category, list[str]]
     without_place: frozenset[str]
     past: dict[str, str]
+    opposites: dict[str, tuple[str, ...]]
 
 
 def check_predicate(name: str) -> str:
@@ -97,4 +99,5 @@ def default_predicates() -> DefaultPredicates:
         ),
         without_place=defaults.without_place,
         past=defaults.past,
+        opposites=defaults.opposites,
     )

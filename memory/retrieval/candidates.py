@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.polarity import QuestionPolarity
 from mnestic.memory.retrieval.queries import Mode
 
 Made = TypeVar("Made")
@@ -159,6 +160,7 @@ class RankingQuery:
     was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
     entry with the same answers. `includes_past`: superseded entries count too.
     A message that is dated after `present_until` is of no present.
+    `polarity`: it asks for what somebody does, or does not do.
     `stems` are its content words, with names, and `predicates` what it asks for. `asks_for_earlier`: for what was so before.
     """
 
@@ -176,4 +178,5 @@ class RankingQuery:
     present_until: datetime | None = None
     stems: AbstractSet[str] = frozenset()
     predicates: AbstractSet[str] = frozenset()
+    polarity: QuestionPolarity | None = None
     mode: Mode = "hybrid"

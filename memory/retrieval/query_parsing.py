@@ -17,7 +17,7 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.language.polarity import without_negation
+from mnestic.memory.language.polarity import QuestionPolarity, polarity_of, without_negation
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
 from mnestic.memory.retrieval.query_periods import find_periods
@@ -56,7 +56,7 @@ class QueryWords(NamedTuple):
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
     for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
-    numbered names.
+    numbered names. `polarity`: it asks for what somebody does, or does not do.
     """
 
     words: tuple[QueryWord, ...]
@@ -67,6 +67,7 @@ class QueryWords(NamedTuple):
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
     exact_terms: ExactTerms = ExactTerms()
+    polarity: QuestionPolarity | None = None
 
 
 class NameMatch(NamedTuple):
@@ -100,6 +101,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,
+        polarity=polarity_of(text),
     )
 
 

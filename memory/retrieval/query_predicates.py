@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 
@@ -21,6 +22,7 @@ from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
 
 _LIKING = "enjoy"
+_NEGATIONS = frozenset({"not", "never"})  # as words of a query
 _PAST = 0.8  # the weight with which words of a present predicate ask for the past one
 _FILE = Path(__file__).with_name("predicate_words.yaml")
 
@@ -47,7 +49,14 @@ def query_predicates(
     for past, present in default_predicates().past.items():
         if 0 < found.get(past, 0) <= found.get(present, 0):
             found[past] *= _PAST
-    return found
+    return found if _NEGATIONS.isdisjoint(words) else dict(_opposites(found))
+
+
+def _opposites(found: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """The predicates that a query with *not* asks for, instead of those that its words ask for."""
+    opposites = default_predicates().opposites
+    for name, share in sorted(found.items(), key=itemgetter(1)):
+        yield from ((other, share) for other in opposites.get(name, (name,)))
 
 
 def named_predicates(words: Sequence[str]) -> frozenset[str]:

@@ -90,6 +90,7 @@ def rank(
     signals |= {"supersession": boost}
     total = total + boost
     score = _scores(scores, total, evidence=evidence, edges=edges)
+    score = score * np.where(boost > 0, 1.0, scores.polarity_discount)
     if query.period is None:
         score = score * np.where(is_ahead(candidates, query), _AHEAD_DISCOUNT, 1.0)
     share = _shares(evidence, least=scores.min_evidence)

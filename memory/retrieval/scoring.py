@@ -12,6 +12,7 @@ import numpy as np
 
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.polarity import contradicts
 from mnestic.memory.retrieval.candidates import (
     CONCERNS,
     Candidates,
@@ -41,6 +42,7 @@ _IDENTIFIED = 0.85  # the least lexical score of an entry with an identifier of 
 _OTHER_IDENTITY = (
     0.3  # of the signals, and of the score, for an entry with another identifier in its place
 )
+_CONTRARY = 0.3  # likewise for one that says only the contrary of what the query asks for
 _UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person or identifier
 _PERIOD_NEEDS = (
     0.5  # of words and meaning, from which an entry of the period counts in full as such
@@ -111,15 +113,25 @@ class SignalScores:
         shares["open"] = others if self.query.names else 1.0
         shares["apart"] = others
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
-        share = share * self.identity_discount
-        return np.where(
-            self.concern["other"] & ~self.rows["is_turn"], others**2 * self.identity_discount, share
-        )
+        share = np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
+        return share * self.identity_discount * self.polarity_discount
 
     @cached_property
     def identity_discount(self) -> Values:
         """The factor of each entry: less than 1 if it has another identifier in the place of one in the query."""
         return np.where(self.rows["identity"] == OTHER, _OTHER_IDENTITY, 1.0)
+
+    @cached_property
+    def polarity_discount(self) -> Values:
+        """The factor of each entry: less than 1 if it says only the contrary of what the query asks for."""
+        discount = np.ones(len(self.rows))
+        if (polarity := self.query.polarity) is not None:
+            matching = (self.own > 0) | (self._fact_match > 0)
+            for place in np.flatnonzero(matching).tolist():
+                text = self._candidates.texts[place]
+                if contradicts(text.passage or text.content, polarity):
+                    discount[place] = _CONTRARY
+        return discount
 
     @cached_property
     def _is_uncertain(self) -> bool:
