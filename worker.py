@@ -292,7 +292,11 @@ async def run_worker(settings: Settings) -> None:
         maintenance = make_maintenance_worker(
             client,
             settings,
-            activities=maintenance_activities(memory, admin_url=admin_url.get_secret_value()),
+            activities=maintenance_activities(
+                memory,
+                admin_url=admin_url.get_secret_value(),
+                backup_directory=settings.backup_directory,
+            ),
             deployment_config=_deployment(settings),
         )
         await create_schedules(memory, client, settings)

@@ -4,17 +4,21 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities
-from mnestic.memory.maintenance.policies import policy_of
+from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, policy_of
+from mnestic.memory.maintenance.ports import BackupStore
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import EVERY_AGENT
+from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -23,15 +27,21 @@ _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.maintenance")
 
 
-def maintenance_activities(memory: Memory, *, admin_url: str) -> list[Callable[..., Any]]:
-    """The activities of maintenance; vector indexes are built as the owner of the tables."""
+def maintenance_activities(
+    memory: Memory, *, admin_url: str, backup_directory: Path | None = None
+) -> list[Callable[..., Any]]:
+    """The activities of maintenance; the owner of the tables builds vector indexes and backs up."""
 
     async def index(tenant_id: str) -> tuple[int, int]:
         indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id)
         return len(indexed.built), indexed.dropped
 
+    def backups_of(tenant_id: str) -> BackupStore:
+        return BackupClient(admin_url, backup_directory, tenant_id=tenant_id)
+
     maintenance = MaintenanceActivities(memory, index_vectors=index)
-    return [maintenance.maintain, maintenance.index, maintenance.finish]
+    backups = BackupActivities(memory, open_backups=backups_of)
+    return [maintenance.maintain, maintenance.index, maintenance.finish, backups.back_up]
 
 
 def make_maintenance_worker(
@@ -50,7 +60,7 @@ def make_maintenance_worker(
 
 
 async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:
-    """Creates the Schedules of maintenance that the tenant lacks."""
+    """Creates the Schedules of maintenance that the tenant lacks; that of backups once there is a folder for them."""
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id=EVERY_AGENT, actor="worker", write=False
     ) as transaction:
@@ -59,6 +69,8 @@ async def create_schedules(memory: Memory, client: Client, settings: Settings) -
         client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
     )
     try:
-        await schedules.create(policy)
+        without = set() if settings.backup_directory else {"backup"}
+        kinds = [kind for kind in MAINTENANCE_KINDS if kind not in without]
+        await schedules.create(policy, kinds=kinds)
     except RPCError as error:  # jobs go on without; the next start tries again
         log.warning("maintenance is not scheduled", extra={"why": error.message})

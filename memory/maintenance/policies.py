@@ -11,7 +11,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.validation import Share, problem_of
 
-MaintenanceKind = Literal["nightly", "cleanup"]
+MaintenanceKind = Literal["nightly", "cleanup", "backup"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
 SETTING = "maintenance"
 """The name under which a tenant's policy is stored, among the settings of no agent."""
@@ -84,6 +84,18 @@ class CleanupPolicy(DeferredModel):
     archive_old_entries_days: int = Field(60, ge=1, le=36_500)
 
 
+class BackupPolicy(DeferredModel):
+    """Of each backup: whether it is verified, and how many remain. Workers need a folder for them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    times: ScheduleTimes = ScheduleTimes(hour=2)
+    keep: int = Field(
+        7, ge=1, le=10_000, description="So many remain, and the newest that was verified"
+    )
+    verify: bool = Field(True, description="Whether it is restored into a scratch database")
+
+
 class MaintenancePolicy(DeferredModel):
     """The maintenance policy of a tenant."""
 
@@ -98,10 +110,11 @@ class MaintenancePolicy(DeferredModel):
     )
     nightly: NightlyPolicy = NightlyPolicy()
     cleanup: CleanupPolicy = CleanupPolicy()
+    backup: BackupPolicy = BackupPolicy()
 
     def times(self, kind: MaintenanceKind) -> ScheduleTimes:
         """When a kind runs."""
-        policy: NightlyPolicy | CleanupPolicy = getattr(self, kind)
+        policy: NightlyPolicy | CleanupPolicy | BackupPolicy = getattr(self, kind)
         return policy.times
 
     def is_off(self, kind: MaintenanceKind) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
+    from mnestic.memory.maintenance.backups import Backup
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport
@@ -58,4 +59,24 @@ class MaintenanceReportStore(Protocol):
         self, kind: MaintenanceKind | None, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[MaintenanceReport, ...], str | None]:
         """Reports, newest first, and the cursor of the next page."""
+        ...
+
+
+class BackupStore(Protocol):
+    """The backups of one tenant."""
+
+    async def create(self, *, backup_id: str) -> Backup:
+        """Backs up the tenant as it is now; returns the backup of that id if there is one."""
+        ...
+
+    async def count_rows(self) -> dict[str, int]:
+        """The number of rows of each table that a backup would have."""
+        ...
+
+    async def verify(self, backup_id: str) -> Backup:
+        """Restores a backup into a scratch database, and compares it."""
+        ...
+
+    async def prune(self, *, keep: int) -> int:
+        """Removes older backups than the newest so many, never the newest that was verified; returns how many."""
         ...

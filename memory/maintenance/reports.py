@@ -15,6 +15,11 @@ COUNTS = {
     "agents_stopped": "agents left as they were, since too much of their memory would be removed",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
+    "tables": "tables of the backup",
+    "rows": "rows of the backup",
+    "bytes": "bytes of its files",
+    "backups_verified": "backups verified in a scratch database",
+    "backups_removed": "older backups removed",
 }
 """What a report counts."""
 

@@ -9,7 +9,6 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.maintenance.policies import (
-    MAINTENANCE_KINDS,
     SETTING,
     MaintenanceKind,
     MaintenancePolicy,
@@ -68,8 +67,8 @@ class MaintenanceClient(ChecksTexts):
         before = await self.policy()
         policy = changed_policy(before, path, value)
         with self._rpc_errors():
-            await self._schedules.create(before)
-            for kind in MAINTENANCE_KINDS:
+            for schedule in await self._schedules.list():
+                kind = schedule.kind  # of one that is not there a worker will find the new policy
                 if policy.times(kind) != before.times(kind):
                     await self._schedules.apply(kind, policy.times(kind))
         async with self._transaction(write=True) as transaction:
@@ -94,11 +93,14 @@ class MaintenanceClient(ChecksTexts):
             allow_removals: Whether more of the agent's facts and entries may be removed than the policy allows.
 
         Raises:
-            InvalidInputError: the agent is no id, or removals are to be allowed for all agents.
+            InvalidInputError: the agent is no id, or one is named for a backup, or removals are to be allowed for all agents.
             TemporalUnavailableError: Temporal does not answer.
         """
         if agent_id is not None:
             check_id(agent_id, what="agent")
+            if kind == "backup":
+                why = f"is {agent_id}, and a backup is of a whole tenant; leave it out"
+                raise InvalidInputError(what="agent", why=why)
         elif allow_removals:
             why = "is for one agent, whose problem you have seen; name the agent"
             raise InvalidInputError(what="allow_removals", why=why)
@@ -164,10 +166,13 @@ class MaintenanceClient(ChecksTexts):
         """Starts the runs of a period in the past, one after the other.
 
         Raises:
-            InvalidInputError: the period ends before it begins.
+            InvalidInputError: the period ends before it begins, or it is of backups, which are of now.
             NotFoundError: there is no such Schedule.
             TemporalUnavailableError: Temporal does not answer.
         """
+        if kind == "backup":
+            why = "makes backups of now, not of then; run one: mnestic maintenance run backup"
+            raise InvalidInputError(what="backfill", why=why)
         with self._rpc_errors():
             await self._schedules.backfill(kind, since=since, until=until)
 

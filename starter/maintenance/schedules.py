@@ -1,6 +1,6 @@
 """The Schedules of a tenant's maintenance in Temporal: made once, then left to the operator."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -59,13 +59,15 @@ class MaintenanceSchedules:
         self._temporal, self._tenant_id = temporal, tenant_id
         self._queue = maintenance_queue(task_queue)
 
-    async def create(self, policy: MaintenancePolicy) -> None:
-        """Makes the Schedules that there are not; those that there are stay as they are.
+    async def create(
+        self, policy: MaintenancePolicy, *, kinds: Collection[MaintenanceKind] = MAINTENANCE_KINDS
+    ) -> None:
+        """Makes the Schedules of some kinds that there are not; those that there are stay as they are.
 
         Raises:
             RPCError: Temporal does not answer.
         """
-        for kind in MAINTENANCE_KINDS:
+        for kind in kinds:
             try:
                 await self._temporal.create_schedule(
                     self._id(kind), self._schedule(kind, policy.times(kind))

@@ -30,6 +30,7 @@ ALLOWED = {
     ("memory/jobs/form_examples.py", "object"): "keywords of JSON Schema",
     ("memory/language/date_words.py", "iso"): "kinds of dates",
     ("memory/language/dates.py", "iso"): "kinds of dates",
+    ("memory/maintenance/reports.py", "archived"): "names of counts, and what they mean",
     ("starter/cli/app.py", "up"): "names of commands",
     ("starter/cli/job.py", "start"): "names of commands",
     ("starter/cli/jobs/lines.py", "started"): "states of jobs, as the command line shows them",

@@ -81,6 +81,7 @@ ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
     "mnestic.renew_statistics": {"forgetting_id": "f"},
     "mnestic.maintain_agents": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.index_vectors": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
+    "mnestic.back_up": {"kind": "backup", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.finish_maintenance": {"report": REPORT},
 }  # fmt: skip
 GUARDED = sorted(name for name, asked in ARGUMENTS.items() if asked is not None)

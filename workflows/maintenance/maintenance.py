@@ -1,11 +1,14 @@
 """`Maintenance`: one kind of maintenance for the agents of a tenant, in batches, and its report."""
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
+from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.steps import (
     MaintenanceActivities,
     MaintenanceFinished,
@@ -40,28 +43,34 @@ class Maintenance:
         """Maintains, and keeps the report."""
         require_own_tenant(params.tenant_id)
         params = _begun(params)
+        if params.kind == "backup":
+            params, _ = _with_result(params, await _run(BackupActivities.back_up, params))
+        else:
+            params = await self._maintain(params)
+        finished = MaintenanceFinished(tenant_id=params.tenant_id, report=_report(params))
+        report = await run_activity(MaintenanceActivities.finish, finished, timeout=_SHORT)
+        workflow.set_current_details(_details(params, report=report))
+        return report
+
+    async def _maintain(self, params: MaintenanceRequest) -> MaintenanceRequest:
+        """Maintains agents, and what concerns all; returns the request with what was counted."""
         while True:
-            params, is_last = _with_result(params, await self._maintain(params))
+            result = await _run(MaintenanceActivities.maintain, params)
+            params, is_last = _with_result(params, result)
             workflow.set_current_details(_details(params))
             if is_last:
                 break
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(params)
         if params.kind == "nightly" and params.agent_id is None and not params.dry_run:
-            step = _step(params)
-            result = await run_activity(
-                MaintenanceActivities.index, step, timeout=_STEP, heartbeat=_LOST
-            )
-            params, _ = _with_result(params, result)
-        finished = MaintenanceFinished(tenant_id=params.tenant_id, report=_report(params))
-        report = await run_activity(MaintenanceActivities.finish, finished, timeout=_SHORT)
-        workflow.set_current_details(_details(params, report=report))
-        return report
+            params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
+        return params
 
-    async def _maintain(self, params: MaintenanceRequest) -> StepResult:
-        return await run_activity(
-            MaintenanceActivities.maintain, _step(params), timeout=_STEP, heartbeat=_LOST
-        )
+
+async def _run(
+    method: Callable[[Any, MaintenanceStep], Awaitable[StepResult]], params: MaintenanceRequest
+) -> StepResult:
+    return await run_activity(method, _step(params), timeout=_STEP, heartbeat=_LOST)
 
 
 def _begun(params: MaintenanceRequest) -> MaintenanceRequest:
@@ -116,9 +125,8 @@ def _report(params: MaintenanceRequest) -> MaintenanceReport:
 def _details(params: MaintenanceRequest, *, report: MaintenanceReport | None = None) -> str:
     """What the Temporal UI shows of the run."""
     state = "Done" if report else "Running"
-    title = (
-        f"**{state}**: {params.kind}{', dry run' if params.dry_run else ''}, {params.agents} agents"
-    )
+    of = "" if params.kind == "backup" else f", {params.agents} agents"
+    title = f"**{state}**: {params.kind}{', dry run' if params.dry_run else ''}{of}"
     counts = [f"- {name.replace('_', ' ')}: {number}" for name, number in params.counts.items()]
     problems = [f"- problem: {problem}" for problem in params.problems]
     return "\n".join([title, "", *counts, *problems])

@@ -64,8 +64,8 @@ def run_now(
         print_json(report.model_dump(mode="json"))
         return
     would = ", nothing was changed" if report.dry_run else ""
-    agents = counted(report.agents, "agents")
-    out.print(f"{report.kind}: {agents} in {report.seconds:.1f} s{would}.", highlight=False)
+    of = "" if report.kind == "backup" else f"{counted(report.agents, 'agents')} "
+    out.print(f"{report.kind}: {of}in {report.seconds:.1f} s{would}.", highlight=False)
     for name, number in report.counts.items():
         out.print(f"  {name.replace('_', ' ')}: {number}", highlight=False)
     for problem in report.problems:

@@ -1,0 +1,66 @@
+"""The backup of a tenant as an activity of `Maintenance`: created, verified, and older ones removed."""
+
+from collections import Counter
+from collections.abc import Callable
+
+from temporalio import activity
+
+from mnestic.activities.failures import failures
+from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.memory.errors import MnesticError, UnavailableError
+from mnestic.memory.maintenance.backups import new_backup_id
+from mnestic.memory.maintenance.policies import BackupPolicy, policy_of
+from mnestic.memory.maintenance.ports import BackupStore
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import EVERY_AGENT
+
+OpenBackups = Callable[[str], BackupStore]
+"""Opens the backups of a tenant; raises `ConfigurationError` where the worker has no folder for them."""
+
+
+class BackupActivities:
+    """The backup of a tenant."""
+
+    def __init__(self, memory: Memory, *, open_backups: OpenBackups) -> None:
+        self._memory, self._open_backups = memory, open_backups
+
+    @activity.defn(name="mnestic.back_up")
+    async def back_up(self, params: MaintenanceStep) -> StepResult:
+        """Backs up a tenant by its policy; a dry run counts what a backup would have.
+
+        Idempotent: the id of the backup follows from the run, so another attempt finds a complete one. What the worker
+        cannot do is a problem of the result, and the Schedule goes on.
+        """
+        counts = Counter[str]()
+        with failures():
+            async with heartbeats():
+                try:
+                    await self._back_up(params, counts)
+                except UnavailableError:
+                    raise  # the next attempt may succeed
+                except MnesticError as error:
+                    return StepResult(counts=dict(counts), problems=(f"backup: {error}",))
+        return StepResult(counts=dict(counts))
+
+    async def _back_up(self, params: MaintenanceStep, counts: Counter[str]) -> None:
+        backups = self._open_backups(params.tenant_id)
+        policy = await self._policy(params)
+        if params.dry_run:
+            rows = await backups.count_rows()
+            counts.update(tables=len(rows), rows=sum(rows.values()))
+            return
+        run = activity.info()
+        backup_id = new_backup_id(run.scheduled_time, run=str(run.workflow_id))
+        manifest = (await backups.create(backup_id=backup_id)).manifest
+        counts.update(tables=len(manifest.tables), rows=manifest.rows, bytes=manifest.bytes)
+        if policy.verify:
+            await backups.verify(backup_id)
+            counts.update(backups_verified=1)
+        counts.update(backups_removed=await backups.prune(keep=policy.keep))
+
+    async def _policy(self, params: MaintenanceStep) -> BackupPolicy:
+        async with self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
+        ) as transaction:
+            return policy_of(await transaction.settings.read()).backup

@@ -1,0 +1,141 @@
+"""The backup of a tenant as an activity: by its policy, once for a run, and what it cannot do is a problem."""
+
+import uuid
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.memory.errors import UnavailableError
+from mnestic.memory.maintenance.policies import SETTING
+from mnestic.memory.maintenance.ports import BackupStore
+from mnestic.memory.ports import Memory
+from mnestic.memory.scope import EVERY_AGENT
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.settings import Settings
+
+Run = Callable[..., Awaitable[StepResult]]
+
+
+@pytest.fixture
+def backups(settings: Settings, admin_url: str, tmp_path: Path) -> BackupClient:
+    return BackupClient(admin_url, tmp_path / "backups", tenant_id=settings.tenant_id)
+
+
+@pytest.fixture
+def run(memory: Memory, settings: Settings, admin_url: str, tmp_path: Path) -> Run:
+    """Runs the activity, each time of another workflow unless one is named."""
+
+    async def back_up(
+        *, folder: Path | None = tmp_path / "backups", workflow: str = "", **fields: Any
+    ) -> StepResult:
+        def opened(tenant_id: str) -> BackupStore:
+            return BackupClient(admin_url, folder, tenant_id=tenant_id)
+
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id,
+            kind="backup",
+            scheduled_at="2026-03-01T02:00:00Z",
+            **fields,
+        )
+        environment = ActivityEnvironment()
+        name = workflow or f"maintenance/{settings.tenant_id}/backup-{uuid.uuid4().hex}"
+        environment.info = environment.default_info().__class__(
+            **{**vars(environment.info), "workflow_id": name}
+        )
+        activities = BackupActivities(memory, open_backups=opened)
+        return await environment.run(activities.back_up, params)
+
+    return back_up
+
+
+async def test_a_backup_is_made_verified_and_counted(
+    ada: MemoryClient, run: Run, backups: BackupClient
+) -> None:
+    await ada.add("The ferry leaves at nine.")
+
+    done = await run()
+
+    (backup,) = await backups.list()
+    assert done.problems == ()
+    assert done.counts == {
+        "tables": len(backup.manifest.tables),
+        "rows": backup.manifest.rows,
+        "bytes": backup.manifest.bytes,
+        "backups_verified": 1,
+        "backups_removed": 0,
+    }
+    assert done.counts["rows"] > 5
+    assert backup.verified_at is not None
+
+
+async def test_another_attempt_of_a_run_finds_its_backup(
+    ada: MemoryClient, run: Run, backups: BackupClient
+) -> None:
+    first = await run(workflow="maintenance/t/backup-1")
+    await ada.add("The ferry leaves at nine.")
+
+    again = await run(workflow="maintenance/t/backup-1")
+
+    assert again == first
+    assert len(await backups.list()) == 1
+
+
+async def test_the_policy_says_how_many_remain_and_whether_they_are_verified(
+    memory: Memory, settings: Settings, run: Run, backups: BackupClient
+) -> None:
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id=EVERY_AGENT, actor="test", write=True
+    ) as transaction:
+        await transaction.settings.put(SETTING, {"backup": {"keep": 2, "verify": False}})
+
+    done = [await run() for _ in range(3)]
+
+    assert [one.counts["backups_removed"] for one in done] == [0, 0, 1]
+    assert [one.verified_at for one in await backups.list()] == [None, None]
+
+
+async def test_a_dry_run_counts_and_writes_nothing(
+    ada: MemoryClient, run: Run, tmp_path: Path
+) -> None:
+    await ada.add("The ferry leaves at nine.")
+
+    dry = await run(dry_run=True)
+    folder_is_there = (tmp_path / "backups").exists()
+    real = await run()
+
+    assert {name: real.counts[name] for name in dry.counts} == dry.counts
+    assert set(dry.counts) == {"tables", "rows"}
+    assert not folder_is_there
+
+
+@pytest.mark.parametrize(
+    ("folder", "problem"),
+    [
+        (None, "backup: MNESTIC_BACKUP_DIRECTORY: is not set, so there is no folder for backups"),
+        (Path("/dev/null/backups"), "backup: MNESTIC_BACKUP_DIRECTORY: /dev/null/backups cannot"),
+    ],
+)
+async def test_what_the_worker_cannot_do_is_a_problem_of_the_report(
+    run: Run, folder: Path | None, problem: str
+) -> None:
+    done = await run(folder=folder)
+
+    (why,) = done.problems
+    assert why.startswith(problem)
+    assert done.counts == {}
+
+
+async def test_a_folder_in_use_is_tried_again(run: Run, backups: BackupClient) -> None:
+    await backups.create()
+
+    with backups._folder.locked(), pytest.raises(Exception, match="are in use") as refused:
+        await run()
+
+    assert refused.value.type == UnavailableError.__name__  # type: ignore[attr-defined]
+    assert not refused.value.non_retryable  # type: ignore[attr-defined]
