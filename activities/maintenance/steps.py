@@ -11,6 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
 from mnestic.memory.maintenance.removal_guard import find_excess
@@ -175,6 +176,8 @@ class MaintenanceActivities:
         now = params.scheduled_at
         if params.kind == "cleanup":
             return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
+        if params.kind == "weekly":
+            return await maintain_weekly(transaction, now=now, policy=policy.weekly, run=params.run)
         return await maintain_nightly(transaction, now=now)
 
 

@@ -17,10 +17,13 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 
 Cardinality = Literal["single", "multi"]
-ClaimKind = Literal["affirmed", "corrected", "ended", "retracted", "reactivated", "deleted"]
+ClaimKind = Literal[
+    "affirmed", "corrected", "ended", "retracted", "reactivated", "deleted", "faded"
+]
 LONGEST_NAME = 1000  # bytes: an entry of an index holds two names
 YEARS = range(1000, 9000)  # of times; what lies outside is no time that anybody meant
 PERSON = "person"  # the extractor of a claim that somebody made by hand
+MAINTENANCE = "maintenance"  # the extractor of a claim that maintenance has made
 _IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _EDGES = " \t\n.,;:!?\"'()[]\u201c\u201d\u2018\u2019"
@@ -58,7 +61,8 @@ class Claim(DeferredModel):
     `corrected` says that what was said before it was never so, and what is; `retracted` says the
     first alone. `ended` and `retracted` without an object mean whatever the predicate had. `said_at` orders claims; `valid_from` and `valid_to` are about the
     world, where the message names a time. `reactivated` and `deleted` are decisions of a person about
-    a fact.
+    a fact. `faded` is one of maintenance: nobody has said or used it for so long that it is not believed any more, which
+    does not mean that it is false.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

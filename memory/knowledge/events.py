@@ -19,6 +19,7 @@ EventKind = Literal[
     "memory.conflict",  # another object of a predicate that has one at a time; a fact made way
     "memory.superseded",  # a fact that was active has made way for another
     "memory.ended",  # a fact is over, and nothing has taken its place
+    "memory.faded",  # a fact is not believed any more, since nobody has said or used it for a long time
     "memory.reactivated",  # a fact that was archived is active again
     "memory.changed",  # anything else about an entry or a fact
     "memory.withdrawn",  # a fact never was, given what is claimed by now
@@ -109,6 +110,8 @@ def _kind(before: Fact | None, after: Fact) -> EventKind:
     if before is None:
         return "memory.stored"
     if before.status == "active" and after.status == "archived":
+        if after.end == "faded":
+            return "memory.faded"
         return "memory.superseded" if after.superseded_by else "memory.ended"
     if before.status != "active" and after.status == "active":
         return "memory.reactivated"

@@ -41,7 +41,7 @@ class FactDraft:
     """A fact that is being worked out; `key` is what spellings of its object have in common.
 
     `ends` is an end of its own, whatever comes after it, and `is_ended` says that it was told as an
-    end; `is_dated`, that its beginning was named; `is_last`, that nothing takes its place. `off` says why it stands on no line. It may be so
+    end; `is_dated`, that its beginning was named; `is_last`, that nothing takes its place; `is_faded`, that nobody has said so since maintenance stopped believing it. `off` says why it stands on no line. It may be so
     `instead` of another that was wrong. `until` and the two neighbours follow from the line.
     """
 
@@ -53,6 +53,7 @@ class FactDraft:
     is_dated: bool = False
     is_ended: bool = False
     is_deleted: bool = False
+    is_faded: bool = False
     is_last: bool = False
     off: Literal["past", "corrected", "undone"] | None = None
     instead: "FactDraft | None" = None
@@ -70,6 +71,7 @@ class FactDraft:
 
     def back(self, claim: Claim) -> None:
         """One more claim says so."""
+        self.is_faded = False
         self.uncertainty *= 1 - claim.confidence
         self.claims.append(claim.id)
         self.places.add(source_of(claim))
@@ -124,7 +126,9 @@ class FactDraft:
             return "archived", self.off
         if self.after is not None:
             return "archived", "superseded"
-        return ("archived", "ended") if self.is_ended else ("active", None)
+        if self.is_ended:
+            return "archived", "ended"
+        return ("archived", "faded") if self.is_faded else ("active", None)
 
 
 class FactTimeline:

@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.claims import Cardinality
 from mnestic.memory.knowledge.predicates import Category
 
 FactStatus = Literal["active", "archived", "deleted"]
-FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted"]
+FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted", "faded"]
 
 
 class Interval(NamedTuple):
@@ -32,7 +32,10 @@ class Fact(DeferredModel):
     """One thing that is or was believed of a subject.
 
     It was so from `valid_from` up to `valid_to` (None: it still is, as far as is known); an interval
-    of no length means that it never was. `end` says why it is no longer active.
+    of no length means that it never was. `end` says why it is no longer active; what has `faded` may be so all the same.
+
+    All but `decayed_confidence` follows from its claims. That is what is left of its `confidence` since it was last said or
+    used, as weekly maintenance has computed it; None if it has not decayed.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -50,6 +53,7 @@ class Fact(DeferredModel):
     end: FactEnd | None = None
     supersedes: str | None = None
     superseded_by: str | None = None
+    decayed_confidence: float | None = None
     claims: tuple[str, ...]
 
     def is_valid_at(self, moment: datetime) -> bool:
@@ -61,6 +65,18 @@ class Fact(DeferredModel):
     def begins_after(self, moment: datetime) -> bool:
         """Whether it is to come after a moment, as far as is believed."""
         return moment < self.valid_from != self.valid_to and self.status != "deleted"
+
+
+def with_decay(fact: Fact, before: Fact | None) -> Fact:
+    """A fact as its claims have it, which has decayed as before unless something was claimed since.
+
+    Args:
+        fact: As it follows from its claims.
+        before: As it was stored.
+    """
+    if before is None or before.decayed_confidence is None or before.claims != fact.claims:
+        return fact
+    return fact.model_copy(update={"decayed_confidence": before.decayed_confidence})
 
 
 class FactQuery(DeferredModel):

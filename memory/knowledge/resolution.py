@@ -95,6 +95,8 @@ class _Topic:
             self._retract(claim)
         elif claim.kind == "reactivated":
             self._reactivate(claim)
+        elif claim.kind == "faded":
+            self._fade(claim)
         else:
             self._delete(claim)
 
@@ -216,7 +218,10 @@ class _Topic:
         key = name_key(claim.object or "")
         line = self._line(key)
         wanted = [draft for draft in self._drafts if draft.key == key and not draft.is_deleted]
-        if not wanted or line.active in wanted:
+        if not wanted:
+            return
+        if line.active in wanted:
+            self._unfade(line.active, claim)
             return
         draft = wanted[-1]
         if draft in line.drafts:
@@ -229,8 +234,22 @@ class _Topic:
             one.instead = None if one.instead is draft else one.instead
         if draft.is_ended or draft.is_superseded(claim):
             draft.ends, draft.is_ended = None, False
-        draft.off, line.drafts = None, [*earlier, draft]
+        draft.off, draft.is_faded, line.drafts = None, False, [*earlier, draft]
         draft.claims.append(claim.id)
+
+    def _fade(self, claim: Claim) -> None:
+        """Stops believing what is believed, without saying that it is not so."""
+        key = name_key(claim.object or "")
+        draft = self._line(key).active
+        if draft is not None and draft.key == key:
+            draft.is_faded = True
+            draft.claims.append(claim.id)
+
+    def _unfade(self, draft: FactDraft | None, claim: Claim) -> None:
+        """Has what has faded believed again."""
+        if draft is not None and draft.is_faded:
+            draft.is_faded = False
+            draft.claims.append(claim.id)
 
     def _delete(self, claim: Claim) -> None:
         """Deletes all periods of an object; what has not begun by then leaves its line."""

@@ -11,7 +11,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.validation import Share, problem_of
 
-MaintenanceKind = Literal["nightly", "cleanup", "backup"]
+MaintenanceKind = Literal["nightly", "cleanup", "weekly", "backup"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
 SETTING = "maintenance"
 """The name under which a tenant's policy is stored, among the settings of no agent."""
@@ -96,6 +96,26 @@ class BackupPolicy(DeferredModel):
     verify: bool = Field(True, description="Whether it is restored into a scratch database")
 
 
+class WeeklyPolicy(DeferredModel):
+    """Of each week: the confidence of facts decays, those fade that nothing supports any more, unused messages are removed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    times: ScheduleTimes = ScheduleTimes(hour=4, day_of_week=0)
+    half_life_days: float = Field(
+        30,
+        ge=1,
+        le=36_500,
+        description="In so many days without use a fact loses half of its confidence",
+    )
+    fade_below_confidence: float = Field(
+        0.1, ge=0, le=1, description="A fact whose decayed confidence is lower fades"
+    )
+    fade_after_days: int = Field(
+        90, ge=1, le=36_500, description="A fact that was said or used since then does not fade"
+    )
+
+
 class MaintenancePolicy(DeferredModel):
     """The maintenance policy of a tenant."""
 
@@ -110,11 +130,12 @@ class MaintenancePolicy(DeferredModel):
     )
     nightly: NightlyPolicy = NightlyPolicy()
     cleanup: CleanupPolicy = CleanupPolicy()
+    weekly: WeeklyPolicy = WeeklyPolicy()
     backup: BackupPolicy = BackupPolicy()
 
     def times(self, kind: MaintenanceKind) -> ScheduleTimes:
         """When a kind runs."""
-        policy: NightlyPolicy | CleanupPolicy | BackupPolicy = getattr(self, kind)
+        policy: NightlyPolicy | CleanupPolicy | WeeklyPolicy | BackupPolicy = getattr(self, kind)
         return policy.times
 
     def is_off(self, kind: MaintenanceKind) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
     from mnestic.memory.maintenance.backups import Backup
-    from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind
+    from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport
 
@@ -19,6 +19,22 @@ class CleanupChoice(NamedTuple):
     unimportant: tuple[str, ...]
     over_limit: tuple[str, ...]
     deleted: tuple[str, ...]
+
+
+class FadingFact(NamedTuple):
+    """A fact that is to fade."""
+
+    id: str
+    subject: str
+    predicate: str
+    object: str
+
+
+class Decay(NamedTuple):
+    """How many facts have lost confidence, and those that are to fade."""
+
+    decayed: int
+    fading: tuple[FadingFact, ...]
 
 
 class MaintenanceStore(Protocol):
@@ -38,6 +54,18 @@ class MaintenanceStore(Protocol):
 
     async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:
         """The entries that a cleanup archives or deletes at a moment, as the policy says."""
+        ...
+
+    async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
+        """Computes the decayed confidence of active facts at a moment; a second time, nothing changes."""
+        ...
+
+    async def remove_orphans(self) -> int:
+        """Removes raw messages that nothing refers to; returns how many.
+
+        These were learned from or given up, and have no claim and no entry, live or archived. In their sessions no job has
+        waited, no episode is of them, and no message that is still to be learned from corrects them.
+        """
         ...
 
     async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:

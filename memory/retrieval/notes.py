@@ -145,7 +145,7 @@ class _ReplacedValues:
         self._replaced: list[Fact] = []
         self._current: dict[tuple[str, str], list[str]] = {}
         for fact in facts:
-            if fact.status == "active":
+            if fact.status == "active" or fact.end == "faded":  # which nothing has replaced
                 self._current.setdefault(_topic(fact), []).append(fact.object)
             elif fact.cardinality == "single" and len(fact.object) >= _SHORTEST_VALUE:
                 self._replaced.append(fact)

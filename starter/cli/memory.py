@@ -34,7 +34,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "remove": (
             f"{_KNOWLEDGE}.entries:remove",
-            "Remove an entry; its raw message stays, but nothing is extracted from it any more.",
+            "Remove an entry; its raw message stays for some days, but nothing is extracted from it any more.",
         ),
         "archive": (
             f"{_KNOWLEDGE}.archive:archive",

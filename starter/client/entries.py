@@ -104,7 +104,7 @@ class EntryClient(ClientPart):
     async def remove(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
         """Removes an entry from every index; nothing is extracted from its message any more.
 
-        The raw message stays, and sending it again changes nothing. Facts from it stay too,
+        The raw message stays until the weekly maintenance; sending it again changes nothing. Facts from it stay too,
         unless `facts` deletes those that follow from it alone.
 
         Returns:

@@ -65,6 +65,7 @@ _FUNCTIONS = {
     "begin_forgetting": _PUBLIC,
     "count_lexemes": _PUBLIC,
     "cut_messages": APPLICATION,
+    "delete_orphans": APPLICATION,
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,

@@ -19,6 +19,7 @@ _REASONS: Mapping[FactEnd, str] = MappingProxyType(
         "corrected": "corrected: it never was so",
         "ended": "said to be over",
         "past": "was over when it was said",
+        "faded": "faded: nobody has said or used it for a long time",
         "undone": "undone: what it superseded was reactivated",
         "deleted": "deleted for good",
     }

@@ -66,7 +66,7 @@ def world_of(
     return World(
         subject=spelt(name_key(subject), known, otherwise=subject),
         at=now,
-        facts=tuple(fact for fact in known if fact.is_valid_at(now)),
+        facts=tuple(fact for fact in known if fact.is_valid_at(now) and fact.end != "faded"),
         changes=tuple(
             _history(topic, by_id.values())
             for topic in topics.values()

@@ -228,7 +228,7 @@ def remove(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove an entry; its raw message stays, but nothing is extracted from it any more."""
+    """Remove an entry; its raw message stays for some days, but nothing is extracted from it any more."""
 
     async def work() -> None:
         async with open_agent_memory(agent) as memory:

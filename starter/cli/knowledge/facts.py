@@ -251,7 +251,7 @@ def _state(fact: Fact, *, now: datetime) -> str:
     if fact.begins_after(now):
         return "pending"
     if fact.status == "archived" and fact.is_valid_at(now):
-        return "ending"
+        return "faded" if fact.end == "faded" else "ending"
     return (
         "ended"
         if fact.status == "active" and not fact.is_valid_at(now)

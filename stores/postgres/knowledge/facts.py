@@ -12,7 +12,14 @@ from sqlalchemy.dialects.postgresql import insert
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import Claim, check_name, check_time, name_key
 from mnestic.memory.knowledge.events import fact_events, pattern_events
-from mnestic.memory.knowledge.facts import Fact, FactChange, FactQuery, FactStatus, Interval
+from mnestic.memory.knowledge.facts import (
+    Fact,
+    FactChange,
+    FactQuery,
+    FactStatus,
+    Interval,
+    with_decay,
+)
 from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
 from mnestic.memory.knowledge.subjects import NamedSubject
@@ -250,7 +257,7 @@ class PostgresFactStore:
         before = {row.id: fact_of(row) for row in rows}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
-            fact
+            with_decay(fact, before.get(fact.id))
             for topic in topics
             for fact in self._reader.resolved(claims[topic], predicates[topic[1]])
         ]

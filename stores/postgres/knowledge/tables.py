@@ -44,7 +44,7 @@ class ClaimRow(Table, table=True):
     __tablename__ = "claim"
     __table_args__ = (
         CheckConstraint(
-            "kind IN ('affirmed', 'corrected', 'ended', 'retracted', 'reactivated', 'deleted')",
+            "kind IN ('affirmed', 'corrected', 'ended', 'retracted', 'reactivated', 'deleted', 'faded')",
             name="claim_kind",
         ),
         # serves claim, of facts
@@ -71,7 +71,10 @@ class ClaimRow(Table, table=True):
 
 
 class FactRow(Table, table=True):
-    """A fact: what is believed. It is computed from claims, again with each new claim."""
+    """A fact: what is believed. It is computed from claims, again with each new claim.
+
+    Weekly maintenance computes `decayed_confidence`, which a new claim clears.
+    """
 
     __tablename__ = "fact"
     __table_args__ = (
@@ -122,6 +125,7 @@ class FactRow(Table, table=True):
     end: str | None = maybe_words()
     supersedes: str | None = maybe_words()
     superseded_by: str | None = maybe_words()
+    decayed_confidence: float | None = Field(default=None, sa_type=Double, nullable=True)
     claims: list[str] = Field(sa_type=JSONB)
     created_at: datetime = instant()
     updated_at: datetime = instant()

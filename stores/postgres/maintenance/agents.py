@@ -4,8 +4,8 @@ import json
 from datetime import datetime
 
 from mnestic.memory.knowledge.importance import ImportancePolicy
-from mnestic.memory.maintenance.policies import CleanupPolicy
-from mnestic.memory.maintenance.ports import CleanupChoice
+from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
+from mnestic.memory.maintenance.ports import CleanupChoice, Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -33,6 +33,8 @@ SELECT (SELECT count(*) FROM mnestic.fact
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
 """)
 _CHOOSE_CLEANUP = read_query("choose_cleanup")
+_DECAY = read_query("decay_facts")
+_REMOVE_ORPHANS = NamedQuery.of("SELECT mnestic.delete_orphans(%(agent_id)s) AS removed")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 
 
@@ -67,6 +69,23 @@ class PostgresMaintenanceStore:
         values = {**self._unit.owner, **limits, "now": now}
         ((row,),) = await self._unit.rows_of(_CHOOSE_CLEANUP.bind(values))
         return CleanupChoice(*(tuple(ids) for ids in row))
+
+    async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
+        """See the port."""
+        limits = policy.model_dump(exclude={"times"})
+        ((row,),) = await self._unit.rows_of(
+            _DECAY.bind({**self._unit.owner, **limits, "now": now})
+        )
+        if row.written:
+            self._unit.wrote("fact.decay", f"{row.written} facts")
+        return Decay(row.decayed, tuple(FadingFact(**one) for one in row.fading))
+
+    async def remove_orphans(self) -> int:
+        """See the port."""
+        ((row,),) = await self._unit.rows_of(_REMOVE_ORPHANS.bind(self._unit.owner))
+        if row.removed:
+            self._unit.wrote("resource.remove", f"{row.removed} messages")
+        return int(row.removed)
 
     async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
         """See the port."""

@@ -15,7 +15,7 @@ allowed AS MATERIALIZED (
                       FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS valid_claim (id)
                      WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                        AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
-                                THEN f.status = 'active' AND (f.valid_to IS NULL OR f.valid_to > now())
+                                THEN (f.status = 'active' OR f."end" = 'faded') AND (f.valid_to IS NULL OR f.valid_to > now())
                                 ELSE -- include valid_then
                                 END
                 )
@@ -168,7 +168,7 @@ by_fact AS MATERIALIZED (
                                     WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
                                     -- A later value that is still to come has archived the present one.
                                     ELSE (f.status = 'active' OR f.status = 'archived' AND f.valid_from <= now())
-                                         AND COALESCE(f.valid_to > now(), f.status = 'active') END
+                                         AND COALESCE(f.valid_to > now(), f.status = 'active' OR f."end" = 'faded') END
                         OFFSET 0) AS f) AS f
              CROSS JOIN LATERAL (
                 SELECT said.number, c.said_at FROM jsonb_array_elements_text(f.claims) AS claimed (id)

@@ -22,7 +22,7 @@ wanted AS MATERIALIZED (
         SELECT * FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS f
      WHERE (f.status = 'active'
-            OR f.status = 'archived' AND f.valid_to > GREATEST(f.valid_from, now() + interval '1 minute'))
+            OR f.status = 'archived' AND f."end" <> 'faded' AND f.valid_to > GREATEST(f.valid_from, now() + interval '1 minute'))
        AND NOT EXISTS (
            SELECT FROM jsonb_array_elements_text(f.claims) AS claimed (id)
             CROSS JOIN LATERAL (

@@ -28,11 +28,12 @@ CASE WHEN e.kind = 'fact' THEN
                                    AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
                                    AND f.status = 'active' AND f.cardinality = 'multi'
                                    AND (f.valid_to IS NULL OR f.valid_to > now()))
-                     -- It ends when another value begins, which is still to come.
+                     -- It ends when another value begins, which is still to come; or it has faded, which does not make it false.
                      OR EXISTS (SELECT FROM mnestic.fact AS f
                                  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
                                    AND f.subject_key = c.subject_key AND f.predicate = c.predicate AND f.claims ? c.id
-                                   AND f.status = 'archived' AND f.valid_from <= now() AND f.valid_to > now())
+                                   AND f.status = 'archived' AND f.valid_from <= now()
+                                   AND (f.valid_to > now() OR f.valid_to IS NULL AND f."end" = 'faded'))
                  ELSE
                      EXISTS (SELECT FROM mnestic.fact AS f
                               WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s

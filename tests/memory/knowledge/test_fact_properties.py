@@ -21,7 +21,7 @@ from mnestic.memory.knowledge.resolution import resolve
 from tests.memory.knowledge.fact_claims import PREDICATES, claim, day
 
 LASTING: tuple[ClaimKind, ...] = ("affirmed", "affirmed", "affirmed", "corrected", "reactivated")
-KINDS: tuple[ClaimKind, ...] = (*LASTING, "affirmed", "ended", "retracted", "deleted")
+KINDS: tuple[ClaimKind, ...] = (*LASTING, "affirmed", "ended", "retracted", "deleted", "faded")
 LONG_AGO, NEAR = st.integers(-900, -300), st.integers(-3, 12)
 NUMBERS = st.integers(0, 2)
 

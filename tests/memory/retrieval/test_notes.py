@@ -60,7 +60,13 @@ def test_a_note_of_which_nothing_is_left_is_skipped() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [fact("Ghent", cardinality="multi"), fact("Ghent", status="active"), fact("Gh")]
+    "other",
+    [
+        fact("Ghent", cardinality="multi"),
+        fact("Ghent", status="active"),
+        fact("Ghent", end="faded"),
+        fact("Gh"),
+    ],
 )
 def test_what_no_fact_has_replaced_stays(other: Fact) -> None:
     found = NoteResults(notes=(Note(path="Kim.md", content="Lives in Ghent. Gh."),))

@@ -82,3 +82,15 @@ def test_predictions_come_in_the_order_of_their_time() -> None:
         ("choir", 0.75),
     ]
     assert {pattern.object for pattern in told.patterns} == {"yoga", "choir"}
+
+
+def test_what_has_faded_is_a_change_and_no_fact() -> None:
+    told = world(
+        claim(0, "lives_in", "Utrecht"), claim(99, "lives_in", "Utrecht", "faded"), now=100
+    )
+
+    assert told.facts == ()
+    (change,) = told.changes
+    assert [fact.reason for fact in change.facts] == [
+        "faded: nobody has said or used it for a long time"
+    ]

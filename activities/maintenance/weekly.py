@@ -1,0 +1,44 @@
+"""The weekly maintenance of an agent: facts that nobody mentions or uses lose confidence, and fade in the end."""
+
+from collections import Counter
+from datetime import datetime
+
+from mnestic.memory.knowledge.claims import MAINTENANCE, Claim, ClaimSource, make_id
+from mnestic.memory.maintenance.policies import WeeklyPolicy
+from mnestic.memory.maintenance.ports import FadingFact
+from mnestic.memory.ports import Transaction
+
+_FACTS = 500  # whose claims are added at once
+
+
+async def maintain_weekly(
+    transaction: Transaction, *, now: datetime, policy: WeeklyPolicy, run: str
+) -> Counter[str]:
+    """Has the confidence of facts decay, and archives those that fade, and removes messages that nothing refers to.
+
+    Args:
+        transaction: Of the agent.
+        now: The moment that decides how old facts are.
+        policy: It says how fast they decay, and which fade.
+        run: The maintenance run, from which the claims are.
+    """
+    decay = await transaction.maintenance.decay_facts(now, policy)
+    faded = 0
+    for start in range(0, len(decay.fading), _FACTS):
+        batch = decay.fading[start : start + _FACTS]
+        claims = [_faded(fact, now=now, run=run) for fact in batch]
+        faded += len(await transaction.facts.claim(claims))
+    orphans = await transaction.maintenance.remove_orphans()
+    return Counter(decayed=decay.decayed, faded=faded, messages_removed=orphans)
+
+
+def _faded(fact: FadingFact, *, now: datetime, run: str) -> Claim:
+    return Claim(
+        id=make_id(run, fact.id),
+        kind="faded",
+        subject=fact.subject,
+        predicate=fact.predicate,
+        object=fact.object,
+        said_at=now,
+        source=ClaimSource(extractor=MAINTENANCE),
+    )
