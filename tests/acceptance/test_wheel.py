@@ -87,13 +87,14 @@ def test_the_wheel_holds_all_that_is_no_code(wheel: Path) -> None:
     assert {name.split("/")[0] for name in found if ".dist-info/" not in name} == {"mnestic"}
 
 
-def test_the_wheel_holds_every_module_of_the_rooms(wheel: Path, root: Path) -> None:
+def test_the_wheel_holds_every_module_and_word_list_of_the_rooms(wheel: Path, root: Path) -> None:
     rooms = ("memory", "stores", "activities", "workflows", "starter")
 
     modules = {
         f"mnestic/{path.relative_to(root)}"
         for room in rooms
-        for path in (root / room).rglob("*.py")
+        for suffix in ("py", "yaml")
+        for path in (root / room).rglob(f"*.{suffix}")
     }
 
     assert modules <= names(wheel)
