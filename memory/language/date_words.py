@@ -135,8 +135,9 @@ def _first(name: str) -> str:
 
 def _leading(words: _Words) -> Iterator[str]:
     """What mentions begin with beside the names of months, weekdays and seasons."""
-    yield from ("the", "a", "an", *_SPANS, *_SHIFTED, *(f"{unit}s" for unit in _SHIFTED))
-    yield from chain(number_words().cardinals, number_words().ordinals, words.holidays, words.days)
+    yield from ("the", *_SPANS, *_SHIFTED, *(f"{unit}s" for unit in _SHIFTED))
+    yield from chain(number_words().cardinals, number_words().ordinals, number_words().amounts)
+    yield from chain(words.holidays, words.days)
     yield from chain(*words.prepositions.values(), words.which, words.parts, words.about)
 
 
@@ -197,7 +198,7 @@ def _kinds(words: _Words) -> dict[str, str]:
 
 
 def _amount() -> str:
-    return rf"a\s+couple\s+of|an?|{number_words().cardinal}"
+    return rf"{_any_of(number_words().amounts)}|{number_words().cardinal}"
 
 
 def _any_of(words: Iterable[str]) -> str:
