@@ -23,7 +23,7 @@ from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.enrichment import enriched_entry
+from mnestic.memory.knowledge.enrichment import effective_claims, enriched_entry
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
@@ -308,10 +308,10 @@ async def _learn(
     claims = {
         place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
     }
-    await transaction.facts.claim(all_claims)
+    changes = [*await transaction.facts.claim(all_claims)]
     for place, each in (await find_corrections(transaction, batch, workflow_run=run)).items():
         allowed = await remove_excluded(transaction, each)
-        await transaction.facts.claim(allowed)
+        changes += await transaction.facts.claim(allowed)
         claims[place] += allowed
         all_claims += allowed
     predicates = await transaction.facts.get_predicates({claim.predicate for claim in all_claims})
@@ -337,7 +337,7 @@ async def _learn(
         [
             enriched_entry(
                 entry,
-                claims.get(places[entry.id], ()),
+                effective_claims(claims.get(places[entry.id], ()), changes),
                 predicates=predicates,
                 related={name: times[name] for name in earlier[entry.id] & times.keys()},
                 children=children[entry.id],

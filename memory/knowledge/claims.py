@@ -25,6 +25,7 @@ YEARS = range(1000, 9000)  # of times; what lies outside is no time that anybody
 PERSON = "person"  # the extractor of a claim that somebody made by hand
 MAINTENANCE = "maintenance"  # the extractor of a claim that maintenance has made
 _IDS = uuid.UUID("0f9d6a52-6d0e-4c0e-8a9e-6d6e65737469")
+_LINKING = frozenset({"a", "an", "at", "for", "in", "my", "of", "on", "our", "the", "to", "with"})
 _ARTICLE = re.compile(r"^(?:an?|the)\s+")
 _EDGES = " \t\n.,;:!?\"'()[]\u201c\u201d\u2018\u2019"
 
@@ -118,6 +119,35 @@ def name_key(name: str) -> str:
     folded = (name if name.isascii() else unicodedata.normalize("NFKC", name)).casefold()
     plain = " ".join(folded.split()).strip(_EDGES)
     return _ARTICLE.sub("", plain) or plain
+
+
+def may_mean(said: str, known: str) -> bool:
+    """Whether words that end or call off something may mean a known thing, both as keys, plural or not.
+
+    They name it by a part of its words, as "the Volvo" of a red one, or with more words about the same noun: "oboe lesson"
+    is no oboe.
+    """
+    words, known_words = (_content_words(name) for name in (said, known))
+    if not words or not known_words:
+        return False
+    return set(words) <= {*known_words} or (
+        set(known_words) <= {*words} and _head(said) in known_words
+    )
+
+
+def _content_words(name: str) -> list[str]:
+    return [word.removesuffix("s") for word in name.split() if word not in _LINKING]
+
+
+def _head(name: str) -> str:
+    """The noun that other words of a name describe: "membership" of "gym membership at Fitz"."""
+    head = ""
+    for word in name.split():
+        if word not in _LINKING:
+            head = word.removesuffix("s")
+        elif head:
+            break
+    return head
 
 
 def make_id(*parts: str | int | None) -> str:

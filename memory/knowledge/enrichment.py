@@ -11,6 +11,7 @@ from typing import Any
 
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
+from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.importance import ImportanceBasis, importance
 from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
@@ -99,6 +100,17 @@ def changed_entry(
     if changed.content != entry.content:
         changed = changed.model_copy(update=_described(changed.content, at=changed.at))
     return with_importance(changed, basis=basis, children=children)
+
+
+def effective_claims(claims: Sequence[Claim], changes: Iterable[FactChange]) -> list[Claim]:
+    """The claims of a message without ends of what was not known: words may end more than they are about.
+
+    Args:
+        claims: The claims of the message.
+        changes: What all claims changed.
+    """
+    used = {one for change in changes if change.after for one in change.after.claims}
+    return [claim for claim in claims if claim.kind != "ended" or claim.id in used]
 
 
 def enriched_entry(

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from mnestic.memory.knowledge.claims import may_mean
 from mnestic.memory.knowledge.predicates import Predicate
 
 MOST_RELATED = 5
@@ -16,13 +17,14 @@ Place = tuple[str, str]  # session and source id of a message
 
 
 class Mention(NamedTuple):
-    """That a message claims something; `object_key` is None where it ends all there was."""
+    """That a message claims something, or `ends` it; `object_key` is None where it ends all there was."""
 
     subject_key: str
     predicate: str
     object_key: str | None
     said_at: datetime
     place: Place
+    ends: bool = False
 
 
 class Related(NamedTuple):
@@ -42,6 +44,7 @@ def related_messages(
 
     They are the ones that said before what a claim confirms, supersedes, corrects or ends: of a
     predicate with one object at a time all on the same subject, of another those of the same object.
+    The end of something that nobody spoke of before is related to nothing.
 
     Args:
         mentions: All of the topics that were learned of, in any order.
@@ -51,22 +54,44 @@ def related_messages(
     Returns:
         For each claim the latest of them, `MOST_RELATED` at most.
     """
-    before: dict[tuple[str, str], dict[str | None, list[Related]]] = defaultdict(dict)
+    before: dict[tuple[str, str], _Earlier] = defaultdict(_Earlier)
     found: dict[Place, set[Related]] = defaultdict(set)
     for mention in sorted(mentions, key=lambda one: (one.said_at, one.place[::-1])):
-        single = predicates[mention.predicate].cardinality == "single"
         earlier = before[mention.subject_key, mention.predicate]
-        key = None if single else mention.object_key
-        same = earlier if key is None else {one: earlier.get(one, []) for one in (key, None)}
-        latest = _latest(
-            one for each in same.values() for one in each if one.place != mention.place
-        )
+        same = earlier.of_same(mention, predicates[mention.predicate])
+        if mention.ends and not same:
+            continue
+        latest = _latest(one for one in same if one.place != mention.place)
         if mention.place in learned or any(one.place in learned for one in latest):
             found[mention.place].update(latest)
-        earlier[key] = _latest(
-            [*earlier.get(key, ()), Related(mention.said_at, mention.place)], more=1
-        )
+        earlier.add(mention)
     return {place: related for place, related in found.items() if related}
+
+
+class _Earlier:
+    """The latest messages about a topic, of all objects and of each; None of an object ends all there was."""
+
+    def __init__(self) -> None:
+        self._all: list[Related] = []
+        self._by_object: dict[str | None, list[Related]] = {}
+
+    def add(self, mention: Mention) -> None:
+        """Adds a message."""
+        related = Related(mention.said_at, mention.place)
+        self._all = _latest([*self._all, related], more=1)
+        same = self._by_object.get(mention.object_key, ())
+        self._by_object[mention.object_key] = _latest([*same, related], more=1)
+
+    def of_same(self, mention: Mention, predicate: Predicate) -> list[Related]:
+        """The messages that a mention may confirm, supersede or end."""
+        key = mention.object_key
+        if key is None or (predicate.cardinality == "single" and not mention.ends):
+            return self._all
+        if mention.ends:
+            same = (one for one in self._by_object if one is None or may_mean(key, one))
+        else:
+            same = (one for one in (key, None) if one in self._by_object)
+        return [related for one in same for related in self._by_object[one]]
 
 
 def _latest(related: Iterable[Related], *, more: int = 0) -> list[Related]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Literal
 
-from mnestic.memory.knowledge.claims import Claim, make_id, name_key
+from mnestic.memory.knowledge.claims import Claim, make_id, may_mean, name_key
 from mnestic.memory.knowledge.fact_timelines import (
     FactDraft,
     FactTimeline,
@@ -28,7 +28,6 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
 
 _SURE = 0.5  # the confidence from which a retraction takes a fact out
-_LINKING = frozenset({"a", "an", "at", "for", "in", "my", "of", "on", "our", "the", "to", "with"})
 
 
 def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tuple[Fact, ...]:
@@ -61,14 +60,6 @@ def _began(claim: Claim) -> datetime:
     if claim.valid_to is None or claim.valid_from is not None:
         return claim.begins
     return min(claim.said_at, claim.valid_to)
-
-
-def _is_alike(one: str, other: str) -> bool:
-    """Whether two names of a thing may mean the same: one has all the words of the other, plural or not."""
-    first, second = (
-        {word.removesuffix("s") for word in name.split()} - _LINKING for name in (one, other)
-    )
-    return bool(first and second) and (first <= second or second <= first)
 
 
 class _Topic:
@@ -195,7 +186,7 @@ class _Topic:
     def _meant(self, key: str) -> str:
         """What "the move" or "the Volvo" means, where there is one such: "move to Antwerp", "red Volvo"."""
         active = {line.active.key for line in self._lines.values() if line.active}
-        meant = [one for one in active if _is_alike(key, one)]
+        meant = [one for one in active if may_mean(key, one)]
         return meant[0] if key not in active and len(meant) == 1 else key
 
     def _retract(self, claim: Claim) -> None:

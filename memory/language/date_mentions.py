@@ -17,6 +17,7 @@ _PLAIN = str.maketrans({"\u2019": "'", "\u0131": "i", "\u0307": None})
 _ENDS = re.compile(r"\s*$|\s*[.,;:!?)]|[^\S\n]*\n")
 _CLOSES = re.compile(r"\s*$|\s*[.!?)]|[^\S\n]*\n")
 _OWNER = re.compile("['\u2019]s\\b")
+_DAYS = frozenset({"day_month", "month_day", "iso", "ordinal"})
 
 
 def find_dates(text: str) -> tuple[DateMention, ...]:
@@ -25,7 +26,9 @@ def find_dates(text: str) -> tuple[DateMention, ...]:
     for match in iter_mentions(text):
         if (mention := _mention(match)) is None or not _is_date(mention):
             continue
-        joined = _joined(found[-1], mention, text) if found else None
+        joined = _named_day(found[-1], mention, text) if found else None
+        if found and joined is None:
+            joined = _joined(found[-1], mention, text)
         if joined is not None:
             found.pop()
         found.append(joined or mention)
@@ -84,6 +87,17 @@ def _period(mention: DateMention) -> str | None:
         is_point = "amount_way" in groups or mention.preposition == "in"
         return groups["amount_unit"] if is_point else None
     return "year" if mention.kind == "year" else groups.get("week_unit")
+
+
+def _named_day(weekday: DateMention, mention: DateMention, text: str) -> DateMention | None:
+    """A date behind its weekday, as in "on Saturday, 5 April"; None for others."""
+    between = text[weekday.end : mention.start]
+    is_day = weekday.kind == "weekday" and mention.kind in _DAYS
+    if not is_day or mention.preposition or between.strip(" ,"):
+        return None
+    return replace(
+        mention, start=weekday.start, relation=weekday.relation, preposition=weekday.preposition
+    )
 
 
 def _mention(match: re.Match[str]) -> DateMention | None:

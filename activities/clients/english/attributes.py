@@ -14,7 +14,7 @@ from mnestic.activities.clients.english.complements import KINDS
 from mnestic.activities.clients.english.lexicon import Frames, Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import children, conjuncts, lemma
+from mnestic.activities.clients.english.trees import children, conjuncts, following, lemma
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
@@ -56,14 +56,21 @@ def _predicate_of(noun: Token, reading: Reading) -> tuple[str, str] | None:
     """Predicate and owner of an attribute, such as "my favourite colour"."""
     if lemma(noun) == "home" and not children(noun, "poss", "det", "amod"):
         return "lives_in", reading.cast.speaker
-    owner = reading.cast.owner_of(noun)
     before = [each for each in children(noun, "compound", "amod", "nmod") if each.i < noun.i]
     is_listed = noun.tag_ == "NNS" and lemma(noun) in reading.lexicon.nouns
     words = [*(each.lower_ for each in before), lemma(noun) if is_listed else noun.lower_]
-    if owner is None or words[0] in reading.lexicon.grammar.bygone:
+    name = None if words[0] in reading.lexicon.grammar.bygone else _name_of(words, reading)
+    if name is None:
         return None
-    name = _name_of(words, reading)
-    return (name, owner) if name else None
+    is_of_thing = reading.lexicon.predicates.get(name, Frames()).of_things
+    owner = _thing_with(noun, reading) if is_of_thing else reading.cast.owner_of(noun)
+    return (name, owner) if owner else None
+
+
+def _thing_with(noun: Token, reading: Reading) -> str | None:
+    """The name of what has an attribute: "Hydra" in "the version of Hydra", "Hydra's version"."""
+    names = [*children(noun, "poss"), *following(noun, "of")]
+    return next((reading.cast.full_name(each) for each in names if each.pos_ == "PROPN"), None)
 
 
 def _name_of(words: list[str], reading: Reading) -> str | None:

@@ -36,9 +36,11 @@ class ValueClasses:
             "city": lambda token: self._is_place(token) and token.ent_type_ == "GPE",
             "org": lambda token: self._is_name(token) or self.is_of(token, "organisation"),
             "employer": self._is_employer,
+            "workplace": self._is_workplace,
             "school": lambda token: self._is_name(token) and token.ent_type_ != "PERSON",
             "person": self.is_person_name,
             "number": self._is_age,
+            "figure": self._is_figure,
             "zone": lambda token: values.kind_of(token) == "zone",
             "pronouns": lambda token: values.kind_of(token) == "pronouns",
             "phone": lambda token: values.kind_of(token) == "phone",
@@ -72,7 +74,7 @@ class ValueClasses:
 
     def fits(self, token: Token, word_class: str) -> bool:
         """Whether a token can be an object of a class."""
-        if word_class not in {"number", "date"} and self._values.is_date(token):
+        if word_class not in {"number", "figure", "date"} and self._values.is_date(token):
             return False
         check = self._checks.get(word_class)
         return check(token) if check else self.is_of(token, word_class)
@@ -117,9 +119,13 @@ class ValueClasses:
 
     def _is_small_name(self, token: Token) -> bool:
         """Whether a noun is a name in a message without capitals: "i started at globex"."""
+        return token.dep_ == "pobj" and self._is_bare(token)
+
+    def _is_bare(self, token: Token) -> bool:
+        """Whether a noun without capitals can be a name, in a message that has none."""
         is_bare = token.tag_ == "NN" and not children(token, "det", "poss", "amod", "nummod")
         is_small = is_bare and token.lower_ not in self._classes["bare"]
-        return is_small and token.dep_ == "pobj" and self._values.is_without_capitals
+        return is_small and self._values.is_without_capitals
 
     def _is_place(self, token: Token) -> bool:
         is_capital = token.ent_type_ == "GPE" and token.text[:1].isupper()
@@ -132,6 +138,11 @@ class ValueClasses:
     def _is_employer(self, token: Token) -> bool:
         return self._is_name(token) and token.ent_type_ not in _NO_EMPLOYERS
 
+    def _is_workplace(self, token: Token) -> bool:
+        """What somebody may leave for good: a firm, and no umbrella."""
+        is_firm = self._is_name(token) or self.is_of(token, "organisation")
+        return is_firm or self._is_bare(token)
+
     def _is_age(self, token: Token) -> bool:
         """Whether it is a number of years: a whole one, and not of something that is measured."""
         low = self._values.number(token)
@@ -139,6 +150,10 @@ class ValueClasses:
         is_measured = any(child.pos_ == "NOUN" for child in token.children)
         after = self._values.word_after(token)
         return 0 < value <= _OLDEST and not is_measured and after not in self._grammar.units
+
+    def _is_figure(self, token: Token) -> bool:
+        """Whether it is a number, or an amount of something: "2.2", "9 pounds"."""
+        return self._values.text(token)[:1].isdigit()
 
     def _is_job(self, token: Token) -> bool:
         if token.pos_ not in _THINGS or token.tag_ in {"NNS", "NNPS"}:

@@ -10,7 +10,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.claiming import Reading, claim_of_clause, times_of
 from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import children, lemma, verb_key
+from mnestic.activities.clients.english.trees import children, following, lemma, verb_key
 from mnestic.memory.knowledge.extraction import Extracted
 
 _DONE = frozenset({State.PAST, State.PERFECT})
@@ -131,7 +131,10 @@ def _over(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 def _owner(noun: Token, reading: Reading) -> str | None:
     """Whose something is; the speaker's, if nothing says so; None if nobody knows."""
     owner = reading.cast.owner_of(noun)
-    return owner if owner or children(noun, "poss") else reading.cast.speaker
+    is_of_somebody = children(noun, "poss") or any(
+        each.pos_ == "PROPN" for each in following(noun, "of")
+    )
+    return owner if owner or is_of_somebody else reading.cast.speaker
 
 
 def _has_finished(clause: Clause, noun: str, reading: Reading) -> bool:

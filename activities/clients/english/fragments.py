@@ -59,7 +59,7 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
             for each in lead
             if each.lower_ in {"my", "me", "new"} or each.lower_ in grammar.contact
         ]
-        is_named = any(each.dep_ == "nsubj" and each.pos_ == "PROPN" for each in lead)
+        is_named = any(map(_is_other, lead))
         if not cues or is_named or any(each.lower_ in _OTHERS for each in lead):
             continue
         rest = itertools.takewhile(lambda each: each.text != ",", sentence[place:])
@@ -68,6 +68,12 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         value = reading.parsed.text[token.idx : token.idx + len(token)]
         kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"
         yield make_claim([cues[0], token], reading.cast.speaker, predicate, value, kind=kind)
+
+
+def _is_other(token: Token) -> bool:
+    """Whether a name says whose an address is: "Reach Mara on", "Mara's email", "the email of Mara"."""
+    is_owner = token.dep_ in {"nsubj", "poss"} or token.head.lower_ == "of"
+    return token.pos_ == "PROPN" and is_owner
 
 
 def _called(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:

@@ -63,6 +63,7 @@ class Frames(BaseModel):
     people_only: bool = False
     human: bool = False
     deeds: bool = False
+    of_things: bool = False
     no_progressive: bool = False
     state: Verbs = {}
     event: Verbs = {}
@@ -179,6 +180,7 @@ class Grammar(BaseModel):
     gone: Words
     units: Words
     definite: Words
+    trailing: Words
     loose_prepositions: Words
     bare_pastimes: Words
     bygone: Words

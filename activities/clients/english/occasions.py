@@ -27,6 +27,7 @@ _DAYS = frozenset({"day", "month"})
 _MARRYING = frozenset({"marry", "get:marry", "get:married", "be:marry"})
 _SHIFTS = frozenset({"move", "push", "reschedule", "postpone", "shift", "delay", "extend"})
 _PREPOSITIONS = frozenset({"in", "on", "at", "by", "from", "to", "for"})
+_TELLING = frozenset({"against", "with", "for", "in", "about"})
 _AGAINST = frozenset({"against", "on"})
 
 
@@ -214,8 +215,10 @@ def _shifted(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 
 
 def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterator[Extracted]:
-    owner = reading.cast.owner_of(noun)
-    name = reading.values.text(noun)
+    owner, apart = reading.cast.owner_of(noun), _told_apart(noun, reading)
+    if apart and not owner and lemma(noun) != "deadline":
+        return  # "the match against Falcons" is no name by which anybody asks for a match
+    name = reading.values.text(noun) + apart
     kind: ClaimKind = (
         "corrected"
         if reading.is_correction or " not " in f" {clause_text(clause.verb)} "
@@ -237,6 +240,19 @@ def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterat
         yield claim_of_clause(clause, owner, "wedding_date", day, kind=kind)
     elif reading.classes.is_of(noun, "meeting"):
         yield claim_of_clause(clause, subject, "happens_on", day, kind=kind)
+
+
+def _told_apart(noun: Token, reading: Reading) -> str:
+    """What tells an occasion from others of its kind: "against Falcons", "in maths"; "" for nothing."""
+    for preposition in children(noun, "prep"):
+        told = [
+            reading.values.text(each)
+            for each in children(preposition, "pobj")
+            if each.pos_ in {"NOUN", "PROPN"} and not reading.values.is_date(each)
+        ]
+        if told and preposition.lower_ in _TELLING:
+            return f" {preposition.lower_} {told[0]}"
+    return ""
 
 
 def _born(clause: Clause, reading: Reading) -> Iterator[Extracted]:

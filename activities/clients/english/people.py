@@ -11,7 +11,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.classes import ValueClasses
 from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.naming import Names
-from mnestic.activities.clients.english.trees import children, lemma, subjects
+from mnestic.activities.clients.english.trees import children, following, lemma, subjects
 from mnestic.activities.clients.english.values import Values
 
 _PARTNERS = frozenset({"married_to", "partner", "engaged_to"})
@@ -173,18 +173,16 @@ class Cast:
         return is_known or not self._seen.isdisjoint(person.subject.split())
 
     def owner_of(self, noun: Token) -> str | None:
-        """Whose something is: "my", "her", "Elin's", "of our cat"."""
+        """Whose something is: "my", "her", "Elin's", "of our cat", "of Elin"."""
         for child in children(noun, "poss"):
             return self._possessor(child)
         if noun.dep_ == "compound" and noun.head.pos_ == "PROPN":
             return self.owner_of(noun.head)
-        for preposition in children(noun, "prep"):
-            for each in preposition.children:
-                if preposition.lower_ == "of" and each.lower_ in {"mine", "ours"}:
-                    return self.speaker
-                if preposition.lower_ == "of" and lemma(each) in self._grammar.kin_of:
-                    person = self._of_noun(each)
-                    return person.subject if person else None
+        for each in following(noun, "of"):
+            if each.lower_ in {"mine", "ours"}:
+                return self.speaker
+            if each.pos_ == "PROPN" or lemma(each) in self._grammar.kin_of:
+                return self._possessor(each)
         is_bare = noun.lower_ in self._grammar.bare_kin and not children(noun, "det", "poss")
         return self.speaker if is_bare and noun.dep_ in {"nsubj", "nsubjpass", "conj"} else None
 

@@ -39,6 +39,16 @@ def conjuncts(token: Token) -> Iterator[Token]:
             yield from conjuncts(child)
 
 
+def following(noun: Token, *prepositions: str) -> list[Token]:
+    """What follows a noun with one of the prepositions, as "Mara" in "the birthday of Mara"."""
+    return [
+        each
+        for preposition in children(noun, "prep")
+        if preposition.lower_ in prepositions
+        for each in preposition.children
+    ]
+
+
 def lemma(token: Token) -> str:
     """The lemma in small letters."""
     return token.lemma_.lower()

@@ -68,7 +68,14 @@ class Values:
         end = last.idx + len(last)
         title = _TITLE.match(self._parsed.text, end) if token.pos_ in {"PROPN", "NUM"} else None
         text = self._parsed.text[first.idx : title.end() if title else end]
-        return _without_stop(text.strip(_EDGES))
+        return _without_stop(self._without_trailing(text.strip(_EDGES)))
+
+    def _without_trailing(self, text: str) -> str:
+        """A value without the words behind it that only mark the sentence, such as "anymore"."""
+        words = text.split()
+        while len(words) > 1 and words[-1].lower() in self._grammar.trailing:
+            text = text.removesuffix(words.pop()).rstrip(_EDGES)
+        return text
 
     def last(self, token: Token) -> Token:
         """The last token of an object with what follows its head."""

@@ -118,9 +118,9 @@ class PostgresFactStore:
     async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
         """See the port."""
         keys = sorted({(name_key(subject), predicate) for subject, predicate in topics})
-        columns = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.said_at)
+        what = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.kind)
         rows = await self._unit.rows(
-            select(*columns, CLAIM.c.session_id, CLAIM.c.source_id).where(
+            select(*what, CLAIM.c.said_at, CLAIM.c.session_id, CLAIM.c.source_id).where(
                 self._unit.owned(CLAIM),
                 among(keys, CLAIM.c.subject_key, CLAIM.c.predicate),
                 CLAIM.c.session_id.is_not(None),
@@ -353,7 +353,8 @@ def _row(fact: Fact) -> dict[str, Any]:
 def _mention(row: Row[Any]) -> Mention:
     key = None if row.object is None else name_key(row.object)
     place = (row.session_id, row.source_id)
-    return Mention(row.subject_key, row.predicate, key, row.said_at, place)
+    ends = row.kind == "ended"
+    return Mention(row.subject_key, row.predicate, key, row.said_at, place, ends)
 
 
 def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
@@ -48,7 +48,7 @@ def ada(memory: Memory, settings: Settings) -> MemoryClient:
 @pytest.fixture
 def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
     """Receives messages and learns from them, so many at a time."""
-    steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
 
     async def run(messages: Sequence[Resource], *, limit: int = 200) -> None:
         await ada.ingest(messages)
@@ -162,3 +162,23 @@ async def test_a_name_that_is_no_longer_used_finds_what_told_it_alone(
 
     assert sorted(await entries(ada, subject="Mo")) == ["m1"]
     assert sorted(await entries(ada, subject="Mimi")) == ["m0", "m1", "m2"]
+
+
+async def test_an_end_of_what_was_not_known_gives_its_entry_no_tag(
+    learn: Learn, ada: MemoryClient
+) -> None:
+    await learn(
+        [
+            said(0, "I play the harp."),
+            said(1, "I gave up the scouts."),
+            said(2, "I gave up the harp."),
+        ]
+    )
+
+    found = await entries(ada)
+
+    assert [found[name].tags for name in ("m0", "m1", "m2")] == [
+        ("preferences",),
+        (),
+        ("preferences",),
+    ]

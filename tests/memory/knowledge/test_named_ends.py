@@ -23,6 +23,23 @@ def test_what_ends_may_be_named_by_a_part_of_its_words(ended: str, left: list[st
     assert [value for value, status, *_ in facts if status == "active"] == left
 
 
+@pytest.mark.parametrize(
+    ("known", "ended", "is_ended"),
+    [
+        ("oboe", "oboe lesson", False),
+        ("Brunel", "printer at Brunel", False),
+        ("membership", "gym membership at Fitz", True),
+        ("move", "the move to Antwerp", True),
+    ],
+)
+def test_more_words_mean_the_same_if_they_are_about_the_same_noun(
+    known: str, ended: str, is_ended: bool
+) -> None:
+    facts = told(claim(1, known), claim(2, ended, "ended"), cardinality="multi")
+
+    assert [status == "archived" for _, status, *_ in facts] == [is_ended]
+
+
 def test_where_two_can_be_meant_nothing_ends() -> None:
     facts = told(
         claim(1, "red Volvo"),

@@ -53,6 +53,19 @@ def test_what_ends_all_there_was_is_related_to_all_of_it() -> None:
     assert found == {"m3": ["m1", "m2"], "m4": ["m1", "m3"]}
 
 
+def test_an_end_is_related_to_what_it_may_have_ended_and_nothing_to_an_end_of_nothing() -> None:
+    known = mention(1, "town library")
+
+    found = related(
+        known,
+        mention(2, "umbrella")._replace(ends=True),
+        mention(3, "library")._replace(ends=True),
+        mention(4, "harbour"),
+    )
+
+    assert found == {"m3": ["m1"], "m4": ["m1", "m3"]}
+
+
 def test_a_message_is_not_related_to_itself_and_to_the_latest_few_alone() -> None:
     once, again = mention(0, "ghent"), mention(9, "ghent")
 

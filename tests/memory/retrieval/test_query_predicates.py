@@ -85,7 +85,9 @@ def test_like_is_asked_where_somebody_does_it_and_nothing_else_is(
     assert set(query_predicates(words.split(), number=0)) == asked
 
 
-def test_where_somebody_works_asks_for_no_job_title() -> None:
+def test_where_asks_for_no_predicate_without_a_place() -> None:
+    assert "lives_with" not in query_predicates(["Where", "does", "live"], number=1)
+    assert "lives_with" in query_predicates(["Whom", "live", "with"], number=1)
     assert "job_title" not in query_predicates(["Where", "does", "work"], number=1)
     assert "job_title" not in related_predicates(["Where", "does", "work"], number=1)
     assert "job_title" in query_predicates(["What", "does", "work"], number=1)

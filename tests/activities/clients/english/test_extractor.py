@@ -181,3 +181,46 @@ def test_each_class_that_a_frame_asks_for_is_known() -> None:
         assert [
             one for one in sorted(asked) if not isinstance(classes.fits(parsed.doc[0], one), bool)
         ] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("Kim's email is kim@x.example", ("affirmed", "Kim", "email", "kim@x.example")),
+        ("The email of Kim is kim@x.example", ("affirmed", "Kim", "email", "kim@x.example")),
+        ("The birthday of Kim is on 3 May.", ("affirmed", "Kim", "birthday", "3 May")),
+        ("The version of Kestrel is 2.2.", ("affirmed", "Kestrel", "version", "2.2")),
+        ("Kestrel's version is 3.2 now.", ("affirmed", "Kestrel", "version", "3.2")),
+    ],
+)
+def test_an_attribute_belongs_to_whom_it_is_said_of(text: str, claim: tuple[str, ...]) -> None:
+    assert told(text) == {claim}
+
+
+def test_what_is_left_somewhere_ends_no_employment() -> None:
+    assert told("I work at Brunel.", "Left my umbrella at Brunel again.") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("I don't want to become a pilot anymore.", ("ended", "Ada", "wants", "become pilot")),
+        ("I've quit chess btw.", ("ended", "Ada", "plays", "chess")),
+    ],
+)
+def test_a_word_behind_an_object_is_no_part_of_it(text: str, claim: tuple[str, ...]) -> None:
+    assert claim in told(text)
+
+
+def test_a_date_behind_its_weekday_is_the_date() -> None:
+    claim = ("affirmed", "Ada's exam", "happens_on", "2026-04-04")
+
+    assert told("My exam is on Saturday, 4 April at 14:00.") == {claim}
+    assert told("My exam was moved from Friday 3 April to Saturday 4 April.") == {claim}
+
+
+def test_an_occasion_is_told_apart_from_others_of_its_kind() -> None:
+    physics = ("affirmed", "Ada's exam in physics", "happens_on", "2026-04-04")
+
+    assert told("My exam in maths is on 3 April.", "My exam in physics is on 4 April.") == {physics}
+    assert told("The match against the Ravens is on 4 April.") == set()
