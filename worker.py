@@ -24,7 +24,6 @@ from temporalio.worker import (
 )
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
@@ -45,7 +44,12 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
-from mnestic.starter.extraction_wiring import extraction_limits, extractor_of, load_extractor
+from mnestic.starter.extraction_wiring import (
+    extraction_limits,
+    extractor_of,
+    load_extractor,
+    local_extractor,
+)
 from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
@@ -108,7 +112,7 @@ def activities_of(
     waits = WaitActivities(memory, retriever)
     learning = IngestActivities(
         memory,
-        extractor=extractor or LocalExtractor(),
+        extractor=extractor or local_extractor(),
         embedder=embedder,
         limits=limits,
         prices=known,

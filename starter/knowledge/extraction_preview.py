@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.extraction import Extraction, Turn
 from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Id
-from mnestic.starter.extraction_wiring import extraction_limits, extractor_of
+from mnestic.starter.extraction_wiring import NO_FACTS, extraction_limits, extractor_of
 from mnestic.starter.memory_wiring import find_database, open_database, open_openai, prices_of
 from mnestic.starter.settings import Settings
 
@@ -31,10 +31,10 @@ class _Caller(BaseModel):
 
 
 async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tuple[str, Extraction]:
-    """The claims of a turn, by the configured model or the local rules, and the name of the extractor.
+    """The claims of a turn, by the configured model or the local extractor, and the name of the extractor.
 
     Raises:
-        ConfigurationError: nothing is to be extracted; or a model has no server, no price where one is needed, or no database in
+        ConfigurationError: there is no extractor; or a model has no server, no price where one is needed, or no database in
             which its calls are written down.
         BudgetExceededError: the tenant's day has nothing left.
         ModelUnavailableError: the model does not answer.
@@ -44,8 +44,9 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
     async with open_openai(settings) as client:
         extractor = extractor_of(settings, client)
         if extractor.name == NO_EXTRACTOR:
-            why = f"is `{NO_EXTRACTOR}`, so no facts are extracted; unset it"
-            raise ConfigurationError(setting="MNESTIC_EXTRACTION_MODEL", why=why)
+            raise ConfigurationError(
+                setting="MNESTIC_EXTRACTION_MODEL", why=f"chooses no extractor: {NO_FACTS}"
+            )
         if extractor.model is None:
             return extractor.name, await extractor.extract([turn])
         caller = _Caller(tenant_id=settings.tenant_id, agent_id=agent_id)

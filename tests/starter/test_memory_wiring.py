@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.starter.extraction_wiring import load_extractor
@@ -17,6 +18,7 @@ from mnestic.stores.notes.rest_api import RestVault
 from mnestic.worker import Models, open_models
 
 API = {"obsidian_url": "https://127.0.0.1:27124", "obsidian_fingerprint": "ab" * 32}
+ENGLISH = EnglishExtractor.name
 KEY = {"openai_api_key": SecretStr("sk-x")}
 
 
@@ -34,15 +36,13 @@ async def opened(settings: Settings) -> Models:
 @pytest.mark.parametrize(
     ("fields", "extractor", "embedder"),
     [
-        ({}, "rules-1", "wordllama-256"),
+        ({}, ENGLISH, "wordllama-256"),
         (KEY, "openai-1/gpt-5-mini", "wordllama-256"),
         ({"openai_base_url": "http://127.0.0.1:1/v1"}, "openai-1/gpt-5-mini", "wordllama-256"),
         (KEY | {"chat_model": "small"}, "openai-1/small", "wordllama-256"),
         (KEY | {"extraction_model": "reader"}, "openai-1/reader", "wordllama-256"),
-        (KEY | {"extraction_model": "local"}, "rules-1", "wordllama-256"),
-        ({"extraction_model": "local", "embedding_model": "local"}, "rules-1", "wordllama-256"),
-        ({"extraction_model": "english"}, "english-1", "wordllama-256"),
-        (KEY | {"extraction_model": "english"}, "english-1", "wordllama-256"),
+        (KEY | {"extraction_model": "local"}, ENGLISH, "wordllama-256"),
+        ({"extraction_model": "local", "embedding_model": "local"}, ENGLISH, "wordllama-256"),
         (KEY | {"extraction_model": "none"}, "none", "wordllama-256"),
         (KEY | {"embedding_model": "v"}, "openai-1/gpt-5-mini", "v-512"),
         (
@@ -121,13 +121,31 @@ def test_two_vaults_are_refused(tmp_path: Path) -> None:
         notes_of(chosen(tmp_path, obsidian_vault=tmp_path, **API))
 
 
-async def test_a_parser_that_is_not_installed_is_named_with_its_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)  # as Python remembers what is not there
 
+
+@pytest.mark.usefixtures("no_parser")
+async def test_a_parser_that_is_chosen_and_not_installed_is_refused_with_its_extra(
+    tmp_path: Path,
+) -> None:
     with pytest.raises(ConfigurationError, match=r"install mnestic\[english\]"):
-        await opened(chosen(tmp_path, extraction_model="english"))
+        await opened(chosen(tmp_path, extraction_model="local"))
+
+
+@pytest.mark.usefixtures("no_parser")
+async def test_without_parser_and_model_no_facts_are_extracted_and_the_log_says_so(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    models = await opened(chosen(tmp_path))
+
+    await load_extractor(models["extractor"])
+
+    assert models["extractor"].name == "none"
+    (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
+    assert "install mnestic[english], or set OPENAI_API_KEY" in record.__dict__["why"]
+    assert (await opened(chosen(tmp_path, **KEY)))["extractor"].name == "openai-1/gpt-5-mini"
 
 
 async def test_a_worker_without_an_extractor_logs_so(
@@ -139,4 +157,4 @@ async def test_a_worker_without_an_extractor_logs_so(
 
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
     assert record.levelname == "WARNING"
-    assert "MNESTIC_EXTRACTION_MODEL is `none`" in record.__dict__["why"]
+    assert "must not be `none`" in record.__dict__["why"]

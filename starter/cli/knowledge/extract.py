@@ -27,7 +27,7 @@ def extract(
     ] = "cli",
     as_json: AsJson = False,
 ) -> None:
-    """Show what would be extracted from a message, by the configured model or the local rules; nothing is stored."""
+    """Show what would be extracted from a message, by the configured model or the local extractor; nothing is stored."""
     from mnestic.starter.cli.overrides import command_settings
     from mnestic.starter.knowledge.extraction_preview import extract_turn
 

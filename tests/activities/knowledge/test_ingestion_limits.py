@@ -165,7 +165,7 @@ async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_mo
     assert done.taken == 1
 
 
-async def test_a_days_budget_is_no_matter_to_local_rules_and_vectors(
+async def test_a_days_budget_is_no_matter_to_local_extraction_and_vectors(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers = read

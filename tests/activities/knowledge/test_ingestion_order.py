@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from temporalio.testing import ActivityEnvironment
 
 from benchmarks.messages import messages
-from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.memory.knowledge.facts import Fact
@@ -36,7 +36,7 @@ async def learn(
     """What a new agent believes once it has heard the batches."""
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     for batch in batches:
         await client.ingest(batch)

@@ -79,7 +79,7 @@ async def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_us
     ours = (
         *(
             "mnestic.workflows",
-            "mnestic.activities.clients.rules",
+            "mnestic.activities.clients.english",
             "mnestic.starter.client.mnestic_client",
         ),
         *("mnestic.stores.postgres.tables", "mnestic.stores.postgres.table_stores"),

@@ -1,1 +1,0 @@
-"""The local extractor: rules for English that claim little, and nothing that was not said."""
