@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ConfigDict
 
@@ -74,10 +74,3 @@ def number_words() -> NumberWords:
         cardinal=rf"(?:\d{{1,4}}|{any_of(cardinals)})",
         ordinal=rf"(?:\d{{1,2}}(?:st|nd|rd|th)|{any_of(ordinals)})",
     )
-
-
-def __getattr__(name: str) -> Any:
-    """The words and patterns by their upper-case names, for modules that need them while they are imported."""
-    if name in {"CARDINAL", "CARDINALS", "ORDINAL"}:
-        return getattr(number_words(), name.lower())
-    raise AttributeError(name)
