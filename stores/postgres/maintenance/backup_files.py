@@ -11,7 +11,7 @@ from mnestic.memory.maintenance.backups import BackupTable, file_of
 from mnestic.stores.postgres.maintenance.backup_tables import CopiedTable, copy_out
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner
 
-_LEVEL = 4  # of gzip: half the time of the default level 9, files 3 % larger
+_LEVEL = 4  # of gzip: of vectors a third of the time of level 6 and a twelfth of 9, files 6 and 11 % larger
 _BUFFER_BYTES = 1 << 20
 Step = Callable[[str], None]
 """Gets the name of the table that is copied, again and again; an error that it raises ends the work."""

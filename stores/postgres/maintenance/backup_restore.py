@@ -1,14 +1,17 @@
 """Restoring: the rows of a backup in place of a tenant's, or of all, in one transaction."""
 
-from collections.abc import Iterator
+import time
+import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg
 from psycopg import sql
 
-from mnestic.memory.errors import BackupDamagedError, MemoryExistsError
+from mnestic.memory.errors import BackupDamagedError, MemoryExistsError, UnavailableError
 from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.stores.postgres.maintenance.backup_files import Step, read_rows
 from mnestic.stores.postgres.maintenance.backup_tables import (
@@ -24,13 +27,18 @@ from mnestic.stores.postgres.schema import check_version
 
 # What reading a memory and running maintenance write; a target that has nothing else counts as empty.
 _RECORDS_OF_USE = frozenset({"agent_revision", "audit_log", "maintenance_run"})
-_LOCK_LIMIT = "SET LOCAL lock_timeout = '30s'"
+_LOCK_LIMIT = timedelta(seconds=30)
+# Shorter than the second after which Postgres ends one of two that wait for each other.
+_LOCK_ATTEMPT = "SET LOCAL lock_timeout = '500ms'"
+_NO_LIMIT = "SET LOCAL lock_timeout = 0"
+# A search ends by adding a row here, so that nobody who only reads waits for a restore.
+_ADDED_TO_BY_READERS = frozenset({"audit_log"})
 _VERSION = "SELECT version_num FROM mnestic.alembic_version"
 _FORGOTTEN_SINCE = "SELECT count(*) AS topics FROM mnestic.forgetting WHERE requested_at > {}{}"
-# Every process caches answers under the identity of the database, of which the file of this table is a part
-# (`sql/resolve_terms.sql`). So the file is written anew: the restored revisions may repeat those before.
-_NEW_IDENTITY = "CLUSTER mnestic.agent_revision USING agent_revision_pkey"
-_AS_MIGRATED = "ALTER TABLE mnestic.agent_revision SET WITHOUT CLUSTER"
+# Every process caches answers under the identity of the database, of which this comment is a part
+# (`sql/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
+# revision, so it sees both of before or both of after.
+_NEW_IDENTITY = "COMMENT ON TABLE mnestic.agent_revision IS {}"
 
 
 class RestoredRows(NamedTuple):
@@ -65,7 +73,7 @@ def restore_rows(
         MemoryExistsError: there is memory, and it may not be replaced.
         SchemaVersionError: the database is not of this code's schema.
         BackupDamagedError: the files do not have the rows of the manifest.
-        DatabaseUnavailableError: Postgres does not answer, or others write for too long.
+        UnavailableError: Postgres does not answer, or others write for too long.
         ConfigurationError: the role may not do it.
     """
     with owner_session(admin_url) as owner:
@@ -79,8 +87,8 @@ def restore_rows(
                     delete = sql.SQL("DELETE FROM {}{}")
                     owner.execute(delete.format(table.identifier, of_tenant(tenant_id)))
                 rows = load_rows(owner, manifest, files, tenant_id=tenant_id, step=step)
-            owner.execute(_NEW_IDENTITY)
-            owner.execute(_AS_MIGRATED)
+            identity = f"restored from backup {manifest.id}, as restore {uuid.uuid4().hex}"
+            owner.execute(sql.SQL(_NEW_IDENTITY).format(identity))
         for table in tables:  # what was replaced takes room, and plans follow what is there
             step(table.name)
             owner.execute(sql.SQL("VACUUM (ANALYZE) {}").format(table.identifier))
@@ -139,13 +147,34 @@ def without_walls(owner: Owner) -> Iterator[None]:
 def _open(owner: Owner, *, tenant_id: str | None) -> tuple[CopiedTable, ...]:
     """The tables, which nobody else writes until the end of the transaction."""
     prepare_texts(owner, tenant_id=tenant_id)
-    owner.execute(_LOCK_LIMIT)
     row = owner.execute(_VERSION).fetchone()
     check_version(None if row is None else row.version_num)
     tables = list_copied_tables(owner)
-    names = sql.SQL(", ").join(table.identifier for table in tables)
-    owner.execute(sql.SQL("LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE").format(names))
+    if sees_all(owner):
+        locked = [table for table in tables if table.name not in _ADDED_TO_BY_READERS]
+        _lock(owner, locked, mode=sql.SQL("SHARE ROW EXCLUSIVE"))
+    else:  # the walls of all tables are lowered
+        _lock(owner, tables, mode=sql.SQL("ACCESS EXCLUSIVE"))
     return tables
+
+
+def _lock(owner: Owner, tables: Sequence[CopiedTable], *, mode: sql.SQL) -> None:
+    """Locks all tables or none, again and again, so that no writer who waits for one of them is ended."""
+    names = sql.SQL(", ").join(table.identifier for table in tables)
+    lock = sql.SQL("LOCK TABLE {} IN {} MODE").format(names, mode)
+    until = time.monotonic() + _LOCK_LIMIT.total_seconds()
+    owner.execute(_LOCK_ATTEMPT)
+    while True:
+        try:
+            with owner.transaction():  # a savepoint, with which the locks of an attempt go
+                owner.execute(lock)
+        except psycopg.errors.LockNotAvailable:
+            if time.monotonic() > until:
+                why = "others write to memory for too long; try again when fewer write"
+                raise UnavailableError(f"the restore has not begun: {why}") from None
+        else:
+            owner.execute(_NO_LIMIT)
+            return
 
 
 def _require_empty(owner: Owner, tables: tuple[CopiedTable, ...], *, tenant_id: str | None) -> None:

@@ -2,13 +2,14 @@
 -- one row. Every index is entered by tenant and agent, and words and names are compared by equality, since row-level
 -- security allows no other operator in an index scan.
 WITH
--- The identity of the database: its system identifier, its start and the file of its revisions. A restored database differs
--- in one of these, however it was restored.
+-- The identity of the database: its system identifier, its start, the file of its revisions, and what the last restore of a
+-- backup of ours has noted there. A restored database differs in one of these, however it was restored.
 database AS (
     SELECT concat_ws('/', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
                      (SELECT oid FROM pg_database WHERE datname = current_database()),
                      extract(epoch FROM pg_postmaster_start_time()),
-                     pg_relation_filenode('mnestic.agent_revision')) AS id
+                     pg_relation_filenode('mnestic.agent_revision'),
+                     obj_description('mnestic.agent_revision'::regclass, 'pg_class')) AS id
       FROM pg_control_system()
 ),
 term AS MATERIALIZED (

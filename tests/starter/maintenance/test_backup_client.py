@@ -1,8 +1,10 @@
 """Backups: what is restored is what was there, of the tenant that is meant, and in one piece or not at all."""
 
 import asyncio
+import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from datetime import timedelta
 
 import psycopg
 import pytest
@@ -12,8 +14,10 @@ from mnestic.memory.errors import (
     InvalidInputError,
     MemoryExistsError,
     NotFoundError,
+    UnavailableError,
 )
 from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.stores.postgres.maintenance import backup_restore
 from tests.activities.locks import until_held_up
 from tests.starter.maintenance.conftest import AWKWARD, NOON, Place, rows_of
 
@@ -229,3 +233,50 @@ async def test_a_folder_is_for_its_owner_alone(place: Place) -> None:
 
     assert backup.manifest.tables
     assert modes == {0}
+
+
+async def test_while_a_tenant_is_restored_others_search_and_writes_wait(place: Place) -> None:
+    await place.fill()
+    await place.fill("theirs")
+    backup = await place.backups().create()
+    await place.memory_of().add("The boiler was serviced in March.", at=NOON)
+    stands, go_on = threading.Event(), threading.Event()
+
+    def on_table(name: str) -> None:
+        if name == "working_memory":
+            stands.set()
+            assert go_on.wait(30)
+
+    client = BackupClient(place.url, place.folder, tenant_id="ours", on_table=on_table)
+    restoring = asyncio.create_task(client.restore(backup.manifest.id, replace=True))
+    await asyncio.to_thread(stands.wait, 30)
+    meanwhile = await place.memory_of().retrieve("When was the boiler serviced?", asked_at=NOON)
+    writing = asyncio.create_task(place.memory_of("theirs").add("Written meanwhile."))
+    await until_held_up(place.url)
+    searching = asyncio.create_task(place.memory_of("theirs").retrieve("Where does Mara live?"))
+    theirs = await asyncio.wait_for(searching, 20)
+    go_on.set()
+
+    await restoring
+    added = await writing
+    after = await place.memory_of().retrieve("When was the boiler serviced?", asked_at=NOON)
+    assert [one.entry.content for one in meanwhile.results] == ["The boiler was serviced in March."]
+    assert theirs.results
+    assert added.id in place.rows("theirs")["entry"].decode()
+    assert after.results == ()
+
+
+async def test_a_restore_that_cannot_have_the_tables_does_not_begin(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await place.fill()
+    backup = await place.backups().create()
+    before = place.rows()
+    monkeypatch.setattr(backup_restore, "_LOCK_LIMIT", timedelta(seconds=1))
+    with psycopg.connect(place.url) as other:
+        other.execute("INSERT INTO mnestic.setting SELECT * FROM mnestic.setting WHERE false")
+
+        with pytest.raises(UnavailableError, match="others write to memory for too long"):
+            await place.backups().restore(backup.manifest.id, replace=True)
+
+    assert place.rows() == before
