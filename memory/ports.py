@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         FactStore,
         IngestStateStore,
     )
+    from mnestic.memory.knowledge.world.categories import CategoryStore
     from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
     from mnestic.memory.models.messages import (
         ChatMessage,
@@ -95,6 +96,8 @@ class Transaction(Protocol):
     def exports(self) -> ExportStore: ...  # noqa: D102
     @property
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
+    @property
+    def categories(self) -> CategoryStore: ...  # noqa: D102
     @property
     def maintenance(self) -> MaintenanceStore: ...  # noqa: D102
     @property

@@ -20,6 +20,7 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
+from mnestic.starter.memory_wiring import token_counter
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
@@ -39,7 +40,7 @@ def maintenance_activities(
     def backups_of(tenant_id: str) -> BackupStore:
         return BackupClient(admin_url, backup_directory, tenant_id=tenant_id)
 
-    maintenance = MaintenanceActivities(memory, index_vectors=index)
+    maintenance = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
     backups = BackupActivities(memory, open_backups=backups_of)
     return [maintenance.maintain, maintenance.index, maintenance.finish, backups.back_up]
 

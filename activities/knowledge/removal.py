@@ -11,8 +11,11 @@ from mnestic.memory.ports import Transaction
 
 
 async def remove_entries(transaction: Transaction, entry_ids: Collection[str]) -> int:
-    """Removes entries from every index, the archive, and those that name them; returns how many there were."""
-    gone = set(entry_ids)
+    """Removes entries from every index, the archive, and those that name them; returns how many there were.
+
+    What was merged into an entry goes with it, since it says the same.
+    """
+    gone = {*entry_ids, *await transaction.archive.select_merged(entry_ids)}
     naming = await transaction.entries.select_naming(gone)
     known = await transaction.entries.select(sorted(gone))
     above = {entry.parent for entry in known.values() if entry.parent}

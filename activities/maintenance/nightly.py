@@ -3,25 +3,46 @@
 from collections import Counter
 from datetime import datetime
 
+from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import remove_entries
-from mnestic.memory.ports import Transaction
+from mnestic.activities.maintenance.duplicates import merge_duplicates
+from mnestic.memory.maintenance.policies import NightlyPolicy
+from mnestic.memory.ports import TokenCounter, Transaction
 
 _ENTRIES = 500  # removed by one statement
 
 
-async def maintain_nightly(transaction: Transaction, *, now: datetime) -> Counter[str]:
-    """Removes what has expired, and computes the importance of entries; returns the counts of a report.
+async def maintain_nightly(
+    transaction: Transaction,
+    *,
+    now: datetime,
+    policy: NightlyPolicy,
+    count_tokens: TokenCounter,
+    run: str,
+) -> Counter[str]:
+    """Removes what has expired, merges duplicates, promotes what was used, and writes summaries; returns the counts of a report.
 
     Args:
         transaction: Of the agent.
         now: The moment that decides what has expired and how old entries are.
+        policy: It says what is a duplicate, and what use adds.
+        count_tokens: What limits the summaries of categories.
+        run: The run that does it, as the archive names it.
     """
     store = transaction.maintenance
     basis = await transaction.settings.importance_basis()
     return Counter(
         records_expired=await store.remove_expired_records(now),
         entries_expired=await _remove_expired_entries(transaction, now=now),
+        merged=await merge_duplicates(
+            transaction, now=now, similarity=policy.merge_similarity, run=run
+        ),
+        promoted=await store.promote_facts(now, step=policy.promotion),
         importance_changed=await store.renew_importance(now, basis.policy),
+        # It comes last, since transactions that change facts wait for it.
+        categories_rebuilt=await rebuild_categories(
+            transaction, now=now, count_tokens=count_tokens
+        ),
     )
 
 

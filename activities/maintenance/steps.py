@@ -17,7 +17,7 @@ from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePoli
 from mnestic.memory.maintenance.removal_guard import find_excess
 from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.operations import Operation
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import EVERY_AGENT, Id
 
 BATCH = 200  # agents of one activity
@@ -76,8 +76,11 @@ class MaintenanceFinished(BaseModel):
 class MaintenanceActivities:
     """The steps of `Maintenance`."""
 
-    def __init__(self, memory: Memory, *, index_vectors: IndexVectors) -> None:
+    def __init__(
+        self, memory: Memory, *, index_vectors: IndexVectors, count_tokens: TokenCounter
+    ) -> None:
         self._memory, self._index_vectors = memory, index_vectors
+        self._count_tokens = count_tokens
 
     @activity.defn(name="mnestic.maintain_agents")
     async def maintain(self, params: MaintenanceStep) -> StepResult:
@@ -178,7 +181,13 @@ class MaintenanceActivities:
             return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
         if params.kind == "weekly":
             return await maintain_weekly(transaction, now=now, policy=policy.weekly, run=params.run)
-        return await maintain_nightly(transaction, now=now)
+        return await maintain_nightly(
+            transaction,
+            now=now,
+            policy=policy.nightly,
+            count_tokens=self._count_tokens,
+            run=params.run,
+        )
 
 
 class _Progress:

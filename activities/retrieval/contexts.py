@@ -8,11 +8,13 @@ from datetime import datetime, timedelta
 from typing import get_args
 
 from mnestic.activities.callers import Caller
+from mnestic.activities.knowledge.categories import read_categories
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.knowledge.entries import EntryQuery, EntryType
 from mnestic.memory.knowledge.facts import Fact, FactStatus, Interval
+from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.knowledge.world.summaries import summaries_of
 from mnestic.memory.knowledge.world.world_model import world_of
 from mnestic.memory.ports import TokenCounter, Transaction
@@ -31,6 +33,7 @@ from mnestic.memory.retrieval.contexts import (
     fact_tier,
     history_tier,
     message_tier,
+    overview_tier,
     search_tier,
     summary_tier,
 )
@@ -76,6 +79,8 @@ class ContextBuilder:
     ) -> Context:
         """What is known about a question: of whom it names, summaries and facts, and what search finds.
 
+        For a question about the present that names nobody, the summaries are those of the categories that changed last.
+
         Args:
             caller: Whose memory it is.
             query: The question; `min_score` is what search has to score.
@@ -107,8 +112,10 @@ class ContextBuilder:
                 )
             most = max(predicates.values(), default=0) if "facts" in tiers else None
             topics = [name for name, share in predicates.items() if share == most]
-            if "summaries" in tiers:
+            if "summaries" in tiers and found.names:
                 wanted.append(summary_tier(summaries_of(facts, topics=topics)))
+            elif "summaries" in tiers and not query.is_filtered and found.period is None:
+                wanted.append(overview_tier(await self.list_categories(caller)))
             if "facts" in tiers:
                 wanted.append(fact_tier(facts, topics=topics))
         if "search" in tiers:
@@ -120,6 +127,12 @@ class ContextBuilder:
             count_tokens=self._count_tokens,
             skipped=found.skipped,
         )
+
+    async def list_categories(self, begin: Begin) -> tuple[CategoryOverview, ...]:
+        """The categories of an agent, each with its summary."""
+        async with begin() as transaction:
+            now = await transaction.now()
+            return await read_categories(transaction, now=now, count_tokens=self._count_tokens)
 
     async def of_conversation(self, begin: Begin, session_id: str, *, max_tokens: int) -> Context:
         """What was said in a session lately: of the last two hours, the last ten messages."""

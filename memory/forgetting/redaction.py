@@ -213,6 +213,7 @@ _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "claim": ("subject", "predicate", "object"),
         "fact": ("subject", "predicate", "object"),
         "predicate": ("name",),
+        "category": ("summary",),
     }
 )
 """Rows that say one thing: they go as a whole."""

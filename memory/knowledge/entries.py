@@ -34,7 +34,7 @@ EntryType = Literal[
 ]
 EntryKind = Literal["message", "fact", "episode"]
 EntryStatus = Literal["active", "archived"]
-ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed"]
+ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 
@@ -54,6 +54,9 @@ class Entry(DeferredModel):
     `content` is what was said, and nothing else: who said it is `speaker`, whom it is about is
     `subjects`. `critical` ones are never deleted by policy. What was learned from it is not part of it,
     since that goes on changing: see `FactStore.list_from`.
+
+    `merged_into` is the entry that says the same, and for which maintenance has archived this one. Once restored, it is not
+    merged any more.
 
     `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows.
     """
@@ -81,6 +84,7 @@ class Entry(DeferredModel):
     access_count: int = 0
     last_accessed: AwareDatetime | None = None
     status: EntryStatus = "active"
+    merged_into: str | None = None
     at: AwareDatetime
     created_at: AwareDatetime | None = None
     updated_at: AwareDatetime | None = None
@@ -94,6 +98,7 @@ class ArchiveMark(DeferredModel):
     over_limit   its agent had more entries than the policy allows
     by_hand      somebody archived it
     compressed   another entry says what it and similar ones say
+    merged       another entry says the same, which its `merged_into` names
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -15,10 +15,9 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.facts import Fact, FactEnd, FactStatus
+from mnestic.memory.knowledge.facts import MOST_CONFIDENT, Fact, FactEnd, FactStatus
 from mnestic.memory.knowledge.predicates import Predicate
 
-_MOST_CONFIDENT = 0.99
 _ZONE = timedelta(hours=12)
 Place = tuple[str | None, str | None]  # session and source id of a message
 
@@ -110,7 +109,7 @@ class FactDraft:
             category=predicate.category,
             cardinality=predicate.cardinality,
             status=status,
-            confidence=round(min(_MOST_CONFIDENT, 1 - self.uncertainty), 4),
+            confidence=round(min(MOST_CONFIDENT, 1 - self.uncertainty), 4),
             valid_from=self.begins,
             valid_to=self.until,
             end=end,

@@ -13,6 +13,7 @@ from mnestic.memory.knowledge.claims import Cardinality
 from mnestic.memory.knowledge.predicates import Category
 
 FactStatus = Literal["active", "archived", "deleted"]
+MOST_CONFIDENT = 0.99
 FactEnd = Literal["superseded", "corrected", "ended", "past", "undone", "deleted", "faded"]
 
 
@@ -34,7 +35,8 @@ class Fact(DeferredModel):
     It was so from `valid_from` up to `valid_to` (None: it still is, as far as is known); an interval
     of no length means that it never was. `end` says why it is no longer active; what has `faded` may be so all the same.
 
-    All but `decayed_confidence` follows from its claims. That is what is left of its `confidence` since it was last said or
+    All but three fields follow from its claims. `used_at` is when it was last used, as far as a night's maintenance has seen, and
+    `promotion` what use has added to its `confidence`. `decayed_confidence` is what is left of its `confidence` since it was last said or
     used, as weekly maintenance has computed it; None if it has not decayed.
     """
 
@@ -54,6 +56,8 @@ class Fact(DeferredModel):
     supersedes: str | None = None
     superseded_by: str | None = None
     decayed_confidence: float | None = None
+    promotion: float = 0.0
+    used_at: AwareDatetime | None = None
     claims: tuple[str, ...]
 
     def is_valid_at(self, moment: datetime) -> bool:
@@ -67,16 +71,25 @@ class Fact(DeferredModel):
         return moment < self.valid_from != self.valid_to and self.status != "deleted"
 
 
-def with_decay(fact: Fact, before: Fact | None) -> Fact:
-    """A fact as its claims have it, which has decayed as before unless something was claimed since.
+def with_history(fact: Fact, before: Fact | None) -> Fact:
+    """A fact as its claims have it, with what use has added, and decayed as before unless something was claimed since.
 
     Args:
         fact: As it follows from its claims.
         before: As it was stored.
     """
-    if before is None or before.decayed_confidence is None or before.claims != fact.claims:
+    if before is None:
         return fact
-    return fact.model_copy(update={"decayed_confidence": before.decayed_confidence})
+    confidence = round(min(MOST_CONFIDENT, fact.confidence + before.promotion), 4)
+    decayed = before.decayed_confidence if before.claims == fact.claims else None
+    return fact.model_copy(
+        update={
+            "confidence": confidence if before.promotion else fact.confidence,
+            "promotion": before.promotion,
+            "used_at": before.used_at,
+            "decayed_confidence": decayed,
+        }
+    )
 
 
 class FactQuery(DeferredModel):

@@ -262,6 +262,10 @@ class ArchiveStore(Protocol):
         """The archived entries of these ids; with `lock`, nobody else writes them until the transaction ends."""
         ...
 
+    async def select_merged(self, entry_ids: Collection[str]) -> tuple[str, ...]:
+        """The ids of archived entries that were merged into these."""
+        ...
+
     async def select_marks(self, entry_ids: Collection[str]) -> dict[str, ArchiveMark]:
         """When and why the entries of these ids were archived that are."""
         ...

@@ -49,11 +49,18 @@ class ScheduleTimes(DeferredModel):
 
 
 class NightlyPolicy(DeferredModel):
-    """Of each night: what has expired is removed, the importance of entries is computed again, vector indexes are built."""
+    """Of each night: what has expired is removed, duplicates are merged, what was used is promoted, summaries are written again."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     times: ScheduleTimes = ScheduleTimes(hour=3)
+    merge_similarity: Share = Field(
+        0.97,
+        description="How near the vectors of entries are that differ in words which add nothing, and are merged; the same words always are",
+    )
+    promotion: Share = Field(
+        0.02, description="What a night in which a fact was used adds to its confidence, at most"
+    )
 
 
 class CleanupPolicy(DeferredModel):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
     from mnestic.memory.maintenance.backups import Backup
+    from mnestic.memory.maintenance.duplicates import Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport
@@ -65,6 +67,34 @@ class MaintenanceStore(Protocol):
 
         These were learned from or given up, and have no claim and no entry, live or archived. In their sessions no job has
         waited, no episode is of them, and no message that is still to be learned from corrects them.
+        """
+        ...
+
+    async def list_alike(self, now: datetime, *, nothing: str) -> tuple[tuple[str, ...], ...]:
+        """Groups of active entries that may say the same, by id: with the same names, and the same letters and figures.
+
+        Entries that others belong to or correct, and those that were restored, are in none.
+
+        Args:
+            now: Entries that have expired by then are in none.
+            nothing: What is left out of contents before they are compared: a regular expression of Postgres.
+        """
+        ...
+
+    async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
+        """How near the vectors of two entries are, as a cosine; the least of all models, and nothing without vectors."""
+        ...
+
+    async def merge(self, merges: Mapping[str, str]) -> None:
+        """Notes of entries, which are to be archived, the one that each is merged into, which counts its accesses."""
+        ...
+
+    async def promote_facts(self, now: datetime, *, step: float) -> int:
+        """Adds to the confidence of active facts that were used since they were promoted last; returns how many.
+
+        Args:
+            now: What was used later counts the next time.
+            step: What is added at most; no confidence rises above `MOST_CONFIDENT`.
         """
         ...
 

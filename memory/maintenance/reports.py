@@ -9,6 +9,9 @@ from mnestic.memory.scope import Id
 COUNTS = {
     "records_expired": "long-term records removed, since their time was over",
     "entries_expired": "entries removed, since their time was over",
+    "merged": "entries archived, since another says the same",
+    "promoted": "facts that were used since they were promoted last",
+    "categories_rebuilt": "summaries of categories written again",
     "importance_changed": "entries whose importance is another",
     "archived": "entries moved to the archive",
     "deleted": "archived entries deleted for good",

@@ -13,6 +13,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.prompt_facts import quote_change, quote_fact, quote_memory
+from mnestic.memory.knowledge.world.categories import CategoryOverview, latest_overviews
 from mnestic.memory.knowledge.world.histories import FactHistory
 from mnestic.memory.knowledge.world.summaries import CategorySummary
 from mnestic.memory.language.sentences import cut_text
@@ -26,6 +27,7 @@ TierName = Literal["summaries", "facts", "search"]
 TIERS: tuple[TierName, ...] = ("summaries", "facts", "search")
 MOST_FACTS = 50
 # With summaries a block is filled up to the first share of its budget, with facts up to the second.
+_MOST_OVERVIEWS = 3
 _SHARES = {"summaries": 0.3, "facts": 0.6}
 
 
@@ -123,6 +125,20 @@ def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:
             covers=tuple(map(_fact_words, one.facts)),
         )
         for one in summaries
+    )
+    return Tier(name="summaries", pieces=tuple(pieces), share=_SHARES["summaries"])
+
+
+def overview_tier(categories: Iterable[CategoryOverview]) -> Tier:
+    """Summaries of what changed last, for a question that names nobody."""
+    pieces = (
+        PromptItem(
+            kind="summary",
+            name=one.name,
+            line=quoted({"category": one.name, "summary": one.summary}),
+            words=one.summary,
+        )
+        for one in latest_overviews(categories, number=_MOST_OVERVIEWS)
     )
     return Tier(name="summaries", pieces=tuple(pieces), share=_SHARES["summaries"])
 

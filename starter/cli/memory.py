@@ -70,6 +70,10 @@ class _MemoryGroup(LazyGroup):
             f"{_RETRIEVAL}.retrievals:retrievals",
             "List automatic retrievals, the latest first: memories with their scores, and notes.",
         ),
+        "categories": (
+            f"{_KNOWLEDGE}.categories:categories",
+            "List the categories of facts with their summaries.",
+        ),
         "forget": (
             "mnestic.starter.cli.forgetting.forget:forget",
             "Forget a topic permanently: texts that have its words or are about it, and the facts from them.",

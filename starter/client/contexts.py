@@ -9,6 +9,7 @@ from mnestic.activities.retrieval.contexts import LEARNED, ContextBuilder
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import check_name
+from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.retrieval.contexts import Context
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
@@ -53,6 +54,13 @@ class ContextClient(ClientPart):
         return await context_builder(self._scope).of_history(
             self._scope.caller, subject, max_tokens=token_budget(max_tokens)
         )
+
+    async def list_categories(self) -> tuple[CategoryOverview, ...]:
+        """The categories of the agent's facts by name, each with a summary of what is so now.
+
+        Nights store the summaries. After a fact has changed, its category's summary is made of the facts until then.
+        """
+        return await context_builder(self._scope).list_categories(self._scope.caller)
 
     async def list_messages(
         self,

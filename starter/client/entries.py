@@ -28,12 +28,15 @@ class EntryClient(ClientPart):
     """The entries of one agent. Each call is a transaction of its own, with audit rows."""
 
     async def get(self, entry_id: str) -> Entry:
-        """An entry, whatever its status.
+        """An entry, whatever its status; one in the archive is archived.
 
         Raises:
             NotFoundError: there is none.
         """
         async with self._scope.transaction(write=False) as transaction:
+            archived = await transaction.archive.select([entry_id])
+            if entry_id in archived:
+                return archived[entry_id].model_copy(update={"status": "archived"})
             return await transaction.entries.get(entry_id)
 
     async def find_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:

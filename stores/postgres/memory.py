@@ -14,6 +14,7 @@ from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge import ports as knowledge
+from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
@@ -39,11 +40,7 @@ from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import send_reals
 from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
-from mnestic.stores.postgres.schema import (
-    check_version,
-    driver_url,
-    schema_version_of,
-)
+from mnestic.stores.postgres.schema import check_version, driver_url, schema_version_of
 from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
@@ -187,6 +184,11 @@ class PostgresTransaction:
     def tool_results(self) -> ToolResultStore:
         """See the port."""
         return self._stores.tool_results
+
+    @property
+    def categories(self) -> CategoryStore:
+        """See the port."""
+        return self._stores.categories
 
     @property
     def maintenance(self) -> MaintenanceStore:

@@ -27,6 +27,7 @@ _TABLES = {
     "alembic_version": "SELECT",
     "archived_entry": "SELECT INSERT UPDATE DELETE",
     "audit_log": "SELECT INSERT",
+    "category": "SELECT INSERT UPDATE DELETE",
     "claim": "SELECT INSERT",
     "corpus": "SELECT INSERT UPDATE",
     "embedding": "SELECT INSERT UPDATE DELETE",

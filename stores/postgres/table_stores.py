@@ -17,6 +17,7 @@ from mnestic.stores.postgres.jobs.tool_results import PostgresToolResultStore
 from mnestic.stores.postgres.jobs.waits import PostgresWaitStore
 from mnestic.stores.postgres.jobs.working_memory import PostgresWorkingMemoryStore
 from mnestic.stores.postgres.knowledge.archive import PostgresArchiveStore
+from mnestic.stores.postgres.knowledge.categories import PostgresCategoryStore
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entries import PostgresEntryStore
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
@@ -61,5 +62,6 @@ class TableStores:
         self.keep_outs = PostgresKeepOutStore(unit, self.forgetting, secrets=secrets)
         self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)
+        self.categories = PostgresCategoryStore(unit)
         self.maintenance = PostgresMaintenanceStore(unit)
         self.maintenance_reports = PostgresMaintenanceReportStore(unit)

@@ -37,6 +37,10 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/maintenance/duplicates.py": {
+        "_words_that_add_nothing": "our own words",
+        "pattern_of_nothing": "our own words, as a pattern",
+    },
     "memory/knowledge/predicates.py": {"default_predicates": "our own predicates"},
     "memory/language/change_words.py": {"change_words": "our own words and patterns"},
     "memory/language/date_words.py": {"date_words": "our own words and patterns"},

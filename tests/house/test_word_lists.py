@@ -30,13 +30,13 @@ ALLOWED = {
     ("memory/jobs/form_examples.py", "object"): "keywords of JSON Schema",
     ("memory/language/date_words.py", "iso"): "kinds of dates",
     ("memory/language/dates.py", "iso"): "kinds of dates",
-    ("memory/maintenance/reports.py", "archived"): "names of counts, and what they mean",
+    ("memory/maintenance/reports.py", "merged"): "names of counts, and what they mean",
     ("starter/cli/app.py", "up"): "names of commands",
     ("starter/cli/job.py", "start"): "names of commands",
     ("starter/cli/jobs/lines.py", "started"): "states of jobs, as the command line shows them",
     ("starter/cli/knowledge/world.py", "fact"): "headings of tables",
     ("starter/cli/memory.py", "ingest"): "names of commands",
-    ("stores/postgres/rights.py", "claim"): "tables of the database",
+    ("stores/postgres/rights.py", "category"): "tables of the database",
 }
 
 

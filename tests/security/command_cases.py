@@ -119,6 +119,7 @@ COMMAND_CASES: Mapping[str, Case] = {
     "memory keep-outs lift": lambda k, _: (str(k.purged.forgetting_id), *ADA),
     "memory world": lambda *_: ("Mara", *ADA),
     "memory stats": lambda *_: ADA,
+    "memory categories": lambda *_: ADA,
     "memory facts list": lambda k, _: (*ADA, "--subject", "Mara", *_cursor(k, "facts")),
     "memory facts list --all": lambda *_: ADA,
     "memory facts add": lambda *_: ("Mara", "lives_in", "Umea", *ADA),

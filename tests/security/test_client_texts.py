@@ -104,6 +104,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "historical": {"subject": "Mara"},
         "learning": {"topic": "tea"},
         "list_patterns": {"topic": "tea"},
+        "list_categories": {},
     },
     RecordClient: {
         "delete": {"namespace": "n", "key": "k"},

@@ -157,7 +157,9 @@ def insert_facts_of_0003(connection: psycopg.Connection[Any]) -> None:
     predicate = default_predicate("lives_in")
     for fact in resolve(claims, owner="t1/ada", predicate=predicate):
         keys = {"subject_key": "mara", "object_key": fact.object.casefold()}
-        columns = fact.model_dump(mode="json", exclude={"decayed_confidence"})
+        columns = fact.model_dump(
+            mode="json", exclude={"decayed_confidence", "promotion", "used_at"}
+        )
         row = columns | keys | {"created_at": NOON, "updated_at": NOON}
         insert(connection, "fact", row)
 

@@ -5,6 +5,7 @@ the last step leaves the tombstone.
 """
 
 from datetime import timedelta
+from types import MappingProxyType
 
 from temporalio import workflow
 
@@ -24,7 +25,8 @@ _SHORT = timedelta(minutes=1)
 _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
 
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
-_ARCHIVE = "archive"  # runs that began before reach it through the messages of its entries alone
+# Runs that began before reach these through the messages of archived entries, and the claims of facts, alone.
+_LATER = MappingProxyType({"archived_entry": "archive", "category": "categories"})
 
 
 @workflow.defn(name=FORGET_TOPIC, sandboxed=False)
@@ -56,7 +58,7 @@ class ForgetTopic:
         """Goes through all tables once; returns how many rows spoke of the topic."""
         rows = 0
         for table in (*COPIES, *KNOWLEDGE, *TRACES):
-            if table == "archived_entry" and not workflow.patched(_ARCHIVE):
+            if table in _LATER and not workflow.patched(_LATER[table]):
                 continue
             step = PurgeInput(**params.model_dump(), table=table)
             purged = await run_activity(

@@ -1,7 +1,7 @@
 """Summaries of categories: what is so of somebody, many facts in a line.
 
-They stand apart from contexts because they are computed from valid facts each time. A stored summary would still
-contain facts that ended since, or that were to be forgotten.
+They stand apart from contexts and from stored summaries (`categories`) because they are about whom a question names, and
+are computed from the facts about them each time.
 """
 
 import re
@@ -41,7 +41,7 @@ def summaries_of(
     """
     by_category: defaultdict[Category, list[Fact]] = defaultdict(list)
     for fact in sorted(facts, key=lambda fact: (-fact.valid_from.timestamp(), fact.id)):
-        if fact.predicate not in topics and _is_plain(fact):
+        if fact.predicate not in topics and is_plain(fact):
             by_category[fact.category].append(fact)
     summaries = (_summary(category, of_it) for category, of_it in by_category.items())
     return tuple(summary for summary in summaries if len(summary.facts) >= FEWEST_FACTS)
@@ -55,7 +55,7 @@ def _summary(category: Category, facts: list[Fact]) -> CategorySummary:
     return CategorySummary(category=category, text=_text(summaries), facts=tuple(summaries))
 
 
-def _is_plain(fact: Fact) -> bool:
+def is_plain(fact: Fact) -> bool:
     """Whether a fact can stand in a summary: it has no end, and its text cannot be read as several facts."""
     return fact.valid_to is None and not any(
         _JOINS.search(part) for part in (fact.subject, fact.object)

@@ -79,6 +79,13 @@ class PostgresArchiveStore:
         rows = await self._unit.rows(found.with_for_update() if lock else found)
         return {row.id: _entry(row) for row in rows}
 
+    async def select_merged(self, entry_ids: Collection[str]) -> tuple[str, ...]:
+        """See the port."""
+        found = select(ARCHIVED.c.id).where(
+            self._unit.owned(ARCHIVED), ARCHIVED.c.merged_into.in_(sorted(entry_ids))
+        )
+        return tuple(row.id for row in await self._unit.rows(found.order_by(ARCHIVED.c.id)))
+
     async def select_marks(self, entry_ids: Collection[str]) -> dict[str, ArchiveMark]:
         """See the port."""
         columns = (ARCHIVED.c.archived_at, ARCHIVED.c.reason, ARCHIVED.c.run)

@@ -29,20 +29,28 @@ VALUES (%(tenant_id)s, %(agent_id)s, 0, 0, '{}') ON CONFLICT DO NOTHING
 LOCK_CORPUS = NamedQuery.of("""
 SELECT FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE
 """)
+# A summary says nothing of a changed fact any more, and nothing that was forgotten.
+_CLEAR_SUMMARIES = NamedQuery.of("""
+INSERT INTO mnestic.category (tenant_id, agent_id, name, updated_at)
+SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s AS text[])) AS changed (name) ORDER BY name
+    ON CONFLICT (tenant_id, agent_id, name) DO UPDATE SET summary = NULL, updated_at = now()
+""")
 
 
 class DerivedEntries:
-    """The derived entries of one transaction."""
+    """The derived entries of one transaction, and the summaries of categories that no longer hold."""
 
     def __init__(self, unit: UnitOfWork, index: EntryIndex) -> None:
         self._unit, self._index = unit, index
         self._facts: set[str] = set()
+        self._categories: set[str] = set()
         self._episodes: set[str] = set()
         self._places: set[tuple[str, str]] = set()
 
-    def touch_facts(self, fact_ids: Iterable[str]) -> None:
-        """Facts were written or are gone."""
+    def touch_facts(self, fact_ids: Iterable[str], *, categories: Iterable[str]) -> None:
+        """Facts of some categories were written or are gone."""
         self._facts.update(fact_ids)
+        self._categories.update(categories)
         self._follow()
 
     def touch_episodes(self, episode_ids: Iterable[str]) -> None:
@@ -67,13 +75,18 @@ class DerivedEntries:
         asked = {
             **self._unit.owner,
             "facts": sorted(self._facts),
+            "categories": sorted(self._categories),
             "episodes": sorted(self._episodes),
             "sessions": [session_id for session_id, _ in places],
             "sources": [source_id for _, source_id in places],
         }
         self._facts, self._episodes, self._places = set(), set(), set()
+        self._categories = set()
         *_, rows = await self._unit.rows_of(
-            ADD_CORPUS.bind(asked), LOCK_CORPUS.bind(asked), _FIND.bind(asked)
+            ADD_CORPUS.bind(asked),
+            LOCK_CORPUS.bind(asked),
+            _CLEAR_SUMMARIES.bind(asked),
+            _FIND.bind(asked),
         )
         wanted = [(row, _entry(row)) for row in rows]
         changed = [(row, entry) for row, entry in wanted if not _is_as_stored(row, entry)]

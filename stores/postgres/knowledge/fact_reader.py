@@ -16,7 +16,8 @@ from mnestic.memory.knowledge.facts import Fact, FactQuery, Interval
 from mnestic.memory.knowledge.predicates import Predicate, default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
-from mnestic.stores.postgres.knowledge.tables import ClaimRow, FactRow, PredicateRow
+from mnestic.stores.postgres.knowledge.predicate_tables import PredicateRow
+from mnestic.stores.postgres.knowledge.tables import ClaimRow, FactRow
 from mnestic.stores.postgres.queries import read_query, validity_parameters
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among

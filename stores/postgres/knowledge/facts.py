@@ -18,7 +18,7 @@ from mnestic.memory.knowledge.facts import (
     FactQuery,
     FactStatus,
     Interval,
-    with_decay,
+    with_history,
 )
 from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
@@ -257,7 +257,7 @@ class PostgresFactStore:
         before = {row.id: fact_of(row) for row in rows}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
-            with_decay(fact, before.get(fact.id))
+            with_history(fact, before.get(fact.id))
             for topic in topics
             for fact in self._reader.resolved(claims[topic], predicates[topic[1]])
         ]
@@ -297,7 +297,10 @@ class PostgresFactStore:
             for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
                 if rows:
                     await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
-        self._derived.touch_facts(change.fact.id for change in changes)
+        touched = [fact for change in changes for fact in (change.before, change.after) if fact]
+        self._derived.touch_facts(
+            (fact.id for fact in touched), categories=(fact.category for fact in touched)
+        )
         self._unit.publish(*fact_events(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"

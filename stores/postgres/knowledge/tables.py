@@ -23,7 +23,7 @@ from sqlmodel import Field
 
 from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
 
-_CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
+CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
 _NAMING = "'also_known_as', 'full_name', 'nickname', 'preferred_name'"
 _TYPES = (
     "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
@@ -73,14 +73,14 @@ class ClaimRow(Table, table=True):
 class FactRow(Table, table=True):
     """A fact: what is believed. It is computed from claims, again with each new claim.
 
-    Weekly maintenance computes `decayed_confidence`, which a new claim clears.
+    Weekly maintenance computes `decayed_confidence`, which a new claim clears. `used_at` and `promotion`, which is part of `confidence`, are what nights have seen of its use; they stay.
     """
 
     __tablename__ = "fact"
     __table_args__ = (
         CheckConstraint("status IN ('active', 'archived', 'deleted')", name="fact_status"),
         CheckConstraint("cardinality IN ('single', 'multi')", name="fact_cardinality"),
-        CheckConstraint(f"category IN ({_CATEGORIES})", name="fact_category"),
+        CheckConstraint(f"category IN ({CATEGORIES})", name="fact_category"),
         # serves list, and claim
         Index(
             *("fact_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
@@ -107,6 +107,11 @@ class FactRow(Table, table=True):
             *("fact_ending", "tenant_id", "agent_id", "valid_to"),
             postgresql_where="status = 'active' AND valid_to IS NOT NULL",
         ),
+        # serves read, of categories
+        Index(
+            *("fact_by_category", "tenant_id", "agent_id", "category", "valid_from", "id"),
+            postgresql_where="status = 'active'",
+        ),
     )
 
     agent_id: str = words(key=True)
@@ -126,23 +131,10 @@ class FactRow(Table, table=True):
     supersedes: str | None = maybe_words()
     superseded_by: str | None = maybe_words()
     decayed_confidence: float | None = Field(default=None, sa_type=Double, nullable=True)
+    promotion: float = Field(sa_column=Column(Double, nullable=False, server_default="0"))
+    used_at: datetime | None = maybe_instant()
     claims: list[str] = Field(sa_type=JSONB)
     created_at: datetime = instant()
-    updated_at: datetime = instant()
-
-
-class PredicateRow(Table, table=True):
-    """A tenant's changes to a predicate. The other predicates have their defaults."""
-
-    __tablename__ = "predicate"
-    __table_args__ = (
-        CheckConstraint("cardinality IN ('single', 'multi')", name="predicate_cardinality"),
-        CheckConstraint(f"category IN ({_CATEGORIES})", name="predicate_category"),
-    )
-
-    name: str = words(key=True)
-    cardinality: str = words()
-    category: str = words()
     updated_at: datetime = instant()
 
 
@@ -222,6 +214,7 @@ class EntryRow(Table, table=True):
     features: int = Field(sa_type=SmallInteger)
     tokens: bytes | None
     kind: str = Field(sa_column=Column(Text, nullable=False, server_default="message"))
+    merged_into: str | None = maybe_words()
 
 
 class ArchivedEntryRow(Table, table=True):
@@ -233,13 +226,18 @@ class ArchivedEntryRow(Table, table=True):
     __tablename__ = "archived_entry"
     __table_args__ = (
         CheckConstraint(
-            "reason IN ('unimportant', 'over_limit', 'by_hand', 'compressed')",
+            "reason IN ('unimportant', 'over_limit', 'by_hand', 'compressed', 'merged')",
             name="archived_entry_reason",
         ),
         # serves list_archived
         Index("archived_entry_by_time", "tenant_id", "agent_id", "archived_at", "id"),
         # serves entries_from
         Index("archived_entry_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
+        # serves select_merged and merge_entries
+        Index(
+            *("archived_entry_merged", "tenant_id", "agent_id", "merged_into"),
+            postgresql_where="merged_into IS NOT NULL",
+        ),
     )
 
     agent_id: str = words(key=True)
@@ -252,6 +250,7 @@ class ArchivedEntryRow(Table, table=True):
     vectors: list[Any] = Field(sa_column=Column(ARRAY(HALFVEC), nullable=False))
     session_id: str | None = _of("entry", "session_id")
     source_id: str | None = _of("entry", "source_id")
+    merged_into: str | None = _of("entry", "merged_into")
 
 
 class PostingRow(Table, table=True):

@@ -1,9 +1,12 @@
 """Maintenance of an agent's rows, by one statement for many of them."""
 
 import json
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
+from mnestic.memory.knowledge.facts import MOST_CONFIDENT
 from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.maintenance.duplicates import Merge
 from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
 from mnestic.memory.maintenance.ports import CleanupChoice, Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
@@ -35,6 +38,18 @@ SELECT (SELECT count(*) FROM mnestic.fact
 _CHOOSE_CLEANUP = read_query("choose_cleanup")
 _DECAY = read_query("decay_facts")
 _REMOVE_ORPHANS = NamedQuery.of("SELECT mnestic.delete_orphans(%(agent_id)s) AS removed")
+_LIST_ALIKE, _MERGE = read_query("alike_entries"), read_query("merge_entries")
+_COMPARE = NamedQuery.of("""
+SELECT m.merged, m.kept, min(1 - (one.vector <=> other.vector)) AS similarity
+  FROM unnest(CAST(%(merged)s AS text[]), CAST(%(kept)s AS text[])) AS m (merged, kept)
+  JOIN mnestic.entry AS a ON a.tenant_id = %(tenant_id)s AND a.agent_id = %(agent_id)s AND a.id = m.merged
+  JOIN mnestic.entry AS b ON b.tenant_id = %(tenant_id)s AND b.agent_id = %(agent_id)s AND b.id = m.kept
+  JOIN mnestic.embedding AS one ON one.tenant_id = %(tenant_id)s AND one.agent_id = %(agent_id)s AND one.entry_number = a.number
+  JOIN mnestic.embedding AS other ON other.tenant_id = %(tenant_id)s AND other.agent_id = %(agent_id)s
+   AND other.model = one.model AND other.entry_number = b.number
+ GROUP BY m.merged, m.kept
+""")
+_PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 
 
@@ -86,6 +101,35 @@ class PostgresMaintenanceStore:
         if row.removed:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)
+
+    async def list_alike(self, now: datetime, *, nothing: str) -> tuple[tuple[str, ...], ...]:
+        """See the port."""
+        values = {**self._unit.owner, "now": now, "nothing": nothing}
+        (rows,) = await self._unit.rows_of(_LIST_ALIKE.bind(values))
+        return tuple(tuple(row.ids) for row in rows)
+
+    async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
+        """See the port."""
+        if not merges:
+            return {}
+        merged, kept = zip(*merges, strict=True)
+        values = {**self._unit.owner, "merged": [*merged], "kept": [*kept]}
+        (rows,) = await self._unit.rows_of(_COMPARE.bind(values))
+        return {Merge(row.merged, row.kept): row.similarity for row in rows}
+
+    async def merge(self, merges: Mapping[str, str]) -> None:
+        """See the port."""
+        values = {**self._unit.owner, "merged": [*merges], "kept": [*merges.values()]}
+        await self._unit.rows_of(_MERGE.bind(values))
+        self._unit.wrote("entry.merge", f"{len(merges)} entries")
+
+    async def promote_facts(self, now: datetime, *, step: float) -> int:
+        """See the port."""
+        values = {**self._unit.owner, "now": now, "step": step, "most": MOST_CONFIDENT}
+        ((row,),) = await self._unit.rows_of(_PROMOTE.bind(values))
+        if row.promoted:
+            self._unit.wrote("fact.promote", f"{row.promoted} facts")
+        return int(row.promoted)
 
     async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
         """See the port."""

@@ -9,18 +9,16 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.rules.extractor import LocalExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
-from mnestic.memory.jobs.snapshots import SnapshotParts
-from mnestic.memory.jobs.waits import JobWait, ResumptionContext
-from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.ports import Memory
-from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Steps
+from tests.activities.maintenance.waiting_jobs import wait_with
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 Clean = Callable[..., Any]
@@ -37,7 +35,7 @@ def clean(memory: Memory, settings: Settings) -> Clean:
     async def index(_: str) -> tuple[int, int]:
         raise AssertionError("nobody asks")
 
-    activities = MaintenanceActivities(memory, index_vectors=index)
+    activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
     learning = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
     steps = Steps(learning, settings)
 
@@ -187,26 +185,7 @@ async def test_what_a_waiting_job_refers_to_stays_and_goes_once_it_has_ended(
     await say(ada, "Nice weather.")
     fact = (await ada.facts.add("Mara", "likes", "tea"))[0].fact
     begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
-    async with memory.transaction(**begun) as transaction:
-        working = WorkingMemory().with_variables({"seen": [cited.id, fact.id]})
-        snapshot = await transaction.snapshots.put(
-            "n1",
-            SnapshotParts(working=working.document(), snapshot_at=START),
-            job_id="j1",
-        )
-        wait = JobWait(
-            wait_id="j1/w1",
-            job_id="j1",
-            scope=Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1"),
-            key="k",
-            state="waiting",
-            policy="rebase",
-            snapshot_id=snapshot.id,
-            context=ResumptionContext(cursor_node="k", plan_decision_id="p"),
-            deadline=START + days(1000),
-            opened_at=START,
-        )
-        await transaction.waits.open(wait)
+    await wait_with(memory, settings, {"seen": [cited.id, fact.id]})
 
     first = await clean(100)
     assert await archived(ada) == {"Nice weather.": "unimportant"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
-from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
 from mnestic.memory.ports import Memory
@@ -17,26 +17,6 @@ from mnestic.starter.settings import Settings
 
 NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 Run = Callable[..., Any]
-
-
-@pytest.fixture
-def run(memory: Memory, settings: Settings) -> Run:
-    """Runs the activity for all agents of the tenant, at a moment."""
-
-    async def index(_: str) -> tuple[int, int]:
-        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
-
-    activities = MaintenanceActivities(memory, index_vectors=index)
-
-    async def step(at: datetime = NOON, *, is_index: bool = False, **fields: Any) -> StepResult:
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
-        )
-        work = activities.index if is_index else activities.maintain
-        result: StepResult = await ActivityEnvironment().run(work, params)
-        return result
-
-    return step
 
 
 async def test_importance_is_what_it_would_be_if_the_entry_were_written_now(
@@ -131,7 +111,7 @@ async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
     environment.info = environment.default_info().__class__(
         **{**vars(environment.info), "heartbeat_details": [done.model_dump()]}
     )
-    activities = MaintenanceActivities(memory, index_vectors=_no_index)
+    activities = MaintenanceActivities(memory, index_vectors=_no_index, count_tokens=count_tokens)
     params = MaintenanceStep(
         tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NOON, agent_id=agent_id
     )

@@ -10,6 +10,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
 from mnestic.memory.jobs.episodes import Episode
@@ -37,7 +38,7 @@ def maintain(memory: Memory, settings: Settings) -> Maintain:
     async def index(_: str) -> tuple[int, int]:
         raise AssertionError("nobody asks")
 
-    activities = MaintenanceActivities(memory, index_vectors=index)
+    activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
 
     async def step(after: float, **fields: Any) -> StepResult:
         params = MaintenanceStep(

@@ -1,0 +1,67 @@
+"""The stored summaries of categories in Postgres. `DerivedEntries` clears them when a fact changes."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from pydantic_core import from_json
+
+from mnestic.memory.knowledge.predicates import Category
+from mnestic.memory.knowledge.world.categories import CATEGORIES, MOST_FACTS, StoredCategory
+from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+# Rows are made for categories that have none, so that a transaction which changes a fact waits for this one in any case.
+_LOCK = NamedQuery.of("""
+INSERT INTO mnestic.category AS c (tenant_id, agent_id, name, updated_at)
+SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(names)s AS text[])) AS known (name)
+ WHERE EXISTS (SELECT FROM mnestic.fact
+                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND category = known.name AND status = 'active' OFFSET 0)
+    OR EXISTS (SELECT FROM mnestic.category
+                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = known.name OFFSET 0)
+ ORDER BY name
+    ON CONFLICT (tenant_id, agent_id, name) DO UPDATE SET summary = c.summary
+""")
+_READ = read_query("read_categories")
+_PUT = NamedQuery.of("""
+UPDATE mnestic.category AS c SET summary = written.summary, updated_at = CAST(%(at)s AS timestamptz)
+  FROM unnest(CAST(%(names)s AS text[]), CAST(%(summaries)s AS text[])) AS written (name, summary)
+ WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.name = written.name
+""")
+
+
+class PostgresCategoryStore:
+    """Implements `mnestic.memory.knowledge.world.categories.CategoryStore`."""
+
+    def __init__(self, unit: UnitOfWork) -> None:
+        self._unit = unit
+
+    async def lock(self) -> None:
+        """See the port."""
+        await self._unit.rows_of(_LOCK.bind({**self._unit.owner, "names": sorted(CATEGORIES)}))
+
+    async def read(self, now: datetime) -> tuple[StoredCategory, ...]:
+        """See the port."""
+        values = {**self._unit.owner, "names": sorted(CATEGORIES), "now": now, "limit": MOST_FACTS}
+        (rows,) = await self._unit.rows_of(_READ.bind(values))
+        self._unit.read("category.list", "*")
+        return tuple(
+            read_stored(
+                StoredCategory,
+                {
+                    "name": row.name,
+                    "summary": row.summary,
+                    "updated_at": row.updated_at,
+                    "facts": from_json(row.facts),
+                },
+                what=f"category {row.name}",
+            )
+            for row in rows
+        )
+
+    async def put(self, summaries: Mapping[Category, str], *, at: datetime) -> None:
+        """See the port."""
+        names, texts = [*summaries], [*summaries.values()]
+        values = {**self._unit.owner, "names": names, "summaries": texts, "at": at}
+        await self._unit.rows_of(_PUT.bind(values))
+        self._unit.wrote("category.put", " ".join(names))

@@ -1,0 +1,95 @@
+"""What tests of maintenance need: a run of its activities, and the rows that it leaves."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import sql
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.memory.errors import ConfigurationError
+from mnestic.memory.ports import Memory
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
+_TABLES = (
+    "entry",
+    "entry_term",
+    "posting",
+    "lexeme",
+    "embedding",
+    "fact",
+    "claim",
+    "category",
+    "archived_entry",
+)
+
+
+@pytest.fixture
+def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """Runs the activity for all agents of the tenant, at a moment."""
+
+    async def index(_: str) -> tuple[int, int]:
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
+
+    activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
+
+    async def step(at: datetime = NOON, *, is_index: bool = False, **fields: Any) -> StepResult:
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
+        )
+        work = activities.index if is_index else activities.maintain
+        result: StepResult = await ActivityEnvironment().run(work, params)
+        return result
+
+    return step
+
+
+@pytest.fixture
+def stored(admin_url: str, settings: Settings) -> Callable[[], dict[str, list[Any]]]:
+    """All rows of the tenant's knowledge, table by table."""
+
+    def read() -> dict[str, list[Any]]:
+        found = {}
+        with psycopg.connect(admin_url) as connection:
+            for name in _TABLES:
+                query = sql.SQL(
+                    "SELECT r::text FROM mnestic.{} AS r WHERE tenant_id = %s ORDER BY 1"
+                )
+                rows = connection.execute(
+                    query.format(sql.Identifier(name)), [settings.tenant_id]
+                ).fetchall()
+                found[name] = [row[0] for row in rows]
+        return found
+
+    return read
+
+
+@pytest.fixture
+def count_accesses(memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """Counts that entries of ada, or the entries of facts, were retrieved so often."""
+
+    async def count(*ids: str, times: int = 1) -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+        ) as transaction:
+            assert not await transaction.accesses.count(dict.fromkeys(ids, times))
+
+    return count
+
+
+@pytest.fixture
+def set_policy(memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """Sets values of the nightly policy of the tenant."""
+
+    async def put(**nightly: Any) -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
+        ) as transaction:
+            await transaction.settings.put("maintenance", {"nightly": nightly})
+
+    return put

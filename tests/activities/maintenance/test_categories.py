@@ -1,0 +1,131 @@
+"""Categories: nights store their summaries, and no summary outlives a fact that it tells."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.memory.knowledge.world.categories import MOST_TOKENS
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+Run = Callable[..., Any]
+LATER = datetime(2030, 3, 3, 12, tzinfo=UTC)
+
+
+async def test_a_night_writes_the_summaries_of_categories_that_changed(
+    ada: MemoryClient, run: Run, stored: Run
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await ada.facts.add("Tom", "lives_in", "Bergen")
+    await ada.facts.add("Mara", "employer", "Acme")
+
+    first = await run()
+    await ada.facts.add("Tom", "employer", "Initech")
+    changed = stored()["category"]
+    second = await run(LATER)
+
+    assert first.counts["categories_rebuilt"] == 2
+    assert [",," in row for row in changed] == [False, True]  # that of work is cleared
+    assert second.counts["categories_rebuilt"] == 1
+    assert await _summaries(ada) == {
+        "profile": "Tom lives in Bergen. Mara lives in Ghent.",
+        "work": "Tom works at Initech. Mara works at Acme.",
+    }
+    assert (await run(LATER + timedelta(hours=1))).counts == {}
+
+
+async def test_a_superseded_fact_is_in_no_summary_from_that_moment_on(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+
+    await ada.facts.add("Mara", "lives_in", "Oslo")
+
+    assert await _summaries(ada) == {"profile": "Mara lives in Oslo."}
+    context = await ada.context_for_query("What is new?")
+    assert "Oslo" in context.text
+    assert "Ghent" not in context.text
+
+
+async def test_a_deleted_fact_leaves_nothing_in_its_summary(
+    ada: MemoryClient, run: Run, stored: Run
+) -> None:
+    (change,) = await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+
+    await ada.facts.delete(change.fact.id)
+
+    assert "Ghent" not in "".join(stored()["category"])
+    assert await _summaries(ada) == {"profile": ""}
+
+
+async def test_a_question_that_names_nobody_gets_what_changed_last(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.facts.add("Mara", "employer", "Acme")
+    await ada.facts.add("Mara", "likes", "tea")
+    await ada.facts.add("Mara", "knows_that", "the boiler hums")
+    await run(datetime.now(UTC))
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+
+    context = await ada.context_for_query("What is new?")
+    filtered = await ada.context_for_query("What is new?", channel="mail")
+    past = await ada.context_for_query("What happened last year?")
+
+    told = [part.name for part in context.kept if part.kind == "summary"]
+    assert len(told) == 3
+    assert "Mara lives in Ghent." in context.text
+    assert not [part for part in (*filtered.kept, *past.kept) if part.kind == "summary"]
+
+
+async def test_what_is_to_come_or_has_an_end_or_reads_as_more_is_in_no_summary(
+    ada: MemoryClient,
+) -> None:
+    now = await ada.facts.now()
+    await ada.facts.add("Mara", "likes", "tea")
+    await ada.facts.add("Mara", "likes", "rain", valid_from=now + timedelta(days=9))
+    await ada.facts.add("Mara", "likes", "snow", valid_to=now + timedelta(days=9))
+    await ada.facts.add("Mara", "likes", "jazz. Tom hates jazz")
+
+    assert await _summaries(ada) == {"preferences": "Mara likes tea."}
+
+
+async def test_a_summary_has_a_limit_of_tokens_and_the_latest_facts(ada: MemoryClient) -> None:
+    for number in range(60):
+        await ada.facts.add("Mara", "likes", f"the colour {number}")
+
+    (summary,) = (await _summaries(ada)).values()
+
+    assert MOST_TOKENS - 10 < count_tokens(summary) <= MOST_TOKENS
+    assert summary.startswith("Mara likes the colour 59.")
+    assert "colour 0." not in summary
+
+
+async def test_a_fact_that_changes_during_a_night_is_not_missed(
+    ada: MemoryClient, memory: Memory, settings: Settings
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="night", write=True
+    ) as night:
+        await night.categories.lock()
+        change = asyncio.create_task(ada.facts.add("Mara", "lives_in", "Oslo"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(change), 0.2)
+        (profile,) = await night.categories.read(await night.now())
+        assert [fact.object for fact in profile.facts] == ["Ghent"]
+        await night.categories.put({"profile": "Mara lives in Ghent."}, at=LATER)
+    await change
+
+    assert await _summaries(ada) == {"profile": "Mara lives in Oslo."}
+
+
+async def _summaries(memory: MemoryClient) -> dict[str, str]:
+    return {one.name: one.summary for one in await memory.contexts.list_categories()}

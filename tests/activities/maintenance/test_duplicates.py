@@ -1,0 +1,252 @@
+"""Merging: what says the same is one entry, nothing is lost, and a person may take it back."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.maintenance.steps import StepResult
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Steps
+from tests.activities.maintenance.waiting_jobs import wait_with
+
+NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(run: Run, memory: Memory, settings: Settings) -> Run:
+    """Learns from all messages, and runs nightly maintenance."""
+    learning = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    steps = Steps(learning, settings)
+
+    async def step(at: datetime = NOON, *, learn: bool = True, **fields: Any) -> StepResult:
+        if learn:
+            await steps.extract()
+            await steps.learn()
+        result: StepResult = await run(at, **fields)
+        return result
+
+    return step
+
+
+async def test_the_later_of_two_stays_and_the_other_says_what_it_was_merged_into(
+    ada: MemoryClient, run: Run
+) -> None:
+    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
+    newer = await ada.add("the boiler is in the cellar", source_id="2", at=_later(1))
+
+    done = await run()
+
+    gone = await ada.entries.get(older.id)
+    assert done.counts["merged"] == 1
+    assert (gone.status, gone.merged_into) == ("archived", newer.id)
+    assert await _active(ada) == {newer.id}
+    found = await ada.retrieve("Where is the boiler?")
+    assert [one.entry.id for one in found.results] == [newer.id]
+
+
+async def test_accesses_count_together(ada: MemoryClient, run: Run, count_accesses: Run) -> None:
+    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
+    await count_accesses(older.id, times=3)
+    newer = await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
+    await count_accesses(newer.id, times=2)
+
+    await run()
+
+    kept = await ada.entries.get(newer.id)
+    assert kept.access_count == 5
+    assert kept.last_accessed is not None
+
+
+async def test_what_a_person_restores_stays_restored(ada: MemoryClient, run: Run) -> None:
+    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
+    newer = await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
+    await run()
+    restored = await ada.entries.restore(older.id)
+    assert restored.content == older.content
+
+    again = await run(_later(5000))
+
+    assert "merged" not in again.counts
+    assert await _active(ada) == {older.id, newer.id}
+
+
+async def test_words_that_add_nothing_are_merged_if_the_vectors_are_near(
+    ada: MemoryClient, run: Run, set_policy: Run
+) -> None:
+    statement = "the boiler in the cellar of the old house was replaced by a heat pump"
+    await ada.add(f"{statement}.", source_id="1", at=MONDAY)
+    await ada.add(f"Oh, {statement}!", source_id="2", at=_later(1))
+    await set_policy(merge_similarity=1)
+
+    strict = await run()
+    await set_policy(merge_similarity=0.9)
+    loose = await run(_later(5000))
+
+    assert "merged" not in strict.counts
+    assert loose.counts["merged"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"speaker": "Tom"},
+        {"channel": "mail"},
+        {"subjects": ("Tom",)},
+        {"tags": ("house",)},
+        {"entry_type": "insight"},
+        {"expires_at": datetime(2040, 1, 1, tzinfo=UTC)},
+    ],
+    ids=lambda other: next(iter(other)),
+)
+async def test_who_said_it_and_of_whom_tells_entries_apart(
+    ada: MemoryClient, run: Run, other: dict[str, Any]
+) -> None:
+    await ada.add("It is in the cellar.", source_id="1", at=MONDAY)
+    await ada.add("It is in the cellar.", source_id="2", at=_later(1), **other)
+
+    done = await run()
+
+    assert "merged" not in done.counts
+    assert len(await _active(ada)) == 2
+
+
+async def test_what_others_belong_to_or_correct_stays(ada: MemoryClient, run: Run) -> None:
+    above = await ada.add("It is in the cellar.", source_id="1", at=MONDAY)
+    await ada.add("It hums.", source_id="2", parent=above.id, at=MONDAY)
+    newer = await ada.add("It is in the cellar!", source_id="3", at=_later(1))
+    fix = await ada.add(
+        "No, in the attic.", source_id="4", entry_type="correction", parent=newer.id, at=_later(1)
+    )
+    await ada.add(
+        "No, in the attic!", source_id="5", entry_type="correction", parent=newer.id, at=_later(2)
+    )
+
+    done = await run()
+
+    assert "merged" not in done.counts
+    assert fix.id in await _active(ada)
+
+
+async def test_what_a_waiting_job_refers_to_stays(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
+    await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
+    await wait_with(memory, settings, {"seen": older.id})
+
+    done = await run()
+
+    assert "merged" not in done.counts
+
+
+async def test_what_is_still_to_be_learned_from_is_merged_a_night_later(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
+    await run()
+    await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
+
+    early = await run(_later(4000), learn=False)
+    late = await run(_later(4001))
+
+    assert "merged" not in early.counts
+    assert late.counts["merged"] == 1
+
+
+async def test_what_was_merged_before_follows_what_is_merged_now(
+    ada: MemoryClient, run: Run
+) -> None:
+    first = await ada.add("The code is blue.", source_id="1", at=MONDAY)
+    await ada.add("The code is blue!", source_id="2", at=_later(1))
+    await run()
+    last = await ada.add("The code is: blue", source_id="3", at=_later(2))
+
+    await run(_later(5000))
+
+    assert (await ada.entries.get(first.id)).merged_into == last.id
+
+
+async def test_with_an_entry_goes_what_was_merged_into_it(ada: MemoryClient, run: Run) -> None:
+    await ada.add("The code is blue.", source_id="1", at=MONDAY)
+    newer = await ada.add("The code is blue!", source_id="2", at=_later(1))
+    await run()
+
+    await ada.entries.remove(newer.id)
+
+    assert await _active(ada) == set()
+    assert await ada.entries.list_archived() == ((), None)
+
+
+async def test_a_run_repeated_equals_a_run_once_and_a_dry_run_changes_nothing(
+    ada: MemoryClient, run: Run, stored: Callable[[], Any], count_accesses: Run
+) -> None:
+    for number in range(6):
+        await ada.add(f"The code is {number % 3}.", source_id=f"{number}", at=_later(number))
+    (change,) = await ada.facts.add("Mara", "lives_in", "Ghent")
+    await count_accesses(change.fact.id)
+    await run(MONDAY, dry_run=True)  # which learns
+    before = stored()
+
+    dry = await run(dry_run=True)
+    unchanged = stored()
+    real = await run()
+    once = stored()
+    again = await run(datetime(2030, 3, 2, 12, 30, tzinfo=UTC))
+
+    assert unchanged == before
+    assert dry == real
+    assert real.counts.keys() == {"merged", "promoted", "importance_changed", "categories_rebuilt"}
+    assert again == StepResult(agents=1)
+    assert stored() == once != before
+
+
+async def test_a_run_that_would_merge_too_much_stops_for_that_agent_alone(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings, stored: Callable[[], Any]
+) -> None:
+    for number in range(24):
+        await ada.add(f"The code is {number % 12}.", source_id=f"{number}", at=_later(number))
+    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+    await bob.add("The code is blue.", expires_at=datetime.now(UTC) + timedelta(days=1))
+    await run(MONDAY, dry_run=True)
+    before = stored()
+
+    stopped = await run(agent_id="ada")
+    left = stored()
+    rest = await run()
+    allowed = await run(_later(5000), agent_id="ada", allow_removals=True)
+
+    (problem,) = stopped.problems
+    assert problem.startswith("agent ada: 12 of 24 active entries (50%) would be removed")
+    assert stopped.counts == {"agents_stopped": 1}
+    assert left == before
+    assert (rest.agents, rest.counts["entries_expired"], rest.problems) == (2, 1, (problem,))
+    assert (allowed.counts["merged"], allowed.problems) == (12, ())
+
+
+async def test_a_fact_that_is_claimed_again_is_one_fact_with_both_claims(ada: MemoryClient) -> None:
+    await ada.facts.add("Mara", "likes", "tea")
+    await ada.facts.add("mara", "likes", "Tea.")
+
+    facts, _ = await ada.facts.list(subject="Mara")
+
+    (fact,) = facts
+    assert len(fact.claims) == 2
+
+
+def _later(days: int) -> datetime:
+    return MONDAY + timedelta(days=days)
+
+
+async def _active(memory: MemoryClient) -> set[str]:
+    entries, _ = await memory.entries.list(EntryQuery())
+    return {entry.id for entry in entries}
