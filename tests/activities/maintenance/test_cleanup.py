@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
@@ -36,7 +36,9 @@ def clean(memory: Memory, settings: Settings) -> Clean:
         raise AssertionError("nobody asks")
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
-    learning = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    learning = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+    )
     steps = Steps(learning, settings)
 
     async def step(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.activities.clients.rules.extractor import LocalExtractor
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import StepResult
@@ -25,7 +25,9 @@ Run = Callable[..., Any]
 @pytest.fixture
 def run(run: Run, memory: Memory, settings: Settings) -> Run:
     """Learns from all messages, and runs nightly maintenance."""
-    learning = IngestActivities(memory, extractor=LocalExtractor(), embedder=TokenVectorEmbedder())
+    learning = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+    )
     steps = Steps(learning, settings)
 
     async def step(at: datetime = NOON, *, learn: bool = True, **fields: Any) -> StepResult:
