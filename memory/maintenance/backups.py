@@ -95,13 +95,18 @@ def new_backup_id(at: datetime, *, run: str) -> str:
     return f"{at:%Y%m%dT%H%M%SZ}-{hashlib.sha256(run.encode()).hexdigest()[:8]}"
 
 
+def is_backup_id(value: str) -> bool:
+    """Whether a text can be the id of a backup."""
+    return _ID.fullmatch(value) is not None
+
+
 def check_backup_id(value: str) -> str:
     """Returns an id that can be one of a backup.
 
     Raises:
         InvalidInputError: it is none.
     """
-    if not _ID.fullmatch(value):
+    if not is_backup_id(value):
         why = f"{value[:60]!r} is not the id of one; `mnestic backup list` shows them"
         raise InvalidInputError(what="backup", why=why)
     return value

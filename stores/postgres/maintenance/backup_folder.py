@@ -5,6 +5,7 @@ left behind begins with a dot, and is removed by the next.
 """
 
 import hashlib
+import logging
 import os
 import shutil
 from collections.abc import Iterator
@@ -23,13 +24,20 @@ from mnestic.memory.errors import (
     NotFoundError,
     UnavailableError,
 )
-from mnestic.memory.maintenance.backups import FORMAT, Backup, BackupManifest, check_backup_id
+from mnestic.memory.maintenance.backups import (
+    FORMAT,
+    Backup,
+    BackupManifest,
+    check_backup_id,
+    is_backup_id,
+)
 from mnestic.memory.validation import problem_of
 
 SETTING = "MNESTIC_BACKUP_DIRECTORY"
 _MANIFEST, _VERIFIED, _LOCK = "manifest.json", "verified.json", ".lock"
 _CHUNK_BYTES = 1 << 20
 _WAIT_S = 1.0
+log = logging.getLogger("mnestic.maintenance")
 
 
 class _Verification(DeferredModel):
@@ -104,7 +112,7 @@ class BackupFolder:
             _sync(self.path)
 
     def list(self) -> tuple[Backup, ...]:
-        """The complete backups, the newest first; one whose manifest cannot be read is left out.
+        """The complete backups, the newest first; one whose manifest cannot be read is left out, with a warning.
 
         Raises:
             ConfigurationError: the folder cannot be read.
@@ -112,11 +120,13 @@ class BackupFolder:
         found = []
         with self._writing():
             names = sorted(path.name for path in self.path.iterdir()) if self.path.exists() else []
-        for name in names:
+        for name in filter(is_backup_id, names):
             try:
                 found.append(self.get(name))
-            except (InvalidInputError, NotFoundError, BackupDamagedError):
+            except NotFoundError:
                 continue
+            except (InvalidInputError, BackupDamagedError) as error:
+                log.warning("a backup is left out", extra={"backup": name, "why": str(error)})
         return tuple(sorted(found, key=lambda one: one.manifest.created_at, reverse=True))
 
     def get(self, backup_id: str) -> Backup:

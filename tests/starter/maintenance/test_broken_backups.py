@@ -289,3 +289,18 @@ def walls_down(url: str) -> int:
         ).fetchone()
     assert row is not None
     return int(row[0])
+
+
+async def test_the_list_leaves_out_what_cannot_be_read_and_says_so(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, whole = [await place.backups().create() for _ in range(2)]
+    (place.folder / "notes").mkdir()
+    _no_manifest(place.folder / broken.manifest.id)
+
+    found = await place.backups().list()
+
+    assert found == (whole,)
+    (record,) = caplog.records
+    assert vars(record)["backup"] == broken.manifest.id
+    assert "its manifest cannot be read" in vars(record)["why"]
