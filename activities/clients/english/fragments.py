@@ -14,26 +14,6 @@ from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
 _CONTACTS = {"phone": "phone", "email": "email"}
-_OTHERS = frozenset(
-    {
-        "his",
-        "her",
-        "their",
-        "your",
-        "old",
-        "not",
-        "n't",
-        "former",
-        "he",
-        "she",
-        "they",
-        "support",
-        "office",
-        "no",
-        "never",
-    }
-)
-_DEFUNCT = frozenset({"dead", "broken", "full", "disconnected", "n't"})
 _LONGEST_FRAGMENT = 6  # words
 _LONGEST_LEAD = 12  # tokens between what leads to an address and the address
 
@@ -60,10 +40,10 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
             if each.lower_ in {"my", "me", "new"} or each.lower_ in grammar.contact
         ]
         is_named = any(map(_is_other, lead))
-        if not cues or is_named or any(each.lower_ in _OTHERS for each in lead):
+        if not cues or is_named or any(each.lower_ in grammar.contact_of_others for each in lead):
             continue
         rest = itertools.takewhile(lambda each: each.text != ",", sentence[place:])
-        if any(each.lower_ in _DEFUNCT for each in rest):
+        if any(each.lower_ in grammar.contact_defunct for each in rest):
             continue
         value = reading.parsed.text[token.idx : token.idx + len(token)]
         kind: ClaimKind = "corrected" if reading.is_correction else "affirmed"

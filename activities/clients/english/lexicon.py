@@ -172,6 +172,8 @@ class Grammar(BaseModel):
     corrections: frozenset[str]
     greetings: Words
     contact: Words
+    contact_of_others: Words
+    contact_defunct: Words
     call_me: Words
     purpose_heads: Words
     kin: Mapping[str, _KinWords]
