@@ -66,7 +66,7 @@ class NightlyPolicy(DeferredModel):
 class CleanupPolicy(DeferredModel):
     """Of the daily cleanup: which entries of messages are archived, and which archived ones are deleted.
 
-    An entry is *archived* if it is less important than `min_importance_threshold` and neither said nor accessed within
+    An entry is *archived* if it is less important than `min_importance_threshold` and neither said, accessed nor restored within
     `archive_old_entries_days`. If an agent then still has more than `max_entries`, the least important of the others are
     archived too, of equally important ones those first that were not used for the longest time.
 

@@ -215,6 +215,7 @@ class EntryRow(Table, table=True):
     tokens: bytes | None
     kind: str = Field(sa_column=Column(Text, nullable=False, server_default="message"))
     merged_into: str | None = maybe_words()
+    restored_at: datetime | None = maybe_instant()
 
 
 class ArchivedEntryRow(Table, table=True):

@@ -4,7 +4,7 @@ WITH
 -- include waiting_roots
 ,
 known AS MATERIALIZED (
-    SELECT e.id, false AS is_archived, e.importance, e.at, GREATEST(e.at, e.last_accessed) AS used_at,
+    SELECT e.id, false AS is_archived, e.importance, e.at, GREATEST(e.at, e.last_accessed, e.restored_at) AS used_at,
            e.critical, e.session_id, e.source_id, e.entry_type, e.parent, e.related ->> 0 AS corrects
       FROM mnestic.entry AS e
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.kind = 'message'

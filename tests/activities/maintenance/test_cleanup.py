@@ -117,6 +117,19 @@ async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
     assert (await clean(460)).counts["deleted"] == 1
 
 
+async def test_a_restored_entry_is_not_archived_again_at_once(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    now = datetime.now(UTC)
+    entry = await say(ada, "Nice weather.", at=now - days(100))
+    today = (now - START) / days(1)
+    assert (await clean(today)).counts["archived"] == 1
+    await ada.entries.restore(entry.id)
+
+    assert "archived" not in (await clean(today + 1)).counts
+    assert (await clean(today + 61)).counts["archived"] == 1
+
+
 async def test_what_was_accessed_since_stays(
     ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
 ) -> None:
