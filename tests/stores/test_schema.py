@@ -38,7 +38,7 @@ from mnestic.stores.postgres.tables import Table
 Owner = psycopg.Connection[TupleRow]
 # A store loads its tables when it is first used; here all of them count.
 for _module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}."):
-    if _module.name.endswith(".tables"):
+    if _module.name.endswith("tables"):
         importlib.import_module(_module.name)
 NAMES = sorted(table.name for table in Table.metadata.tables.values())
 
