@@ -9,6 +9,7 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.maintenance.policies import (
+    MAINTENANCE_KINDS,
     SETTING,
     MaintenanceKind,
     MaintenancePolicy,
@@ -132,6 +133,16 @@ class MaintenanceClient(ChecksTexts):
             return await transaction.maintenance_reports.list_reports(
                 kind, limit=limit, cursor=cursor
             )
+
+    async def list_last_reports(self) -> tuple[MaintenanceReport, ...]:
+        """The report of the last run of each kind, if one of its last hundred was no dry run."""
+        async with self._transaction(write=False) as transaction:
+            pages = [
+                await transaction.maintenance_reports.list_reports(kind, limit=100)
+                for kind in MAINTENANCE_KINDS
+            ]
+        real = ([report for report in page if not report.dry_run] for page, _ in pages)
+        return tuple(reports[0] for reports in real if reports)
 
     async def list_schedules(self) -> tuple[MaintenanceSchedule, ...]:
         """The Schedules; a worker creates them when it starts.

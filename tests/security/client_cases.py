@@ -249,6 +249,7 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "set_policy": lambda m, k: m.set_policy("nightly.times.hour", 4),  # noqa: ARG005
     "start": lambda m, k: maintained(m),  # noqa: ARG005
     "list_reports": lambda m, k: m.list_reports("nightly"),  # noqa: ARG005
+    "list_last_reports": lambda m, k: m.list_last_reports(),  # noqa: ARG005
     "list_schedules": lambda m, k: m.list_schedules(),  # noqa: ARG005
     "pause": lambda m, k: m.pause("nightly", note="mine"),  # noqa: ARG005
     "resume": lambda m, k: m.resume("nightly"),  # noqa: ARG005

@@ -10,6 +10,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.maintenance.reports import MaintenanceReport
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
@@ -252,11 +253,14 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
         async with await connect_client() as client, warn_if_unknown(client, agent):
             statistics = await client.memory(agent).stats()
             delay = await find_delay(client, agent_id=agent)
+            last_runs = await client.maintenance.list_last_reports()
         if as_json:
             why = delay.why if delay else None
-            print_json(statistics.model_dump(mode="json") | {"delay": why})
+            runs = {report.kind: report.model_dump(mode="json") for report in last_runs}
+            print_json(statistics.model_dump(mode="json") | {"delay": why, "last_runs": runs})
             return
-        print_table(("what", "number"), list(_numbers(statistics)), empty="")
+        rows = [*_numbers(statistics), *map(_last_run, last_runs)]
+        print_table(("what", "number"), rows, empty="")
         if delay is not None:
             out.print(f"Extraction waits: {delay.why}", soft_wrap=True)
 
@@ -283,6 +287,14 @@ def _lines(
     for name, value in values.items():
         if value not in (None, "", (), [], False):
             yield name, "\n".join(map(str, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _last_run(report: MaintenanceReport) -> tuple[str, str]:
+    """What the last run of a kind of maintenance did, for all agents of the tenant."""
+    counts = ", ".join(
+        f"{name.replace('_', ' ')} {number}" for name, number in report.counts.items()
+    )
+    return f"last {report.kind}, all agents", f"{report.started_at:%Y-%m-%d %H:%M}: {counts or '-'}"
 
 
 def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:

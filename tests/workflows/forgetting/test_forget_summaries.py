@@ -1,0 +1,41 @@
+"""Forgetting takes what a night has stored of a topic: summaries of categories, and entries that were merged."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.memory.maintenance.policies import NightlyPolicy
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from tests.workflows.forgetting.conftest import Scan
+from tests.workflows.forgetting.forget_samples import forget, learn, said
+
+pytestmark = pytest.mark.acceptance  # it forgets a whole memory and scans every table
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
+    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+) -> None:
+    ada = client.memory("ada")
+    await learn(client, said("1", "I like Falcon cider."), said("2", "I like falcon cider!"))
+    await ada.facts.add("Mara", "likes", "Falcon beer")
+    await ada.facts.add("Mara", "likes", "tea")
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="night", write=True
+    ) as transaction:
+        now = datetime.now(UTC) + timedelta(minutes=1)
+        counts = await maintain_nightly(
+            transaction, now=now, policy=NightlyPolicy(), count_tokens=count_tokens, run="night"
+        )
+    assert (counts["merged"], counts["categories_rebuilt"]) == (1, 1)
+    assert {"category", "archived_entry"} <= scan("falcon").keys()
+
+    await forget(ada, "Falcon")
+
+    assert scan("falcon") == {}
+    (preferences,) = await ada.contexts.list_categories()
+    assert preferences.summary == "Mara likes tea."
