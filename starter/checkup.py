@@ -34,7 +34,7 @@ from mnestic.starter.settings import Settings
 from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.rights import find_rights_problems, summarise
-from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, libpq_url
 
 _OLDEST_POSTGRES = 150_000
 _SET_IS_A_RIGHT = 160_000
@@ -106,9 +106,9 @@ async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
 
 def _check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
     url = endpoints.database_url.get_secret_value()
-    driver_url(url)
+    address = libpq_url(url)
     try:
-        connection = psycopg.connect(url, connect_timeout=5, autocommit=True)
+        connection = psycopg.connect(address, connect_timeout=5, autocommit=True)
     except psycopg.Error as error:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
         return (Finding(part="Postgres", ok=False, found=found, remedy=_REMEDY_POSTGRES),)

@@ -49,6 +49,15 @@ def driver_url(url: str) -> str:
     return f"postgresql+psycopg://{rest}"
 
 
+def libpq_url(url: str) -> str:
+    """The address for psycopg itself of an address that `driver_url` takes.
+
+    Raises:
+        ConfigurationError: it is not an address of a Postgres database.
+    """
+    return driver_url(url).replace("postgresql+psycopg://", "postgresql://", 1)
+
+
 def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> str:
     """Brings the schema to this code's version, and roles, rights and walls to what it needs; returns that version.
 

@@ -13,7 +13,7 @@ from psycopg.rows import namedtuple_row
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
-from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 Owner = psycopg.Connection[Any]
@@ -33,11 +33,11 @@ def owner_session(admin_url: str) -> Iterator[Owner]:
     Raises:
         DatabaseUnavailableError: Postgres does not answer, or cannot do it now.
         SchemaVersionError: the tables are not there.
-        ConfigurationError: the role may not do it, or a pooler is in between.
+        ConfigurationError: the address is none, the role may not do it, or a pooler is in between.
     """
     try:
         with psycopg.connect(
-            admin_url,
+            libpq_url(admin_url),
             autocommit=True,
             row_factory=namedtuple_row,
             connect_timeout=10,

@@ -15,7 +15,7 @@ from psycopg.rows import namedtuple_row
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
-from mnestic.stores.postgres.schema import never_migrated
+from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
 # Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
@@ -87,7 +87,8 @@ def index_vectors(
         ConfigurationError: somebody else is at it, the role may not do it, or a pooler is in between.
     """
     try:
-        with psycopg.connect(admin_url, autocommit=True, row_factory=namedtuple_row) as owner:
+        address = libpq_url(admin_url)
+        with psycopg.connect(address, autocommit=True, row_factory=namedtuple_row) as owner:
             return _index(owner, tenant_id, at_least=at_least)
     except psycopg.errors.UndefinedTable as error:
         raise never_migrated() from error

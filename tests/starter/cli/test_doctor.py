@@ -1,6 +1,7 @@
 """`mnestic doctor`: each part, and how to mend it."""
 
 import json
+import os
 import time
 import uuid
 from collections.abc import Awaitable, Callable
@@ -56,6 +57,17 @@ def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
     assert "mnestic worker" in checks["workers"]["remedy"]
     assert "FAIL workers" in told.out
     assert "mnestic worker" in told.out
+
+
+def test_an_address_as_sqlalchemy_writes_it_is_one_too(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = os.environ["MNESTIC_DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:")
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
+
+    checks = findings(wired("doctor", "--json"), code=1)  # since no worker polls
+
+    assert checks["Postgres"]["ok"]
 
 
 def test_a_database_that_is_down_does_not_hide_the_other_parts(

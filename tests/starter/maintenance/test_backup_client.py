@@ -280,3 +280,17 @@ async def test_a_restore_that_cannot_have_the_tables_does_not_begin(
             await place.backups().restore(backup.manifest.id, replace=True)
 
     assert place.rows() == before
+
+
+async def test_an_address_of_sqlalchemy_is_one_too_and_no_address_is_refused(place: Place) -> None:
+    address = place.url.replace("postgresql://", "postgresql+psycopg://")
+    backups = BackupClient(address, place.folder, tenant_id="ours")
+
+    backup = await backups.create()
+    verified = await backups.verify(backup.manifest.id)
+    restored = await backups.restore(backup.manifest.id)
+
+    assert verified.verified_at is not None
+    assert restored.problems == ()
+    with pytest.raises(ConfigurationError, match="must look like postgresql://"):
+        await BackupClient("nonsense", place.folder, tenant_id="ours").create()
