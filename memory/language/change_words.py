@@ -41,17 +41,15 @@ OWN = re.compile(r"\b(?:I|me|my|mine|I'm)\b", re.IGNORECASE)
 class ChangeWords(NamedTuple):
     """Words, folded, and patterns; see `change_words.yaml`.
 
-    `all` are the words of change, `new` and `endings` some of them. `may_change` matches a text in lower case, which takes a
+    `all` are the words of change, `new` some of them. `may_change` matches a text in lower case, which takes a
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
     date or a time of day, and `kinds_of_time` weekdays, months and times of day.
     """
 
     all: frozenset[str]
     new: frozenset[str]
-    endings: frozenset[str]
     may_change: re.Pattern[str]
     changes: re.Pattern[str]
-    elaborating: re.Pattern[str]
     unchanged: re.Pattern[str]
     several: re.Pattern[str]
     begins: re.Pattern[str]
@@ -66,8 +64,6 @@ class _Words(DeferredModel):
     new: tuple[str, ...]
     words: tuple[str, ...]
     phrases: tuple[str, ...] = ()
-    endings: tuple[str, ...] = ()
-    elaborating: tuple[str, ...] = ()
     onsets: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
@@ -106,13 +102,11 @@ def change_words() -> ChangeWords:
             [*words("words"), *words("new"), *(w for one in words("phrases") for w in one.split())]
         ),
         new=frozenset(words("new")),
-        endings=frozenset(words("endings")),
         may_change=re.compile(rf"\b(?:{change})\b"),
         # Of a name such as New York, "new" says nothing, but for "New Wi-Fi password: …".
         changes=_compiled(
             rf"\b(?!(?-i:New) (?-i:[A-Z]))(?:{change})\b|^\W*new\b(?=[^.:!?]{{1,60}}:)"
         ),
-        elaborating=_compiled(_either(words("elaborating"))),
         unchanged=_compiled(rf"\?|\b(?:{_either(words('unchanged'))})\b"),
         several=_compiled(rf"\b(?:{_either(words('several'))})\b"),
         begins=_compiled(begins),

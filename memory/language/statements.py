@@ -3,8 +3,10 @@
 They stand apart from revisions, which compare them, because they look at one text alone. They are English alone.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain, repeat
 from typing import Literal, NamedTuple
 
 from mnestic.memory.language.change_words import (
@@ -27,15 +29,26 @@ from mnestic.memory.language.terms import terms_of
 _BEGINNING = 1000  # characters that are looked at
 _SHORTEST_STEM = 4  # characters
 
+_OF = re.compile(r"\bof\b")
+_GOES_ON = re.compile(
+    r"\s*(?:(?:of|per)\s+(?:(?:an?|the)\s+)?)?"
+)  # to another word of the same phrase
+_NEW_NAME = re.compile(r"New [A-Z]")  # as New York
 Kind = Literal["word", "time", "number", "name"]
 
 
 class Word(NamedTuple):
-    """What kind of word one is, in which row of words with nothing but articles and *and* between them, and after what."""
+    """What kind of word one is, in which row of words with nothing but articles and *and* between them, and after what.
+
+    Its `phrase` ends where an article begins the next, as in *sold | the old caravan*. `is_of`: it follows *of*.
+    """
 
     kind: Kind
     row: int
+    phrase: int
+    is_of: bool
     preposition: str
+    text: str
 
 
 class Clause(NamedTuple):
@@ -51,6 +64,7 @@ class Clause(NamedTuple):
     has_taker: bool
     has_many: bool
     denies: bool
+    text: str
 
     def left(self, terms: frozenset[str] | Mapping[str, Word]) -> list[Kind]:
         """The kinds of its words that are not among some terms."""
@@ -109,8 +123,16 @@ class Statements:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """All clauses."""
-        parts = ((place, part) for place, one in enumerate(self._sentences) for part in _parts(one))
-        return tuple(clause for place, part in parts if (clause := _clause(part, place)).terms)
+        parts = (
+            (place, part, is_first)
+            for place, one in enumerate(self._sentences)
+            for is_first, part in zip(chain([True], repeat(False)), _parts(one), strict=False)
+        )
+        return tuple(
+            clause
+            for place, part, is_first in parts
+            if (clause := _clause(part, place, is_first=is_first)).terms
+        )
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -127,13 +149,13 @@ def _parts(sentence: str) -> Iterator[str]:
     return filter(None, map(str.strip, CLAUSES.split(sentence)))
 
 
-def _clause(part: str, sentence: int) -> Clause:
+def _clause(part: str, sentence: int, *, is_first: bool = True) -> Clause:
     taker = TAKER.match(part)
     words = change_words()
     plain = words.onset.sub(" ", part)
     spans = [match.span() for match in words.time.finditer(plain)]
     terms: dict[str, Word] = {}
-    row, end, preposition = 0, 0, ""
+    row, phrase, end, preposition = 0, 0, 0, ""
     for match in TOKEN.finditer(plain):
         token = match.group().removesuffix("'s").removesuffix("\u2019s")
         is_next = plain[end : match.start()] in ("", " ")
@@ -141,18 +163,24 @@ def _clause(part: str, sentence: int) -> Clause:
             row += 1
             before = PREPOSITION.search(plain, end, match.start())
             preposition = before[1].casefold() if before else ""
-        stems = [_stem(term) for term in terms_of(token) if term not in words.all]
+        if not is_next and not _GOES_ON.fullmatch(plain, end, match.start()):
+            phrase += 1
+        is_of = _OF.search(plain, end, match.start()) is not None
+        is_part = _NEW_NAME.match(plain, match.start()) is not None
+        stems = [_stem(term) for term in terms_of(token) if is_part or term not in words.all]
         if stems:
             is_time = any(first <= match.start() < last for first, last in spans)
-            is_name = end > 0 or (taker is not None and token == taker["name"])
+            is_name = end > 0 or not is_first or (taker is not None and token == taker["name"])
             kind = "time" if is_time else _kind(token, is_name=is_name)
             for stem in stems:
-                terms.setdefault(stem, Word(kind, row, preposition))
+                terms.setdefault(stem, Word(kind, row, phrase, is_of, preposition, token))
+        if not stems and end == 0 and PREPOSITION.match(f"{token} "):
+            preposition = token.casefold()
         if stems or end == 0:
             end = match.end()
     times = tuple(len(each.findall(plain)) for each in words.kinds_of_time)
     has_many, denies = (each.search(part) is not None for each in (words.several, NEGATED))
-    return Clause(terms, sentence, times, taker is not None, has_many, denies)
+    return Clause(terms, sentence, times, taker is not None, has_many, denies, part)
 
 
 def _kind(token: str, *, is_name: bool) -> Kind:

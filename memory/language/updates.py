@@ -98,6 +98,13 @@ class UpdateText:
         return Statements(self.text)
 
     @cached_property
+    def heads(self) -> frozenset[str]:
+        """Of its value, the last word of each phrase: *Skoda* in *a red Skoda*."""
+        words = [word for clause in self.statements.clauses for word in clause.terms.items()]
+        last = {(word.row, word.phrase): term for term, word in words if term in self.value}
+        return frozenset(last.values())
+
+    @cached_property
     def says_change(self) -> bool:
         """Whether it says that something has ended or is otherwise."""
         return bool(self.clauses and (self.ended or self.entered or self.rejected))
@@ -158,6 +165,17 @@ def asks_for_earlier(text: str, *, is_about_past: bool) -> bool:
     return patterns.earlier.search(text) is not None
 
 
+def says_ending(text: str) -> bool:
+    """Whether a text has a word behind or before which stands what is so no more."""
+    patterns = _patterns()
+    return patterns.follows.search(text) is not None or patterns.precedes.search(text) is not None
+
+
+def usual_asides() -> frozenset[str]:
+    """The stems of words that may stand beside what a text says, such as *finally*."""
+    return _patterns().asides
+
+
 def requested_order(text: str) -> Literal["latest", "first"] | None:
     """Which of several equal answers a question asks for, as in *the last thing that Kit sent*."""
     patterns = _patterns()
@@ -193,7 +211,7 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
             continue
         after = () if precedes else map(_stem, terms_of(rest))
         found = stems_of(subject) if precedes else {*takewhile(known.__contains__, after)}
-        if old.value and old.value <= found:
+        if old.value and (old.value <= found or found & old.heads):
             return True
         if precedes and found & old.query_stems & old.stems:
             return True

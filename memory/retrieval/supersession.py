@@ -1,21 +1,19 @@
 """Supersession: which of the best candidates say that something has changed since others of them.
 
-It stands alone because nothing else compares candidates with each other. A later text with a word of change is lifted
-to the score of the text that it supersedes. An earlier text is left out if the later one replaces it: the two differ in
+It stands alone because nothing else compares candidates with each other. A later text that says what has become of an earlier
+one, or gives another value, is lifted to the score of that one. An earlier text is left out if the later one replaces it: the two differ in
 one time, number or name (*The bin goes out on Thursdays*, *The bin goes out on Fridays now*), or the later one denies
-the earlier one. Replacement works in English alone. Entries with facts need none of this: facts supersede facts.
+the earlier one. Replacement works in English alone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mnestic.memory.language.change_words import change_words, may_change
-from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.language.new_values import has_new_value
 from mnestic.memory.language.statements import Clause, Kind, Statements
-from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.updates import UpdateText, update_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
@@ -25,19 +23,18 @@ _COMMON = 0.5  # of the words of the query that two texts have to share
 _ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
 _EQUAL = 0.6  # of the best score, from which on an entry with the same words of the query answers as well
 _ABOVE = 0.01  # by how much the earlier text ranks above the later one, if the query asks for it
-_BEGINNING = 1000  # characters that are compared
+_COMPARABLE = 0.25  # of the score of an earlier text, from which on a later one may give another value without a word of change
+_LEAST_WEIGHT = 1e-6  # of words, so that nothing is divided by 0
 # Common words, or a name, from which on the later text may lack one word of the earlier one, as "home" of a home match.
 _ENOUGH = 3
 _LEAST = 2  # words that a denial shares with what it denies
 _MORE = 3  # words and names that make another sentence one about something else
 
-Change = Sequence[Sequence[str]]  # the terms of its clauses, from where its sentence begins
-
 
 def apply_supersession(
     candidates: Candidates, query: RankingQuery, *, words: Values, fact_match: Values, total: Values
 ) -> tuple[Values, Values]:
-    """How far entries are lifted that supersede earlier ones with the same words, and which entries are replaced.
+    """How far entries are lifted that supersede earlier ones, and which entries are replaced.
 
     Of equal scores the later entry comes first. A question supersedes nothing. A query with a period may mean the earlier
     value, so nothing changes. A fact is superseded by facts alone.
@@ -54,13 +51,13 @@ def apply_supersession(
     if not query.weights or query.period is not None:
         return lifted, replaced
     updates = [*_updates(candidates, query, total=total)]
-    revisions = _Revisions(candidates, query, words=words, fact_match=fact_match, total=total)
     # The later text is lifted to the earlier one, or the other way round if the query asks for what was so before.
-    for new, old in [*revisions.pairs(), *((one.new, one.old) for one in updates)]:
+    for new, old, _ in updates:
         first, second = (old, new) if query.asks_for_earlier else (new, old)
         above = total[second] - total[first] + _ABOVE * query.asks_for_earlier
         lifted[first] = max(lifted[first], above)
     if not query.includes_past:
+        revisions = _Revisions(candidates, query, words=words, fact_match=fact_match, total=total)
         replaced = revisions.replaced()
         replaced[[one.old for one in updates if one.is_replaced]] = True
     return lifted, replaced
@@ -121,22 +118,49 @@ def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> I
         for text in [candidates.texts[place]]
     }
     words, ahead = rows["lexemes"][later], is_ahead(candidates, query)
+    has_word = words[:, None] >> np.arange(len(query.weights)) & 1
+    known = np.bitwise_or.reduce(has_word) @ query.weights  # of no word that none has
     for old in later[:_UPDATED].tolist():
         if total[old] < least:
             continue
         may_update = (rows["at"][later] > rows["at"][old]) & ~ahead[later]
-        may_update &= rows["concern"][later] == rows["concern"][old]
+        may_update &= _concern_same(candidates, later, old)
+        is_of_old = has_word[later == old][0]
+        common = (has_word & is_of_old) @ query.weights
+        asked = max(float(is_of_old @ query.weights), _LEAST_WEIGHT)
+        is_comparable = rows["revises"][later] | (total[later] >= _COMPARABLE * total[old])
         has_same_words = (words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0)
-        pairs = zip(later[may_update].tolist(), has_same_words[may_update].tolist(), strict=True)
-        for new in (one for one, has_same in pairs if has_same or texts[one].says_change):
-            kind = update_of(texts[old], texts[new])
+        for place in np.flatnonzero(may_update).tolist():
+            new = int(later[place])
+            kind = None
+            if has_same_words[place] or texts[new].says_change:
+                kind = update_of(texts[old], texts[new])
             if kind is not None:
                 is_replaced = kind == "restated" and total[new] >= _ALIKE * total[old]
                 yield _Update(new, old, is_replaced)
+            elif is_comparable[place] and has_new_value(
+                texts[old],
+                texts[new],
+                common=common[place] / asked,
+                covered=common[place] / max(known, _LEAST_WEIGHT),
+                asks_for_time=query.asks_for_time,
+            ):
+                yield _Update(new, old, False)
+
+
+def _concern_same(candidates: Candidates, places: NDArray[np.intp], old: int) -> Values:
+    """Which candidates concern whom an earlier one concerns, or are of the same speaker and about nobody else."""
+    rows, speaker = candidates.rows, candidates.texts[old].speaker
+    by_same = [
+        speaker != "" and speaker == text.speaker and text.subjects <= {speaker}
+        for text in (candidates.texts[place] for place in places.tolist())
+    ]
+    same: Values = (rows["concern"][places] == rows["concern"][old]) | np.array(by_same, dtype=bool)
+    return same
 
 
 class _Revisions:
-    """Which of the best candidates have a word of change, and which of the others they may be about."""
+    """Which of the best candidates have a word of change, and which of the others they may replace."""
 
     def __init__(
         self,
@@ -156,25 +180,12 @@ class _Revisions:
         both = new["lexemes"] & old["lexemes"]
         is_used = np.bitwise_or.reduce(rows["lexemes"]) >> bits & 1  # no word parts that none has
         common = (both[..., None] >> bits & 1) @ weights
-        # A query for what was before something names the later value, which the earlier text lacks.
-        least = 0.0 if query.asks_for_earlier else _COMMON * (weights @ is_used)
-        may_revise = (both != 0) & (common >= least)
+        may_revise = (both != 0) & (common >= _COMMON * (weights @ is_used))
         may_revise &= (new["at"] > old["at"]) & (new["concern"] == old["concern"])
         may_revise &= fact_match[best] <= fact_match[revising, None]
         self._best, self._revising, self._may_revise = best, revising, may_revise
         self._has_all = both == old["lexemes"]
         self._total, self._compared = total, _Comparison(candidates, query)
-
-    def pairs(self) -> Iterator[tuple[int, int]]:
-        """Each text with a word of change, and the best text that it revises."""
-        total, best = self._total, self._best
-        for place, row in zip(self._revising.tolist(), self._may_revise, strict=True):
-            above = np.maximum(0, total[best] - total[place]) * row
-            most_first = np.argsort(-above, kind="stable")[: np.count_nonzero(above)]
-            others = best[most_first].tolist()
-            for one in (one for one in others if self._compared.revises(place, one)):
-                yield place, one
-                break
 
     def replaced(self) -> Values:
         """Which candidates a later one with a word of change replaces that scores as well."""
@@ -197,21 +208,6 @@ class _Comparison:
     def __init__(self, candidates: Candidates, query: RankingQuery) -> None:
         self._query, self._rows, self._texts = query, candidates.rows, candidates.texts
         self._clauses: dict[int, Statements] = {}
-
-    def revises(self, new: int, old: int) -> bool:
-        """Whether a later text says that the subject of an earlier one has changed."""
-        terms = [self._texts[place].terms() for place in (new, old)]
-        if self._query.asks_for_time and change_words().endings.isdisjoint(terms[0]):
-            new_tells, old_tells = (
-                bool(self._rows["names_time"][place]) or has_figure(self._texts[place].terms())
-                for place in (new, old)
-            )
-            if old_tells and not new_tells:
-                return False
-        lexemes = [int(self._rows["lexemes"][place]) for place in (new, old)]
-        lacking = (lexemes[1] & ~lexemes[0]).bit_count()
-        changes = changes_of(self._texts[new].content) if lacking else ()
-        return is_of_same(*terms, lacking=lacking, changes=changes)
 
     def replaced(self, others: Sequence[int], *, by: int) -> list[int]:
         """Which of these earlier texts a later one replaces."""
@@ -238,60 +234,6 @@ class _Comparison:
         if place not in self._clauses:
             self._clauses[place] = Statements(self._texts[place].content)
         return self._clauses[place]
-
-
-def is_of_same(
-    new: Sequence[str], old: Sequence[str], *, lacking: int, changes: Iterable[Change] = ()
-) -> bool:
-    """Whether a later text with a word of change is about the same thing as an earlier one.
-
-    The new thing has to occur in the earlier text (a *new vet* is no *new leash*). If the later text lacks words of the
-    query that the earlier one has, it may add no more words than it lacks: *the code of the attic has changed to 2222*
-    does not supersede *the code of the cellar is 1111*.
-
-    Args:
-        new: The terms of the later text, in their order.
-        old: The terms of the earlier text.
-        lacking: How many words of the query the earlier one has and the later one lacks.
-        changes: The changes that the later one states, if it lacks words.
-    """
-    known = frozenset(old)
-    is_new = [place for place, term in enumerate(new) if term in change_words().new]
-    if is_new and change_words().all.isdisjoint(frozenset(new) - change_words().new):
-        following = {new[place + 1] for place in is_new if place + 1 < len(new)}
-        if following.isdisjoint(known):
-            return False
-    if not lacking:
-        return True
-    of_known = [change for change in changes if not known.isdisjoint(chain(*change))]
-    added = min(len(_put_in_place(change, known)) for change in (*of_known, (new,)))
-    return added <= len(known - frozenset(new)) - lacking
-
-
-def changes_of(text: str) -> Iterator[Change]:
-    """The changes that a text states: each sentence with a word of change, by clauses, and the sentence after it."""
-    # Long runs of spaces would make the patterns slow.
-    spaced = [" ".join(sentence.split()) for sentence in split_sentences(text[:_BEGINNING])]
-    for place, sentence in enumerate(spaced):
-        if may_change(sentence) and (match := change_words().changes.search(sentence)):
-            clause, *more = change_words().elaborating.split(sentence[match.end() :])
-            clauses = (sentence[: match.end()] + clause, *more, *spaced[place + 1 : place + 2])
-            yield tuple(map(terms_of, clauses))
-
-
-def _put_in_place(change: Change, known: frozenset[str]) -> frozenset[str]:
-    """The terms that a change adds to the known ones, by the first clause that has some; later clauses only elaborate."""
-    terms: frozenset[str] = frozenset()
-    for clause in change:
-        terms |= frozenset(clause)
-        if terms & known and (added := terms - known - change_words().all):
-            return added
-    return terms - known - change_words().all
-
-
-def has_figure(terms: Sequence[str]) -> bool:
-    """Whether a text has a number, as texts do that name a time."""
-    return any(term[0].isdigit() for term in terms)
 
 
 def replaces(new: Statements, old: Statements, *, by_same: bool) -> bool:

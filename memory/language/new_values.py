@@ -1,0 +1,310 @@
+"""New values: whether a later text gives another value for what a query asks of an earlier one, in whatever words.
+
+It stands apart from updates, which know the words of an ending or of one predicate, because it compares any two texts by
+their clauses: *Staging was upgraded to Postgres 17* gives another version than *Staging runs Postgres 15*. A word of change is not
+needed where both say what is so. Words are data, in `new_values.yaml`; clauses are told apart in English alone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from pydantic import ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.language.change_words import NEGATED, NO_MORE, change_words, is_revision
+from mnestic.memory.language.function_words import function_words
+from mnestic.memory.language.statements import Clause, Kind, Word
+from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_asides
+from mnestic.memory.language.word_lists import read_word_lists
+
+_FILE = Path(__file__).with_name("new_values.yaml")
+_LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
+_LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
+_VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
+_NEW = re.compile(r"\bnew (\w+)", re.IGNORECASE)
+_DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
+_A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
+_PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
+    re.IGNORECASE,
+)
+
+
+class _Words(DeferredModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    changes: list[str]
+    replacements: list[str]
+    events: list[str]
+
+
+class _Patterns(NamedTuple):
+    changes: re.Pattern[str]
+    replacements: re.Pattern[str]
+    events: re.Pattern[str]
+
+
+def has_new_value(
+    old: UpdateText, new: UpdateText, *, common: float, covered: float, asks_for_time: bool = False
+) -> bool:
+    """Whether a later text gives another value than an earlier one for what a query asks.
+
+    Args:
+        old: The earlier text.
+        new: The later one, of the same person or about the same.
+        common: Of the weight of the query's words in the earlier text, the share that the later text has too.
+        covered: The same, of the weight of all words of the query.
+        asks_for_time: Whether the query asks for a time, so that one is a value also where the earlier text has none.
+    """
+    first, second = old.statements, new.statements
+    if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
+        return False
+    compared = _Comparison(old, new, common=common, covered=covered)
+    return compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset())
+
+
+class _Comparison:
+    """Two texts: which clauses of the later one are about the same, and what they add.
+
+    `shared` are the words of the query that both have, `missing` those that the earlier text alone has. `about` are the
+    clauses with a shared word, by number, and `changing` those with a word of change and a shared word or one of the old value.
+    """
+
+    def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
+        self._old, self._new, self._common, self._covered = old, new, common, covered
+        topic = old.stems & old.query_stems
+        self.shared, self.missing = topic & new.stems, topic - new.stems
+        self._clauses = new.statements.clauses
+        self._words = [*_words_of(old.statements.clauses)]
+        self.about = [*self._with(self.shared)]
+        near = sorted({*self.about, *self._with(old.value)})
+        self.changing = [place for place in near if _says_change(self._clauses[place])]
+
+    def has_new_value(self, requested: AbstractSet[Kind]) -> bool:
+        """Whether the later text gives another value, of a kind that the old one has or that is requested."""
+        if not (self.shared or self._replaces) or self._is_uncertain or self._has_other_identifier:
+            return False
+        return self._denies or (self._is_about_the_same and self._adds_value(requested))
+
+    @property
+    def _is_about_the_same(self) -> bool:
+        """Whether it is about what the query asks of the earlier text."""
+        if not self.changing:
+            return self._states_the_same and not self._is_about_another
+        is_of_value = self._replaces or self._names_value
+        return (is_of_value or self._is_of_same) and (
+            self._names_value or not self._is_about_another
+        )
+
+    def _adds_value(self, requested: AbstractSet[Kind]) -> bool:
+        """Whether it adds a value of a kind that the old one has or that is requested, or after a change any."""
+        added = self._added
+        if self._replaces or self._changes_to_another or self._is_changed:
+            return bool(added)
+        kinds = _VALUES if self._names_value else self._gone & _VALUES
+        return bool(added & (kinds | requested))
+
+    @cached_property
+    def _names_value(self) -> bool:
+        """Whether a clause with a word of change has what names the old value."""
+        core = _core_of(self._words, self._old.value)
+        return bool(core) and any(core <= self._clauses[one].terms.keys() for one in self.changing)
+
+    @cached_property
+    def _replaces(self) -> bool:
+        """Whether it names a part of the old value beside what takes its place, as *from physics to chemistry*."""
+        value, pattern = self._old.value, _patterns().replacements
+        changing = [self._clauses[place] for place in self.changing]
+        return any(map(pattern.search, (one.text for one in changing))) and any(
+            value & one.terms.keys() for one in changing
+        )
+
+    @property
+    def _denies(self) -> bool:
+        """Whether it says that what the earlier text says is so no more."""
+        about = [self._clauses[place] for place in self.changing if place in self.about]
+        return any(NO_MORE.search(one.text) and self._old.value & one.terms.keys() for one in about)
+
+    @property
+    def _is_changed(self) -> bool:
+        """Whether a clause with all words of the query that the earlier text has says that it has changed, or one of several."""
+        if self.missing:
+            return False
+        if len(self.about) > 1:
+            return not set(self.about).isdisjoint(self.changing)
+        new, changes = change_words().new, change_words().changes
+        words = (
+            word for place in self.about for word in changes.findall(self._clauses[place].text)
+        )
+        return any(word.casefold() not in new for word in words)
+
+    @property
+    def _speaks_of_new(self) -> bool:
+        """Whether it speaks of a new one of what the query asks, as in *new number*."""
+        new = (word for place in self.about for word in _NEW.findall(self._clauses[place].text))
+        return any(self.shared & stems_of(word) for word in new)
+
+    @property
+    def _changes_to_another(self) -> bool:
+        """Whether what changes, changes *to* something that the earlier text does not have."""
+        words = _words_of(self._clauses[place] for place in self.changing if place in self.about)
+        return any(word.preposition == "to" and term not in self._known for term, word in words)
+
+    @property
+    def _is_uncertain(self) -> bool:
+        """Whether a sentence about it adds, asks or supposes something."""
+        sentences = {self._clauses[place].sentence for place in (*self.about, *self.changing)}
+        unchanged = change_words().unchanged
+        texts = (one.text for one in self._clauses if one.sentence in sentences)
+        if self._speaks_of_new:  # *a new one* is one more only of something else
+            texts = (_A_NEW.sub("the new", text) for text in texts)
+        return any(map(unchanged.search, texts))
+
+    @property
+    def _is_of_same(self) -> bool:
+        """Whether it has enough words of the query, or speaks of a new one, as in *new number*."""
+        return self._common >= _LEAST_COMMON or self._speaks_of_new
+
+    @property
+    def _states_the_same(self) -> bool:
+        """Whether it says what is so, in nearly all words of the query that the earlier text has."""
+        return (
+            2 * len(self.missing) <= len(self.shared)
+            and self._covered >= _LEAST_COVERED
+            and not any(_is_event(self._clauses[place]) for place in self.about)
+        )
+
+    @property
+    def _has_other_identifier(self) -> bool:
+        """Whether it has a number beside a word of the query where the earlier text has another that the query names."""
+        if not any(char.isdigit() for term in self.missing for char in term):
+            return False
+        for clause in (self._clauses[place] for place in self.about):
+            phrases = {word.phrase for term, word in clause.terms.items() if term in self.shared}
+            if any(
+                one.kind == "number" and one.phrase in phrases for _, one in self._others_in(clause)
+            ):
+                return True
+        return False
+
+    @property
+    def _is_about_another(self) -> bool:
+        """Whether it is about another thing of the same kind: *the key of the cellar*, not *of the attic*."""
+        lacking = [word for term, word in self._words if term in self.missing]
+        phrases = {word.phrase for term, word in self._words if term in self.shared}
+        prepositions = {word.preposition for word in lacking} - {""}
+        is_counted = any(
+            word.kind == "number" and word.phrase in phrases for _, word in self._words
+        )
+        for clause in (self._clauses[place] for place in self.about):
+            heads = {
+                word.phrase: place
+                for place, (term, word) in enumerate(clause.terms.items())
+                if term in self.shared
+            }
+            subject = min(word.phrase for word in clause.terms.values())
+            for place, word in self._others_in(clause):
+                if word.phrase in heads:
+                    is_before = place < heads[word.phrase]
+                    if word.kind == "number":
+                        is_other = is_before and not is_counted
+                    else:
+                        is_other = is_before or word.is_of or _is_compound(clause, word)
+                elif word.kind == "number":
+                    is_other = False
+                else:
+                    is_subject = not word.preposition and word.phrase == subject
+                    is_other = word.preposition in prepositions or (
+                        bool(self.missing) and is_subject
+                    )
+                if is_other:
+                    return True
+        return False
+
+    def _others_in(self, clause: Clause) -> Iterator[tuple[int, Word]]:
+        """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
+        change = _patterns().changes.search(clause.text)
+        known = self._known | _usual() | (stems_of(change.group()) if change else frozenset())
+        for place, (term, word) in enumerate(clause.terms.items()):
+            if term not in known and word.kind != "time":
+                yield place, word
+
+    @property
+    def _known(self) -> frozenset[str]:
+        return self._old.stems | self._old.query_stems
+
+    @property
+    def _added(self) -> AbstractSet[Kind]:
+        """The kinds of words that the clauses about it add, and those that follow a change."""
+        last = len(self._clauses) - 1
+        following = {place + 1 for place in self.changing if place < last}
+        places = sorted({*self.about, *self.changing, *following})
+        words = _words_of(self._clauses[place] for place in places)
+        return {word.kind for term, word in words if term not in self._known}
+
+    @property
+    def _gone(self) -> AbstractSet[Kind]:
+        """The kinds of words of the old value that the later text lacks."""
+        lacking = self._old.value if self._names_value else self._old.value - self._new.stems
+        return {word.kind for term, word in self._words if term in lacking}
+
+    def _with(self, terms: AbstractSet[str]) -> Iterator[int]:
+        return (place for place, one in enumerate(self._clauses) if terms & one.terms.keys())
+
+
+def _words_of(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
+    return (word for clause in clauses for word in clause.terms.items())
+
+
+def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:
+    """What names a value: its names, numbers and times, or else the last word of each phrase."""
+    of_value = [(term, word) for term, word in words if term in value - _usual()]
+    named = {term for term, word in of_value if word.kind in _VALUES}
+    return named or {*{word.phrase: term for term, word in of_value}.values()}
+
+
+def _is_compound(clause: Clause, last: Word) -> bool:
+    """Whether a noun follows another: *the birthday cake*, but not *the gym closes*, *room Elm* or *I drink tea*."""
+    if last.kind != "word" or last.text.endswith(("s", "ed", "ly")):
+        return False
+    return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None
+
+
+def _is_event(clause: Clause) -> bool:
+    """Whether it tells what happened, rather than what is so."""
+    return bool(_patterns().events.search(clause.text) or _PAST.search(clause.text))
+
+
+def _says_change(clause: Clause) -> bool:
+    """Whether it says that something is different."""
+    text = clause.text
+    if NEGATED.search(text) and not NO_MORE.search(text):
+        return False
+    return is_revision(text) or _patterns().changes.search(text) is not None or says_ending(text)
+
+
+@cache
+def _usual() -> frozenset[str]:
+    """Words that say nothing about which of several things is meant, in all languages."""
+    return usual_asides().union(*function_words().values())
+
+
+@cache
+def _patterns() -> _Patterns:
+    lists = [*read_word_lists(_FILE, _Words).values()]
+    return _Patterns(
+        *(
+            _pattern(word for one in lists for word in getattr(one, name))
+            for name in _Patterns._fields
+        )
+    )
+
+
+def _pattern(phrases: Iterable[str]) -> re.Pattern[str]:
+    longest = sorted(phrases, key=len, reverse=True)
+    parts = (r"(?:\S+ ){1,5}?".join(map(re.escape, one.split("* "))) for one in longest)
+    return re.compile(rf"\b(?:{'|'.join(parts)})\b", re.IGNORECASE)

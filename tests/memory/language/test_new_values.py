@@ -1,0 +1,86 @@
+"""Which later texts give another value for what a query asks of an earlier one."""
+
+import pytest
+
+from mnestic.memory.language.new_values import has_new_value
+from mnestic.memory.language.updates import UpdateText, stems_of
+
+
+def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> bool:
+    stems = stems_of(query)
+    earlier, later = (
+        UpdateText(text, query_stems=stems, speaker=speaker)
+        for text, speaker in ((old, "lena"), (new, "lena" if by_same else "otto"))
+    )
+    asked, both = earlier.stems & stems, earlier.stems & later.stems & stems
+    common = len(both) / max(len(asked), 1)
+    return has_new_value(earlier, later, common=common, covered=common)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("What is the rate limit of the API?", "The API rate limit is 100.", "The rate limit goes up to 250."),
+        ("Who is the vet of our dog?", "The vet of our dog Rollo is Dr Hahn.", "Our dog Rollo has a new vet, Dr Lutz."),
+        ("What is the wifi password?", "The guest wifi password is tulip.", "I have changed the wifi password, it is crocus, which nobody can spell."),
+        ("Who is the landlord?", "Our landlord is Ada Hale.", "Ada Hale sold the building, our landlord is Inge Brandt now."),
+        ("What does she drive?", "I drive a red Skoda.", "I sold the Skoda and got a cargo bike instead."),
+        ("What does she study?", "I study physics in Graz.", "Switched my major from physics to chemistry."),
+        ("Which Postgres does staging run?", "Staging runs Postgres 15.", "Staging was upgraded to Postgres 17 last night."),
+        ("Where do shipments leave from?", "Shipments leave from the depot in Halle.", "We closed Halle; shipments leave from Bremen."),
+        ("What is his phone number?", "My phone number is 0151 2345678.", "New number, use 0160 9998887 from now on."),
+        ("On which day do we deploy?", "We deploy on Fridays.", "We no longer deploy on Fridays, too many bad weekends. Tuesdays it is."),
+        ("Does she drink coffee?", "I drink three coffees a day.", "I gave up coffee completely, I drink rooibos."),
+        ("When is the inspection?", "The inspection is on 4 May.", "They pushed the inspection back to 9 June."),
+    ],
+)  # fmt: skip
+def test_a_later_text_with_a_word_of_change_gives_another_value(
+    query: str, old: str, new: str
+) -> None:
+    assert _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("Where is the studio?", "Our studio is on Harbour Street.", "Clients can find the studio at 58 Weaver Lane."),
+        ("Which region is production in?", "Our production cluster is in eu-west-1.", "Production lives in eu-central-1."),
+        ("When does the gym close?", "The gym closes at 10 pm.", "The gym closes at 9 pm on weekdays."),
+    ],
+)  # fmt: skip
+def test_no_word_of_change_is_needed_where_both_say_what_is_so(
+    query: str, old: str, new: str
+) -> None:
+    assert _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("What is the alarm code of the cellar?", "The alarm code of the cellar is 1111.", "The alarm code of the attic has changed to 2222."),
+        ("When does bus line 14 leave?", "Bus line 14 leaves at quarter past.", "Bus line 7 now leaves at half past."),
+        ("When is the birthday?", "My birthday is on 3 May.", "Now my birthday cake is gone."),
+        ("When is the birthday?", "My birthday is on 3 May.", "I got a new kayak for my birthday."),
+        ("Who is the vet of our dog?", "The vet of our dog Rollo is Dr Hahn.", "Rollo got a new leash."),
+        ("Who is our supplier of paper?", "Our supplier of paper is Ekman.", "Our supplier of ink is Dahl now."),
+        ("Which CI do we use?", "Our CI is CircleCI.", "We might move CI to Buildkite next quarter."),
+        ("What does she play?", "I play the cello.", "I also play the harp now."),
+        ("Where is the office in York?", "Our office in York is in Mill Street.", "Our office in New York is in Pine Street."),
+        ("Who is the dentist?", "My dentist is Dr Okoro.", "The dentist was lovely today."),
+        ("How many hens are there?", "We keep 14 hens.", "Two hens laid eggs this morning."),
+        ("Where is the office?", "The office is in Bonn.", "It is not true that the office moved to Kiel."),
+    ],
+)  # fmt: skip
+def test_a_text_about_something_else_gives_none(query: str, old: str, new: str) -> None:
+    assert not _has_new_value(query, old, new)
+
+
+def test_what_is_said_of_oneself_is_changed_by_oneself_alone() -> None:
+    texts = (
+        "What is the locker number?",
+        "My locker number is 118.",
+        "My locker number is 204 now.",
+    )
+
+    assert _has_new_value(*texts)
+    assert not _has_new_value(*texts, by_same=False)
