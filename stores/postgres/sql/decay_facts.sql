@@ -6,11 +6,12 @@ WITH
 ,
 supported AS MATERIALIZED (
     SELECT f.id, f.subject, f.predicate, f.object, f.confidence, f.decayed_confidence, f.valid_from, s.is_lasting,
-           GREATEST(0, floor(extract(epoch FROM CAST(%(now)s AS timestamptz) - GREATEST(s.said_at, s.used_at, own.last_accessed)) / 86400)) AS days
+           GREATEST(0, floor(extract(epoch FROM CAST(%(now)s AS timestamptz)
+                                                - GREATEST(s.said_at, s.used_at, own.last_accessed, f.used_at)) / 86400)) AS days
       FROM mnestic.fact AS f
      CROSS JOIN LATERAL (
         SELECT max(c.said_at) FILTER (WHERE c.kind IN ('affirmed', 'corrected', 'reactivated')) AS said_at,
-               max(e.last_accessed) AS used_at,
+               GREATEST(max(e.last_accessed), max(a.last_accessed)) AS used_at,
                bool_or(c.extractor = 'person' OR COALESCE(e.critical, false) OR COALESCE(a.critical, false)) AS is_lasting
           FROM jsonb_array_elements_text(f.claims) AS claimed (id)
          CROSS JOIN LATERAL (
@@ -21,7 +22,8 @@ supported AS MATERIALIZED (
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
                AND at = c.said_at AND source_id = c.source_id AND kind = 'message' OFFSET 0) AS e ON true
           LEFT JOIN LATERAL (
-            SELECT CAST(entry ->> 'critical' AS boolean) AS critical FROM mnestic.archived_entry
+            SELECT CAST(entry ->> 'critical' AS boolean) AS critical, CAST(entry ->> 'last_accessed' AS timestamptz) AS last_accessed
+              FROM mnestic.archived_entry
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
                AND source_id = c.source_id OFFSET 0) AS a ON true) AS s
       LEFT JOIN LATERAL (

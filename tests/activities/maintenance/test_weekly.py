@@ -138,9 +138,11 @@ async def test_what_is_used_does_not_decay(
     ) as transaction:
         await transaction.accesses.count({entry.id: 1})
 
-    done = await maintain((datetime.now(UTC) - START) / days(1))
+    today = (datetime.now(UTC) - START) / days(1)
 
-    assert done.counts == {}
+    assert (await maintain(today)).counts == {}
+    await ada.entries.archive(entry.id)
+    assert (await maintain(today + 0.1)).counts == {}
     assert (await only_fact(ada)).status == "active"
 
 
