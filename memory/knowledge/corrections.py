@@ -69,7 +69,7 @@ class _Signs(NamedTuple):
 class _Replacement(NamedTuple):
     """A fact that is not so, and the value that is, if it is named."""
 
-    wrong: Fact
+    wrong: Fact | Extracted
     right: str | None
 
 
@@ -116,20 +116,27 @@ def may_correct(text: str) -> bool:
 
 
 def correcting_claims(
-    text: str, own: Sequence[Extracted], *, said: Sequence[Sequence[Fact]], is_next: bool
+    text: str,
+    own: Sequence[Extracted],
+    *,
+    said: Sequence[Sequence[Fact | Extracted]],
+    is_next: bool,
 ) -> tuple[Extracted, ...]:
     """What a message corrects, beside what its extractor found.
 
     Args:
         text: The message.
         own: What the extractor found; if it corrects or ends something, nothing is added.
-        said: The active facts behind each of the same person's last messages in the session, the latest first.
+        said: The active facts behind each of the same person's last messages in the session, or what these claim, the
+            latest first.
         is_next: Whether nobody has spoken since the latest of them.
     """
+    # "Sorry, I live in Ghent, not Oslo" says of Oslo that it never was so, and not that it has ended.
+    own = [one for one in own if one.kind != "ended" or not _is_negated(text, one.object or "")]
     if any(claim.kind != "affirmed" for claim in own) or not may_correct(text):
         return ()
     span = Span(start=0, end=len(text))
-    restated = {(name_key(one.subject), one.predicate, name_key(one.object or "")) for one in own}
+    restated = {_key(one) for one in own if not _is_negated(text, one.object or "")}
     for facts in said:
         left = [fact for fact in facts if _key(fact) not in restated]
         if found := _understood(text, own, left):
@@ -143,14 +150,23 @@ def correcting_claims(
     return tuple(_retracted(fact, span, confidence=confidence) for fact in latest)
 
 
-def _key(fact: Fact) -> tuple[str, str, str]:
-    return name_key(fact.subject), fact.predicate, name_key(fact.object)
+def _key(fact: Fact | Extracted) -> tuple[str, str, str]:
+    return name_key(fact.subject), fact.predicate, name_key(fact.object or "")
 
 
-def _understood(text: str, own: Sequence[Extracted], facts: Sequence[Fact]) -> list[_Replacement]:
+def _understood(
+    text: str, own: Sequence[Extracted], facts: Sequence[Fact | Extracted]
+) -> list[_Replacement]:
     """The facts that the message is known to correct: by another value of the same, or by their own values."""
     if own:
-        return [_Replacement(fact, None) for fact in facts if _has_other_value(text, own, fact)]
+        topics = {_key(one)[:2] for one in own}
+        negated = [
+            _Replacement(fact, None)
+            for fact in facts
+            if _key(fact)[:2] in topics and _is_negated(text, fact.object or "")
+        ]
+        others = (fact for fact in facts if _has_other_value(text, own, fact))
+        return negated or [_Replacement(fact, None) for fact in others]
     found = [one for fact in facts if (one := _negated(text, fact)) is not None]
     if found:
         return found
@@ -158,7 +174,7 @@ def _understood(text: str, own: Sequence[Extracted], facts: Sequence[Fact]) -> l
     return [] if one is None else [one]
 
 
-def _has_other_value(text: str, own: Sequence[Extracted], fact: Fact) -> bool:
+def _has_other_value(text: str, own: Sequence[Extracted], fact: Fact | Extracted) -> bool:
     """Whether a claim of the message gives the same subject and predicate another value, as a correction."""
     signs = _signs()
     if signs.addition.search(text):
@@ -174,21 +190,31 @@ def _has_other_value(text: str, own: Sequence[Extracted], fact: Fact) -> bool:
     return False
 
 
-def _negated(text: str, fact: Fact) -> _Replacement | None:
+def _negated(text: str, fact: Fact | Extracted) -> _Replacement | None:
     """A fact whose value the message negates: "not Breda, Tilburg", "Tilburg instead of Breda"."""
-    signs, old = _signs(), _loosely(fact.object)
-    over = rf"(?=\s*(?:[.,;:!?{_DASHES}]|but\b|$))"  # not: "not in Breda this week"
-    found = re.search(rf"{signs.negation}{old}{over}", text, re.IGNORECASE)
+    signs, old = _signs(), fact.object or ""
+    found = _negation(text, old)
     if found is None:
         return None
     rest = text[found.end() :]
     after = re.match(rf"{_ENDS}{signs.fillers}({_VALUE})\s*[.!]*\s*$", rest, re.IGNORECASE)
     before = re.search(rf"({_VALUE})[\s,;:{_DASHES}]*$", text[: found.start()])
-    values = [_value(match[1], fact.object) for match in (after, before) if match]
+    values = [_value(match[1], old) for match in (after, before) if match]
     return _Replacement(fact, next((value for value in values if value), None))
 
 
-def _renamed(text: str, facts: Sequence[Fact]) -> _Replacement | None:
+def _negation(text: str, value: str) -> re.Match[str] | None:
+    """Where a text negates a value: "not Breda", and no "not in Breda this week"."""
+    over = rf"(?=\s*(?:[.,;:!?{_DASHES}]|but\b|$))"
+    pattern = rf"{_signs().negation}{_loosely(value)}{over}"
+    return re.search(pattern, text, re.IGNORECASE) if value else None
+
+
+def _is_negated(text: str, value: str) -> bool:
+    return _negation(text, value) is not None
+
+
+def _renamed(text: str, facts: Sequence[Fact | Extracted]) -> _Replacement | None:
     """The one fact that a value without the wrong one corrects: "I meant Tilburg", "oops, Marc"."""
     signs = _signs()
     # The kinds of values that have to be alike after each mark.
@@ -204,15 +230,15 @@ def _renamed(text: str, facts: Sequence[Fact]) -> _Replacement | None:
             said = re.match(rf"{signs.fillers}({_VALUE})\s*[.!]*\s*$", rest, re.IGNORECASE)
             fits = [one for fact in facts if said and (one := _fitting(fact, said[1]))]
             alike = [one for one in fits if _is_misspelt(one)]
-            if len(fits) > 1 or (fits and _kind(fits[0].wrong.object) in doubtful):
+            if len(fits) > 1 or (fits and _kind(fits[0].wrong.object or "") in doubtful):
                 fits = alike
             if len(fits) == 1:
                 return fits[0]
     return None
 
 
-def _fitting(fact: Fact, said: str) -> _Replacement | None:
-    value = _value(said, fact.object)
+def _fitting(fact: Fact | Extracted, said: str) -> _Replacement | None:
+    value = _value(said, fact.object or "")
     return None if value is None else _Replacement(fact, value)
 
 
@@ -235,7 +261,10 @@ def _withdrawn(text: str, *, is_next: bool) -> float | None:
 
 def _value(text: str, old: str) -> str | None:
     """A right value in place of an old one: of the same kind by its looks, and another."""
-    fillers = re.compile(rf"^{_signs().fillers}", re.IGNORECASE)
+    signs = _signs()
+    for mark in (signs.lead, signs.denial, signs.meaning, signs.aside):
+        text = text[max((found.end() for found in mark.finditer(text)), default=0) :]
+    fillers = re.compile(rf"^{signs.fillers}", re.IGNORECASE)
     value = fillers.sub("", text).strip(_EDGES)
     words = value.split()
     while words and _kind(words[0]) != _kind(old) and _kind(old) == "name":
@@ -260,7 +289,7 @@ def _kind(value: str) -> str:
 
 def _is_misspelt(one: _Replacement) -> bool:
     """Whether the wrong value may be a misspelling of the right one; numbers and addresses always may."""
-    old, new = one.wrong.object, one.right or ""
+    old, new = one.wrong.object or "", one.right or ""
     if _kind(old) in {"number", "address"}:
         return True
     return SequenceMatcher(None, old.casefold(), new.casefold()).ratio() >= _ALIKE
@@ -278,7 +307,7 @@ def _claims_of(one: _Replacement, span: Span) -> Iterator[Extracted]:
         )
 
 
-def _retracted(fact: Fact, span: Span, *, confidence: float) -> Extracted:
+def _retracted(fact: Fact | Extracted, span: Span, *, confidence: float) -> Extracted:
     return Extracted(
         kind="retracted",
         subject=fact.subject,

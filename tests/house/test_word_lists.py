@@ -23,7 +23,6 @@ SYNTAX = re.compile(r"\\.|\(\?P[<=]\w+[>)]")  # letters of a pattern that match 
 ALLOWED = {
     ("activities/clients/english/classes.py", "name"): "names of word classes",
     ("activities/clients/english/coordination.py", "we"): "parts of one pattern",
-    ("activities/clients/english/corrections.py", "actually"): "parts of one pattern",
     ("memory/forgetting/redaction.py", "entry"): "columns of the database",
     ("memory/forgetting/redaction.py", "operation"): "columns of the database",
     ("memory/jobs/form_examples.py", "object"): "keywords of JSON Schema",

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from mnestic.activities.clients.english.corrections import corrected_claims, correction_in
 from mnestic.activities.clients.english.lexicon import Lexicon, load_lexicon
 from mnestic.activities.clients.english.messages import Read, read_message
 from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
@@ -15,6 +14,7 @@ from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.spelling import Spelled, spell_out
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.corrections import correcting_claims
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
 _REMEMBERED = 3  # messages whose people a pronoun may mean
@@ -76,19 +76,14 @@ def _read(
 ) -> tuple[Extracted, ...]:
     earlier = [person for people in session.people[-_REMEMBERED:] for person in people]
     read: Read = read_message(parsed, turn, earlier=earlier, lexicon=lexicon)
-    claims = list(read.claims)
+    claims = _once(read.claims)
     own = session.claims[turn.speaker]
-    correction = (
-        correction_in(turn.content, is_marked=read.is_correction) if read.is_stated else None
-    )
-    if correction is not None:
-        fixed = list(corrected_claims(correction, own[-_CORRECTABLE:]))
-        known = {(name_key(each.subject), each.predicate) for each in claims}
-        claims += [
-            each
-            for each in fixed
-            if each.kind == "retracted" or (name_key(each.subject), each.predicate) not in known
+    if read.is_stated:
+        known = [
+            [each for each in said if each.kind in {"affirmed", "corrected"} and each.object]
+            for said in reversed(own[-_CORRECTABLE:])
         ]
+        claims += correcting_claims(turn.content, claims, said=known, is_next=False)
     kept = tuple(_once(claims))
     session.people.append(read.people)
     own.append(kept)

@@ -38,11 +38,10 @@ _TURN = re.compile(r"\b(?:but|then|and)\b.*")
 
 
 class Read(NamedTuple):
-    """What a message claims, whom it names, and whether it corrects what was said before."""
+    """What a message claims, whom it names, and whether it states anything."""
 
     claims: tuple[Extracted, ...]
     people: tuple[Person, ...]
-    is_correction: bool
     is_stated: bool
 
 
@@ -53,7 +52,7 @@ def read_message(
     low = f" {turn.content.casefold()} "
     is_cited = any(phrase in low for phrase in lexicon.grammar.cited)
     if is_cited or not is_report(mask_pasted(turn.content)):
-        return Read((), (), is_correction=False, is_stated=False)
+        return Read((), (), is_stated=False)
     values = Values(parsed, lexicon.grammar)
     classes = ValueClasses(values, lexicon)
     cast = Cast(classes, values, lexicon, speaker=turn.speaker, earlier=earlier)
@@ -61,7 +60,7 @@ def read_message(
     reading = Reading(parsed, lexicon, values, classes, cast, turn.at, is_correction)
     places = _stated(turn)
     if _is_in_a_role(parsed, lexicon):
-        return Read((), (), is_correction=False, is_stated=False)
+        return Read((), (), is_stated=False)
     sentences = [each for each in parsed.doc.sents if len(each) <= _LONGEST_SENTENCE]
     cast.read([token for sentence in sentences for token in sentence])
     claims = [
@@ -70,7 +69,7 @@ def read_message(
         if is_statement(sentence, lexicon.grammar)
         for claim in _claims_of([token for token in sentence if token.idx in places], reading)
     ]
-    return Read(tuple(_renamed(claims, cast)), tuple(cast.persons), is_correction, bool(places))
+    return Read(tuple(_renamed(claims, cast)), tuple(cast.persons), bool(places))
 
 
 def _is_in_a_role(parsed: Parsed, lexicon: Lexicon) -> bool:
