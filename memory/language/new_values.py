@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
 
@@ -34,6 +34,9 @@ _PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
 )
 
 
+ValueChange = Literal["changed", "replaced"]
+
+
 class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -48,10 +51,10 @@ class _Patterns(NamedTuple):
     events: re.Pattern[str]
 
 
-def has_new_value(
+def find_change(
     old: UpdateText, new: UpdateText, *, common: float, covered: float, asks_for_time: bool = False
-) -> bool:
-    """Whether a later text gives another value than an earlier one for what a query asks.
+) -> ValueChange | None:
+    """Whether a later text gives another value than an earlier one for what a query asks, or takes its place altogether.
 
     Args:
         old: The earlier text.
@@ -62,9 +65,11 @@ def has_new_value(
     """
     first, second = old.statements, new.statements
     if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
-        return False
+        return None
     compared = _Comparison(old, new, common=common, covered=covered)
-    return compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset())
+    if not compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset()):
+        return None
+    return "replaced" if compared.takes_the_place else "changed"
 
 
 class _Comparison:
@@ -82,13 +87,36 @@ class _Comparison:
         self._words = [*_words_of(old.statements.clauses)]
         self.about = [*self._with(self.shared)]
         near = sorted({*self.about, *self._with(old.value)})
-        self.changing = [place for place in near if _says_change(self._clauses[place])]
+        self.changing = [place for place in near if self._says_change(self._clauses[place])]
+
+    def _says_change(self, clause: Clause) -> bool:
+        """Whether a clause says that something is different, or that what the earlier text says is so no more."""
+        text = clause.text
+        if NEGATED.search(text):
+            return NO_MORE.search(text) is not None and not clause.terms.keys().isdisjoint(
+                self._old.value
+            )
+        return (
+            is_revision(text) or _patterns().changes.search(text) is not None or says_ending(text)
+        )
 
     def has_new_value(self, requested: AbstractSet[Kind]) -> bool:
         """Whether the later text gives another value, of a kind that the old one has or that is requested."""
         if not (self.shared or self._replaces) or self._is_uncertain or self._has_other_identifier:
             return False
         return self._denies or (self._is_about_the_same and self._adds_value(requested))
+
+    @property
+    def takes_the_place(self) -> bool:
+        """Whether nothing of the earlier text is so any more: it says one thing, and the later one says that it has changed."""
+        old = self._old.statements
+        if self.missing or not self.changing or self._new.statements.begins_later:
+            return False
+        clauses = [*old.clauses, *(self._clauses[place] for place in self.about)]
+        if len(old.clauses) > 1 or any(clause.has_many for clause in clauses):
+            return False
+        kinds = self._gone & _VALUES
+        return self._denies or bool(kinds and kinds <= self._added)
 
     @property
     def _is_about_the_same(self) -> bool:
@@ -175,7 +203,9 @@ class _Comparison:
         return (
             2 * len(self.missing) <= len(self.shared)
             and self._covered >= _LEAST_COVERED
-            and not any(_is_event(self._clauses[place]) for place in self.about)
+            and not any(
+                _is_event(one) or one.denies for one in map(self._clauses.__getitem__, self.about)
+            )
         )
 
     @property
@@ -277,14 +307,6 @@ def _is_compound(clause: Clause, last: Word) -> bool:
 def _is_event(clause: Clause) -> bool:
     """Whether it tells what happened, rather than what is so."""
     return bool(_patterns().events.search(clause.text) or _PAST.search(clause.text))
-
-
-def _says_change(clause: Clause) -> bool:
-    """Whether it says that something is different."""
-    text = clause.text
-    if NEGATED.search(text) and not NO_MORE.search(text):
-        return False
-    return is_revision(text) or _patterns().changes.search(text) is not None or says_ending(text)
 
 
 @cache

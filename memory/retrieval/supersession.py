@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.language.new_values import has_new_value
+from mnestic.memory.language.new_values import find_change
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.updates import UpdateText, update_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
@@ -23,6 +23,7 @@ _COMMON = 0.5  # of the words of the query that two texts have to share
 _ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
 _EQUAL = 0.6  # of the best score, from which on an entry with the same words of the query answers as well
 _ABOVE = 0.01  # by how much the earlier text ranks above the later one, if the query asks for it
+_REPLACEMENTS = frozenset({"restated", "replaced"})  # updates of which the earlier text is left out
 _COMPARABLE = 0.25  # of the score of an earlier text, from which on a later one may give another value without a word of change
 _LEAST_WEIGHT = 1e-6  # of words, so that nothing is divided by 0
 # Common words, or a name, from which on the later text may lack one word of the earlier one, as "home" of a home match.
@@ -132,20 +133,20 @@ def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> I
         has_same_words = (words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0)
         for place in np.flatnonzero(may_update).tolist():
             new = int(later[place])
-            kind = None
+            kind: str | None = None
             if has_same_words[place] or texts[new].says_change:
                 kind = update_of(texts[old], texts[new])
+            if kind is None and is_comparable[place]:
+                kind = find_change(
+                    texts[old],
+                    texts[new],
+                    common=common[place] / asked,
+                    covered=common[place] / max(known, _LEAST_WEIGHT),
+                    asks_for_time=query.asks_for_time,
+                )
             if kind is not None:
-                is_replaced = kind == "restated" and total[new] >= _ALIKE * total[old]
+                is_replaced = kind in _REPLACEMENTS and total[new] >= _ALIKE * total[old]
                 yield _Update(new, old, is_replaced)
-            elif is_comparable[place] and has_new_value(
-                texts[old],
-                texts[new],
-                common=common[place] / asked,
-                covered=common[place] / max(known, _LEAST_WEIGHT),
-                asks_for_time=query.asks_for_time,
-            ):
-                yield _Update(new, old, False)
 
 
 def _concern_same(candidates: Candidates, places: NDArray[np.intp], old: int) -> Values:

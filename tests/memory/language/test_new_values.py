@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.new_values import has_new_value
+from mnestic.memory.language.new_values import find_change
 from mnestic.memory.language.updates import UpdateText, stems_of
 
 
@@ -14,7 +14,7 @@ def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> b
     )
     asked, both = earlier.stems & stems, earlier.stems & later.stems & stems
     common = len(both) / max(len(asked), 1)
-    return has_new_value(earlier, later, common=common, covered=common)
+    return find_change(earlier, later, common=common, covered=common) is not None
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,33 @@ def test_no_word_of_change_is_needed_where_both_say_what_is_so(
         ("Where is the office in York?", "Our office in York is in Mill Street.", "Our office in New York is in Pine Street."),
         ("Who is the dentist?", "My dentist is Dr Okoro.", "The dentist was lovely today."),
         ("How many hens are there?", "We keep 14 hens.", "Two hens laid eggs this morning."),
+        ("When is the sauna heated?", "The sauna is heated on Sundays.", "The sauna is no longer heated on Mondays."),
         ("Where is the office?", "The office is in Bonn.", "It is not true that the office moved to Kiel."),
     ],
 )  # fmt: skip
 def test_a_text_about_something_else_gives_none(query: str, old: str, new: str) -> None:
     assert not _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "takes_the_place"),
+    [
+        ("The rent is 900 euros.", "The rent went up to 980 euros.", True),
+        ("We deploy on Fridays.", "We no longer deploy on Fridays. Tuesdays it is.", True),
+        ("The rent is 900 euros, and Ada collects it on Mondays.", "The rent went up to 980 euros.", False),
+        ("The rent is 900 euros.", "The rent is 980 euros.", False),
+        ("Greta speaks Danish.", "Greta speaks Finnish now.", False),
+    ],
+)  # fmt: skip
+def test_what_says_one_thing_that_has_changed_is_replaced(
+    old: str, new: str, takes_the_place: bool
+) -> None:
+    stems = stems_of("How much is the rent? When do we deploy? What does Greta speak?")
+    texts = (UpdateText(text, query_stems=stems, speaker="lena") for text in (old, new))
+
+    change = find_change(*texts, common=1.0, covered=1.0)
+
+    assert change == ("replaced" if takes_the_place else "changed")
 
 
 def test_what_is_said_of_oneself_is_changed_by_oneself_alone() -> None:
