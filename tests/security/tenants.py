@@ -37,7 +37,7 @@ from mnestic.stores.postgres.cursors import encode_cursor
 from mnestic.worker import activities_of, make_worker
 from tests.security.secret_plan import QUESTION, SECRET, SESSION, secret_plan
 
-AGENT, FIRST = "ada", "their-message"
+AGENT, FIRST = "otto", "their-message"  # no part of a random id in hexadecimal digits
 TOPIC = "cold lake"
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.]*(Z|[+-]\d\d:\d\d)")

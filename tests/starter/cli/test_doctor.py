@@ -122,7 +122,7 @@ def test_a_newer_database_wants_a_newer_program(
 
 
 @pytest.mark.parametrize(
-    ("chosen", "found"), [("none", "no facts are extracted"), ("english", "english-")]
+    ("chosen", "found"), [("none", "no facts are extracted"), ("", "english-")]
 )
 def test_what_extracts_facts_is_shown(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, chosen: str, found: str
