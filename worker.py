@@ -47,8 +47,8 @@ from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.extraction_wiring import (
     extraction_limits,
     extractor_of,
-    load_extractor,
     local_extractor,
+    log_missing_extractor,
 )
 from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
@@ -223,7 +223,8 @@ async def _open_activities(
     try:
         await memory.check()
         async with open_models(settings) as models:
-            await asyncio.gather(models["auto"].load(), load_extractor(models["extractor"]))
+            await models["auto"].load()
+            log_missing_extractor(models["extractor"])
             yield memory, activities_of(memory, **models)
     finally:
         counts = memory.cache_counts()

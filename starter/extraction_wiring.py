@@ -66,11 +66,9 @@ def local_extractor() -> Extractor:
     return EnglishExtractor() if is_installed() else NoExtractor()
 
 
-async def load_extractor(extractor: Extractor) -> None:
-    """Loads what an extractor needs, before a worker takes its first message; logs if there is none."""
-    if isinstance(extractor, EnglishExtractor):
-        await extractor.load()
-    elif isinstance(extractor, NoExtractor):
+def log_missing_extractor(extractor: Extractor) -> None:
+    """Says in the log of a worker if it extracts no facts."""
+    if isinstance(extractor, NoExtractor):
         log.warning("no facts are extracted", extra={"why": NO_FACTS})
 
 

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.usage import Budget, ModelPrices
-from mnestic.starter.extraction_wiring import load_extractor
+from mnestic.starter.extraction_wiring import log_missing_extractor
 from mnestic.starter.memory_wiring import notes_of
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
@@ -140,7 +140,7 @@ async def test_without_parser_and_model_no_facts_are_extracted_and_the_log_says_
 ) -> None:
     models = await opened(chosen(tmp_path))
 
-    await load_extractor(models["extractor"])
+    log_missing_extractor(models["extractor"])
 
     assert models["extractor"].name == "none"
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
@@ -153,7 +153,7 @@ async def test_a_worker_without_an_extractor_logs_so(
 ) -> None:
     models = await opened(chosen(tmp_path, extraction_model="none"))
 
-    await load_extractor(models["extractor"])
+    log_missing_extractor(models["extractor"])
 
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
     assert record.levelname == "WARNING"

@@ -27,22 +27,10 @@ class EnglishExtractor:
     batch = 200
     reads_earlier = True
 
-    async def load(self) -> None:
-        """Loads the parser, so that no first message waits for it."""
-        await asyncio.to_thread(_load)
-
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """See the port. Earlier messages of a session show whom a pronoun, or a correction, means."""
         claims = await asyncio.to_thread(_claims_of, tuple(turns))
         return Extraction(claims=claims, model=self.name)
-
-
-def _load() -> None:
-    from mnestic.activities.clients.english.conversations import claims_of  # noqa: PLC0415 - loads the parser
-    from mnestic.activities.clients.english.parsing import load_pipeline  # noqa: PLC0415 - as above
-
-    load_pipeline()
-    claims_of(())  # the lexicon, too
 
 
 def _claims_of(turns: tuple[Turn, ...]) -> tuple[tuple[Extracted, ...], ...]:
