@@ -62,8 +62,17 @@ class _Signs(NamedTuple):
     withdrawal: re.Pattern[str]
     contradiction: re.Pattern[str]
     addition: re.Pattern[str]
+    contrast: re.Pattern[str]
     negation: str
     fillers: str
+
+
+class _Contrast(NamedTuple):
+    """A value that a message negates after the right one, and where: ", not Breda"."""
+
+    start: int
+    end: int
+    value: str
 
 
 class _Replacement(NamedTuple):
@@ -80,6 +89,7 @@ def _signs() -> _Signs:
     before = _any((*words.interjections, *words.leads, *words.denials))
     start = rf"(?:^|[.,;:!?(\n{_DASHES}])\s*(?:{before}{_ENDS})*?"
     end = rf"(?=\s*(?:[.,;:!?)\n{_DASHES}]|$))"
+    negation = rf"{_any(words.negations)}\s+{fillers}"
     return _Signs(
         lead=_compiled(rf"{start}{_any(words.leads)}{_ENDS}"),
         denial=_compiled(rf"{start}{_any(words.denials)}{_ENDS}"),
@@ -88,7 +98,8 @@ def _signs() -> _Signs:
         withdrawal=_compiled(rf"{start}{_any(words.withdrawals)}"),
         contradiction=_compiled(rf"{start}{_any(words.contradictions)}{end}"),
         addition=_compiled(_any(words.additions)),
-        negation=rf"{_any(words.negations)}\s+{fillers}",
+        contrast=_compiled(rf"(?<=\w)\s*[,;{_DASHES}]\s*{negation}({_VALUE})(?=\s*(?:[.!;)\n]|$))"),
+        negation=negation,
         fillers=fillers,
     )
 
@@ -115,6 +126,37 @@ def may_correct(text: str) -> bool:
     return is_marked or _is_bare_negation(text)
 
 
+def contrast_spans(text: str) -> tuple[Span, ...]:
+    """Where a message that corrects negates values after the right ones: *I live in Ghent, not Oslo*.
+
+    Without them it says the same, and a parser does not take its verb for negated.
+    """
+    return tuple(Span(start=one.start, end=one.end) for one in _contrasts(text))
+
+
+def _contrasts(text: str) -> list[_Contrast]:
+    found = [_Contrast(*one.span(), one[1]) for one in _signs().contrast.finditer(text)]
+    return found if found and may_correct(text) else []
+
+
+def _contrasted(text: str, own: Sequence[Extracted]) -> tuple[Extracted, ...]:
+    """The wrong values that stand beside right ones: *I live in Ghent, not Oslo*.
+
+    They are wrong whatever was said before, so that nothing depends on which messages have come already.
+    """
+    return tuple(
+        _retracted(
+            claim, Span(start=claim.span.start, end=max(claim.span.end, one.end)), confidence=SURE
+        ).model_copy(update={"object": one.value})
+        for one in _contrasts(text)
+        for claim in own
+        if claim.object
+        and claim.span.start < one.start
+        and re.search(rf"\b{_loosely(claim.object)}$", text[: one.start], re.IGNORECASE)
+        and name_key(claim.object) != name_key(one.value)
+    )
+
+
 def correcting_claims(
     text: str,
     own: Sequence[Extracted],
@@ -135,6 +177,8 @@ def correcting_claims(
     own = [one for one in own if one.kind != "ended" or not _is_negated(text, one.object or "")]
     if any(claim.kind != "affirmed" for claim in own) or not may_correct(text):
         return ()
+    if named := _contrasted(text, own):
+        return named
     span = Span(start=0, end=len(text))
     restated = {_key(one) for one in own if not _is_negated(text, one.object or "")}
     for facts in said:

@@ -11,10 +11,10 @@ from mnestic.activities.clients.english.lexicon import Lexicon, load_lexicon
 from mnestic.activities.clients.english.messages import Read, read_message
 from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
 from mnestic.activities.clients.english.people import Person
-from mnestic.activities.clients.english.spelling import Spelled, spell_out
+from mnestic.activities.clients.english.spelling import Spelled, leave_out, spell_out
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
-from mnestic.memory.knowledge.corrections import correcting_claims
+from mnestic.memory.knowledge.corrections import contrast_spans, correcting_claims
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
 _REMEMBERED = 3  # messages whose people a pronoun may mean
@@ -41,7 +41,8 @@ def _read_all(turns: Sequence[Turn]) -> Iterator[tuple[tuple[str, str], tuple[Ex
     """What turns claim, in the order in which they were said, by the place of each."""
     lexicon = load_lexicon()
     spoken = [turn for turn in turns if turn.kind == "message"]
-    spelled = {_place(turn): spell_out(turn.content) for turn in spoken}
+    left = {_place(turn): leave_out(turn.content, contrast_spans(turn.content)) for turn in spoken}
+    spelled = {place: spell_out(each.text) for place, each in left.items()}
     parsed = dict(zip(spelled, parse([each.text for each in spelled.values()]), strict=True))
     sessions: dict[str, _Session] = defaultdict(_Session)
     for turn in turns:
@@ -50,8 +51,16 @@ def _read_all(turns: Sequence[Turn]) -> Iterator[tuple[tuple[str, str], tuple[Ex
             yield place, tuple(_once(claims_of_result(turn.content)))
             continue
         reading = turn.model_copy(update={"content": spelled[place].text})
-        claims = _read(reading, parsed[place], sessions[turn.session_id], lexicon=lexicon)
-        yield place, tuple(_placed(claim, spelled[place]) for claim in claims)
+        session = sessions[turn.session_id]
+        read = _read(reading, parsed[place], session, lexicon=lexicon)
+        claims = [
+            _placed(_placed(claim, spelled[place]), left[place]) for claim in _once(read.claims)
+        ]
+        if read.is_stated:
+            claims = _once([*claims, *_corrections(turn, claims, session)])
+        session.people.append(read.people)
+        session.claims[turn.speaker].append(tuple(claims))
+        yield place, tuple(claims)
 
 
 def _place(turn: Turn) -> tuple[str, str]:
@@ -71,23 +80,20 @@ def _with_earlier(turns: Sequence[Turn]) -> list[Turn]:
     return sorted(everything.values(), key=lambda turn: (turn.at, turn.source_id))
 
 
-def _read(
-    turn: Turn, parsed: Parsed, session: _Session, *, lexicon: Lexicon
-) -> tuple[Extracted, ...]:
+def _read(turn: Turn, parsed: Parsed, session: _Session, *, lexicon: Lexicon) -> Read:
     earlier = [person for people in session.people[-_REMEMBERED:] for person in people]
-    read: Read = read_message(parsed, turn, earlier=earlier, lexicon=lexicon)
-    claims = _once(read.claims)
-    own = session.claims[turn.speaker]
-    if read.is_stated:
-        known = [
-            [each for each in said if each.kind in {"affirmed", "corrected"} and each.object]
-            for said in reversed(own[-_CORRECTABLE:])
-        ]
-        claims += correcting_claims(turn.content, claims, said=known, is_next=False)
-    kept = tuple(_once(claims))
-    session.people.append(read.people)
-    own.append(kept)
-    return kept
+    return read_message(parsed, turn, earlier=earlier, lexicon=lexicon)
+
+
+def _corrections(
+    turn: Turn, claims: Sequence[Extracted], session: _Session
+) -> tuple[Extracted, ...]:
+    """What a turn corrects of the last ones of its speaker, beside what it claims by itself."""
+    known = [
+        [each for each in said if each.kind in {"affirmed", "corrected"} and each.object]
+        for said in reversed(session.claims[turn.speaker][-_CORRECTABLE:])
+    ]
+    return correcting_claims(turn.content, claims, said=known, is_next=False)
 
 
 def _once(claims: Iterable[Extracted]) -> list[Extracted]:

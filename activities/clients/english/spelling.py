@@ -5,10 +5,12 @@ It stands apart because the parser reads the changed text, while claims point in
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from mnestic.activities.clients.english.lexicon import Lexicon, load_lexicon
+from mnestic.memory.knowledge.claims import Span
 
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 
@@ -24,6 +26,19 @@ class Spelled(NamedTuple):
         """Where a character of the text stands in the original."""
         at = bisect_right(self.starts, index) - 1
         return index + (self.shifts[at] if at >= 0 else 0)
+
+
+def leave_out(text: str, spans: Sequence[Span]) -> Spelled:
+    """A text without some spans, which are in order and apart."""
+    parts, starts, shifts = [], [], []
+    place = shift = 0
+    for span in spans:
+        parts.append(text[place : span.start])
+        starts.append(span.start - shift)
+        shift += span.end - span.start
+        shifts.append(shift)
+        place = span.end
+    return Spelled("".join([*parts, text[place:]]), tuple(starts), tuple(shifts))
 
 
 def spell_out(text: str) -> Spelled:

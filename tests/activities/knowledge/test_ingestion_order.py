@@ -67,3 +67,29 @@ async def test_any_order_of_delivery_gives_the_same_facts(
 
     assert await learn(memory, settings, batches) == in_order
     assert any(fact[3] == "active" for fact in in_order)
+
+
+async def test_a_correction_that_names_what_is_wrong_may_come_before_it(
+    memory: Memory, settings: Settings
+) -> None:
+    texts = (
+        "I'm allergic to jazz.",
+        "I live in Deinze.",
+        "Correction: I work at Quarry, not Northwind.",
+        "My mistake, I'm allergic to coffee, not jazz.",
+        "Sorry, typo! I live in Bruges, not Deinze.",
+    )
+    said = [
+        message.model_copy(update={"content": text, "speaker": "Mara"})
+        for message, text in zip(messages(len(texts), seed=0), texts, strict=True)
+    ]
+
+    in_order = await learn(memory, settings, [said])
+    one_by_one = await learn(memory, settings, [[each] for each in reversed(said)])
+
+    assert one_by_one == in_order
+    assert {fact[1:4] for fact in in_order if fact[3] == "active"} == {
+        ("allergic_to", "coffee", "active"),
+        ("lives_in", "Bruges", "active"),
+        ("employer", "Quarry", "active"),
+    }

@@ -154,7 +154,7 @@ async def test_facts_are_worked_out_anew_of_what_is_left(client: MnesticClient) 
     await learn(
         client,
         said("1", "I live in Rome."),
-        said("2", "I moved to Paris. I have a cat."),
+        said("2", "I moved to Paris. I work at the Paris Museum. I have a cat."),
         said("3", "I moved to Bonn."),
     )
 
