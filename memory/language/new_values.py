@@ -194,8 +194,9 @@ class _Comparison:
 
     @property
     def _is_of_same(self) -> bool:
-        """Whether it has enough words of the query, or speaks of a new one, as in *new number*."""
-        return self._common >= _LEAST_COMMON or self._speaks_of_new
+        """Whether it has most words of the query, more than a name alone, or speaks of a new one, as in *new number*."""
+        has_most = len(self.shared) > len(self.missing) and self._common >= _LEAST_COMMON
+        return has_most or self._speaks_of_new
 
     @property
     def _states_the_same(self) -> bool:

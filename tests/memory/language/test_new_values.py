@@ -68,6 +68,7 @@ def test_no_word_of_change_is_needed_where_both_say_what_is_so(
         ("Where is the office in York?", "Our office in York is in Mill Street.", "Our office in New York is in Pine Street."),
         ("Who is the dentist?", "My dentist is Dr Okoro.", "The dentist was lovely today."),
         ("How many hens are there?", "We keep 14 hens.", "Two hens laid eggs this morning."),
+        ("What is Mara allergic to?", "Mara is allergic to peanuts.", "Mara moved to Porto in March."),
         ("When is the sauna heated?", "The sauna is heated on Sundays.", "The sauna is no longer heated on Mondays."),
         ("Where is the office?", "The office is in Bonn.", "It is not true that the office moved to Kiel."),
     ],
