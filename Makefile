@@ -48,7 +48,7 @@ bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (AR
 bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARGS="--data FILE")
 	@$(BIN)/python benchmarks/locomo/locomo.py $(ARGS)
 
-bench-questions: $(INSTALLED) ## Ask the questions of eight invented settings (ARGS="--wrong")
+bench-questions: $(INSTALLED) ## Ask the questions of nine invented settings (ARGS="--wrong")
 	@PYTHONPATH=. $(BIN)/python benchmarks/questions/questions.py $(ARGS)
 
 bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")

@@ -1,1 +1,1 @@
-"""Questions on eight invented settings: what comes back by default settings, by the kind of question."""
+"""Questions on nine invented settings: what comes back by default settings, by the kind of question."""

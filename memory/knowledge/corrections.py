@@ -87,7 +87,7 @@ def _signs() -> _Signs:
     words = read_word_lists(_FILE, CorrectionWords)["en"]
     fillers = rf"(?:{_any(words.fillers)}\s+)*"
     before = _any((*words.interjections, *words.leads, *words.denials))
-    start = rf"(?:^|[.,;:!?(\n{_DASHES}])\s*(?:{before}{_ENDS})*?"
+    start = rf"(?:^|[.,;:!?(\n{_DASHES}])[^\S\n]*(?:{before}{_ENDS})*?"
     end = rf"(?=\s*(?:[.,;:!?)\n{_DASHES}]|$))"
     negation = rf"{_any(words.negations)}\s+{fillers}"
     return _Signs(
