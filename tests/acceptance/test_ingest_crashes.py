@@ -23,7 +23,7 @@ from mnestic.starter.settings import Settings
 pytestmark = pytest.mark.acceptance
 
 AGENT = "ada"
-MESSAGES = 10_000
+MESSAGES = 3_000
 AT_ONCE = 500
 KILLS = 20
 LIMIT_S = 600.0
