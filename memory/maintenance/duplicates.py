@@ -68,11 +68,11 @@ def plan_merges(entries: Sequence[Entry]) -> MergePlan:
         by_words: defaultdict[_Statement, list[Entry]] = defaultdict(list)
         for entry in group:
             by_words[statements[entry.id]].append(entry)
-        kept = _kept(group)
+        remaining = _remaining(group)
         for same in by_words.values():
-            nearest = _kept(same)
+            nearest = _remaining(same)
             certain += _merges(same, into=nearest)
-            likely += _merges([nearest], into=kept)
+            likely += _merges([nearest], into=remaining)
     return MergePlan(tuple(certain), tuple(likely))
 
 
@@ -103,7 +103,7 @@ def _statement(entry: Entry) -> _Statement:
     )
 
 
-def _kept(entries: Sequence[Entry]) -> Entry:
+def _remaining(entries: Sequence[Entry]) -> Entry:
     return max(entries, key=lambda entry: (entry.critical, entry.at, entry.id))
 
 

@@ -215,7 +215,7 @@ def _shifted(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 
 
 def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterator[Extracted]:
-    owner, apart = reading.cast.owner_of(noun), _told_apart(noun, reading)
+    owner, apart = reading.cast.owner_of(noun), _distinction(noun, reading)
     if apart and not owner and lemma(noun) != "deadline":
         return  # "the match against Falcons" is no name by which anybody asks for a match
     name = reading.values.text(noun) + apart
@@ -242,7 +242,7 @@ def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterat
         yield claim_of_clause(clause, subject, "happens_on", day, kind=kind)
 
 
-def _told_apart(noun: Token, reading: Reading) -> str:
+def _distinction(noun: Token, reading: Reading) -> str:
     """What tells an occasion from others of its kind: "against Falcons", "in maths"; "" for nothing."""
     for preposition in children(noun, "prep"):
         told = [

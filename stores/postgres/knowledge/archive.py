@@ -7,7 +7,7 @@ from sqlalchemy import Row, delete, func, select, tuple_
 
 from mnestic.memory.knowledge.entries import ArchivedEntry, ArchiveMark, Entry
 from mnestic.memory.knowledge.entry_features import features_of
-from mnestic.memory.knowledge.events import entry_event
+from mnestic.memory.knowledge.events import EventKind, entry_event
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import (
@@ -151,8 +151,8 @@ class PostgresArchiveStore:
     def _moved(self, action: str, entry_ids: Sequence[str]) -> None:
         name = entry_ids[0] if len(entry_ids) == 1 else f"{len(entry_ids)} entries"
         self._unit.wrote(f"entry.{action}", name)
-        kind = "memory.archived" if action == "archive" else "memory.restored"
-        self._unit.publish(entry_event(kind, entry_ids))  # type: ignore[arg-type]
+        kind: EventKind = "memory.archived" if action == "archive" else "memory.restored"
+        self._unit.publish(entry_event(kind, entry_ids))
 
     def _among(self, entry_ids: Collection[str]) -> Any:
         return self._unit.owned(ARCHIVED) & ARCHIVED.c.id.in_(sorted(entry_ids))
