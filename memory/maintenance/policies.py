@@ -2,29 +2,35 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 from zoneinfo import available_timezones
 
-from pydantic import ConfigDict, Field, ValidationError, field_validator
+from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.validation import Share, problem_of
 
-MaintenanceKind = Literal["nightly", "cleanup", "weekly", "backup"]
+MaintenanceKind = Literal["nightly", "cleanup", "weekly", "monthly", "backup"]
 MAINTENANCE_KINDS: tuple[MaintenanceKind, ...] = get_args(MaintenanceKind)
 SETTING = "maintenance"
 """The name under which a tenant's policy is stored, among the settings of no agent."""
 
 
 class ScheduleTimes(DeferredModel):
-    """When a kind of maintenance runs: once a day, or on one day of the week or of the month."""
+    """When a kind of maintenance runs: once a day, or on one day of the week or of the month.
+
+    With both `day_of_week` and `week_of_month` it runs once a month, such as on the first Sunday.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     hour: int = Field(3, ge=0, le=23)
     minute: int = Field(0, ge=0, le=59)
     day_of_week: int | None = Field(None, ge=0, le=6, description="0 is Sunday")
+    week_of_month: int | None = Field(
+        None, ge=1, le=4, description="1 is the first such day of the week in a month"
+    )
     day_of_month: int | None = Field(None, ge=1, le=28)
     time_zone: str = "UTC"
     jitter: timedelta = Field(
@@ -46,6 +52,14 @@ class ScheduleTimes(DeferredModel):
         if name not in available_timezones():
             raise ValueError(f"{name!r:.60} is no time zone; give one such as Europe/Berlin")
         return name
+
+    @model_validator(mode="after")
+    def _is_one_day(self) -> Self:
+        if self.week_of_month is not None and self.day_of_month is not None:
+            raise ValueError("week_of_month and day_of_month cannot both be set; set one to null")
+        if self.week_of_month is not None and self.day_of_week is None:
+            raise ValueError("week_of_month needs day_of_week; set week_of_month to null first")
+        return self
 
 
 class NightlyPolicy(DeferredModel):
@@ -123,6 +137,16 @@ class WeeklyPolicy(DeferredModel):
     )
 
 
+class MonthlyPolicy(DeferredModel):
+    """Of each month: the vector indexes of large memories are built."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    times: ScheduleTimes = ScheduleTimes(
+        hour=1, day_of_week=0, week_of_month=1, jitter=timedelta(minutes=30)
+    )
+
+
 class MaintenancePolicy(DeferredModel):
     """The maintenance policy of a tenant."""
 
@@ -138,12 +162,13 @@ class MaintenancePolicy(DeferredModel):
     nightly: NightlyPolicy = NightlyPolicy()
     cleanup: CleanupPolicy = CleanupPolicy()
     weekly: WeeklyPolicy = WeeklyPolicy()
+    monthly: MonthlyPolicy = MonthlyPolicy()
     backup: BackupPolicy = BackupPolicy()
 
     def times(self, kind: MaintenanceKind) -> ScheduleTimes:
         """When a kind runs."""
-        policy: NightlyPolicy | CleanupPolicy | WeeklyPolicy | BackupPolicy = getattr(self, kind)
-        return policy.times
+        times: ScheduleTimes = getattr(self, kind).times
+        return times
 
     def is_off(self, kind: MaintenanceKind) -> bool:
         """Whether all runs of a kind are dry runs, since nobody has switched it on."""

@@ -171,8 +171,14 @@ def _calendar(times: ScheduleTimes) -> ScheduleCalendarSpec:
         hour=(ScheduleRange(times.hour),),
         minute=(ScheduleRange(times.minute),),
         day_of_week=_only(times.day_of_week, any_day.day_of_week),
-        day_of_month=_only(times.day_of_month, any_day.day_of_month),
+        day_of_month=_days_of_month(times) or any_day.day_of_month,
     )
+
+
+def _days_of_month(times: ScheduleTimes) -> Sequence[ScheduleRange]:
+    if times.week_of_month is not None:  # every day of the week is once among seven days
+        return (ScheduleRange(7 * times.week_of_month - 6, 7 * times.week_of_month),)
+    return _only(times.day_of_month, ())
 
 
 def _only(day: int | None, any_day: Sequence[ScheduleRange]) -> Sequence[ScheduleRange]:

@@ -62,7 +62,8 @@ class Maintenance:
                 break
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(params)
-        if params.kind == "nightly" and params.agent_id is None and not params.dry_run:
+        indexes = params.kind in {"nightly", "monthly"}
+        if indexes and params.agent_id is None and not params.dry_run:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
         return params
 

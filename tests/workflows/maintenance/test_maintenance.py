@@ -102,6 +102,22 @@ async def test_a_changed_policy_moves_the_schedule_which_stays_paused(
 
 
 @pytest.mark.usefixtures("maintained")
+async def test_the_month_runs_on_its_first_sunday(client: MnesticClient) -> None:
+    (first,) = [one for one in await client.maintenance.list_schedules() if one.kind == "monthly"]
+    await client.maintenance.set_policy("monthly.times.week_of_month", 3)
+    (third,) = [one for one in await client.maintenance.list_schedules() if one.kind == "monthly"]
+    report = await (await client.maintenance.start("monthly", dry_run=True)).result()
+
+    assert first.next_run_at is not None
+    assert third.next_run_at is not None
+    assert (first.next_run_at.isoweekday(), first.next_run_at.hour) == (7, 1)
+    assert first.next_run_at.day in range(1, 8)
+    assert third.next_run_at.isoweekday() == 7
+    assert third.next_run_at.day in range(15, 22)
+    assert (report.kind, report.dry_run, report.problems) == ("monthly", True, ())
+
+
+@pytest.mark.usefixtures("maintained")
 async def test_a_backfill_runs_for_each_night_of_the_period(
     client: MnesticClient, until: Until
 ) -> None:
