@@ -280,7 +280,7 @@ def without_names(text: str, *, known: Known, tenant_id: str) -> str:
     text = _MOMENT.sub("<moment>", text)
     for name in (tenant_id, *known.names):
         text = text.replace(name, "<name>")
-    return _ID.sub("<id>", re.sub(rf"(?<![\d.]){known.signal}\b", "<name>", text))
+    return re.sub(rf"(?<![\w.]){known.signal}\b", "<name>", _ID.sub("<id>", text))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -149,7 +149,11 @@ async def test_what_a_message_orders_is_not_obeyed_even_if_the_model_is(
 async def test_no_calls_side_by_side_go_over_the_days_budget(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
-    chat_server.answers, chat_server.together = read, 2
+    def read_beside_others(path: str, body: Any) -> Answer:
+        chat_server.together = 2  # from the second call on: the first runs alone, to show its size
+        return read(path, body)
+
+    chat_server.answers = read_beside_others
     await ada.ingest([said(number, "Hm.") for number in range(160)])
     learning = steps(limits=ModelCallLimits(concurrency=8, daily=Budget(tokens=600)))
 
