@@ -72,6 +72,7 @@ async def test_an_inbox_that_is_told_nothing_for_an_hour_ends_and_begins_again(
     assert set(await entries(client)) == {"m1", "m2"}
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("worker")
 async def test_a_history_that_has_grown_large_is_left_behind_and_nothing_of_it_lost(
     client: MnesticClient, signal: Signal, settled: Settled, inbox: Inbox
