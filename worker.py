@@ -205,14 +205,13 @@ async def worker_plugin(settings: Settings | None = None) -> AsyncIterator[Mnest
     """
     settings = settings or load_settings()
     keys = payload_keys(settings)
-    async with _open_activities(settings) as (_, activities):
+    async with _open_memory(settings) as (memory, models):
+        activities = activities_of(memory, **models)
         yield make_plugin(keys, activities=activities, tenant_id=settings.tenant_id)
 
 
 @asynccontextmanager
-async def _open_activities(
-    settings: Settings,
-) -> AsyncIterator[tuple[Memory, list[Callable[..., Any]]]]:
+async def _open_memory(settings: Settings) -> AsyncIterator[tuple[Memory, Models]]:
     url, _ = find_database(settings)
     memory = open_database(
         url,
@@ -225,7 +224,7 @@ async def _open_activities(
         async with open_models(settings) as models:
             await models["auto"].load()
             log_missing_extractor(models["extractor"])
-            yield memory, activities_of(memory, **models)
+            yield memory, models
     finally:
         counts = memory.cache_counts()
         if counts.is_of_use:
@@ -288,11 +287,11 @@ async def run_worker(settings: Settings) -> None:
     endpoints = find_endpoints(settings)
     fields = {"task_queue": settings.task_queue, "build_id": settings.build_id}
     async with AsyncExitStack() as stack:
-        memory, activities = await stack.enter_async_context(_open_activities(settings))
+        memory, models = await stack.enter_async_context(_open_memory(settings))
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
-        worker = make_worker(client, settings, activities=activities)
+        worker = make_worker(client, settings, activities=activities_of(memory, **models))
         _, admin_url = find_database(settings)
         maintenance = make_maintenance_worker(
             client,
@@ -301,6 +300,9 @@ async def run_worker(settings: Settings) -> None:
                 memory,
                 admin_url=admin_url.get_secret_value(),
                 backup_directory=settings.backup_directory,
+                summariser=models["summariser"],
+                limits=models["limits"],
+                prices=models["prices"],
             ),
             deployment_config=_deployment(settings),
         )

@@ -260,12 +260,12 @@ class Summariser(Protocol):
     """Makes many words few."""
 
     async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
-        """A summary of at most `max_chars` characters; empty for no turns.
+        """A summary of at most `max_chars` characters; empty for no turns. It fails as `ChatModel.reply` does."""
+        ...
 
-        Raises:
-            ModelUnavailableError: the model does not answer.
-            ModelRefusedError: it refused, or its answer is of no use; says what that took if it is known.
-        """
+    @property
+    def model(self) -> str | None:
+        """The model that it asks; None for a local one."""
         ...
 
 

@@ -297,6 +297,10 @@ class UsageStore(Protocol):
         """What all calls of a job took together; nothing for a job that is not known."""
         ...
 
+    async def sum_by_run(self, run: str) -> UsageTotal:
+        """What the calls of a maintenance run took together, whichever agent's they are."""
+        ...
+
     async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
         """What the calls of a tenant took together since a moment, whichever agent's they are."""
         ...

@@ -12,11 +12,15 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities
+from mnestic.activities.maintenance.summaries import SummaryActivities
+from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, policy_of
 from mnestic.memory.maintenance.ports import BackupStore
+from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Summariser
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
@@ -29,9 +33,18 @@ log = logging.getLogger("mnestic.maintenance")
 
 
 def maintenance_activities(
-    memory: Memory, *, admin_url: str, backup_directory: Path | None = None
+    memory: Memory,
+    *,
+    admin_url: str,
+    backup_directory: Path | None = None,
+    summariser: Summariser | None = None,
+    limits: ModelCallLimits | None = None,
+    prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
-    """The activities of maintenance; the owner of the tables builds vector indexes and backs up."""
+    """The activities of maintenance; the owner of the tables builds vector indexes and backs up.
+
+    A summariser with a model writes summaries within the budgets; without one, no model is asked.
+    """
 
     async def index(tenant_id: str) -> tuple[int, int]:
         indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id)
@@ -42,7 +55,15 @@ def maintenance_activities(
 
     maintenance = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
     backups = BackupActivities(memory, open_backups=backups_of)
-    return [maintenance.maintain, maintenance.index, maintenance.finish, backups.back_up]
+    model = RunModel(memory, summariser, limits=limits, prices=prices)
+    summaries = SummaryActivities(memory, model, count_tokens=token_counter())
+    return [
+        maintenance.maintain,
+        maintenance.index,
+        maintenance.finish,
+        summaries.summarise,
+        backups.back_up,
+    ]
 
 
 def make_maintenance_worker(

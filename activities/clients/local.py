@@ -56,6 +56,11 @@ class LocalSummariser:
         text = await asyncio.to_thread(_summarise, tuple(turns), max_chars)
         return Summary(text=text, model=MODEL, usage=_usage(turns, text))
 
+    @property
+    def model(self) -> None:
+        """None: it asks no model."""
+        return
+
 
 class LocalChatModel:
     """Answers with the sentences of the given messages that match the last question best."""

@@ -152,6 +152,11 @@ class OpenAISummariser:
         text = cut_text(self._completions.read(answer, _SummaryFormat).summary, max_chars)
         return Summary(text=text, model=answer.model, usage=answer.usage)
 
+    @property
+    def model(self) -> str:
+        """The model that it asks."""
+        return self._completions.model
+
 
 def _is_address(url: str) -> bool:
     try:

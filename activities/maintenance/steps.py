@@ -15,7 +15,7 @@ from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
 from mnestic.memory.maintenance.removal_guard import find_excess
-from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.maintenance.reports import MaintenanceReport, run_name
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import EVERY_AGENT, Id
@@ -46,7 +46,7 @@ class MaintenanceStep(BaseModel):
     @property
     def run(self) -> str:
         """How the run is named, by which what it has done is found."""
-        return f"{self.actor}/{self.scheduled_at.isoformat()}"
+        return run_name(self.kind, self.scheduled_at)
 
 
 class StepResult(BaseModel):
@@ -92,7 +92,7 @@ class MaintenanceActivities:
         with failures():
             progress = _Progress(_last_attempt() or StepResult(after=params.after))
             batch = await self._batch(params, after=progress.done.after)
-            policy = await self._policy(params)
+            policy = await read_policy(self._memory, params)
             if policy.is_off(params.kind):
                 params = params.model_copy(update={"dry_run": True})
                 progress.note_off(params)
@@ -120,12 +120,17 @@ class MaintenanceActivities:
 
     @activity.defn(name="mnestic.finish_maintenance")
     async def finish(self, params: MaintenanceFinished) -> MaintenanceReport:
-        """Keeps the report of a run, with the time at which it ended. Idempotent: the first report stands."""
+        """Stores the report of a run, with the time at which it ended and what its model calls took.
+
+        Idempotent: the first report stands.
+        """
         with failures():
             async with self._memory.transaction(
                 tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor="maintenance", write=True
             ) as transaction:
-                report = params.report.model_copy(update={"finished_at": await transaction.now()})
+                usage = await transaction.usage.sum_by_run(params.report.run)
+                ended = {"finished_at": await transaction.now(), "usage": usage}
+                report = params.report.model_copy(update=ended)
                 return await transaction.maintenance_reports.add(report)
 
     async def _batch(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
@@ -134,12 +139,6 @@ class MaintenanceActivities:
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=BATCH
         )
-
-    async def _policy(self, params: MaintenanceStep) -> MaintenancePolicy:
-        async with self._memory.transaction(
-            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
-        ) as transaction:
-            return policy_of(await transaction.settings.read())
 
     async def _maintain(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
@@ -190,6 +189,14 @@ class MaintenanceActivities:
             count_tokens=self._count_tokens,
             run=params.run,
         )
+
+
+async def read_policy(memory: Memory, params: MaintenanceStep) -> MaintenancePolicy:
+    """The tenant's policy."""
+    async with memory.transaction(
+        tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
+    ) as transaction:
+        return policy_of(await transaction.settings.read())
 
 
 class _Progress:

@@ -14,12 +14,12 @@ from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.knowledge.extraction import Extraction
 from mnestic.memory.models.errors import ModelRefusedError
-from mnestic.memory.models.messages import Embeddings, RerankScores, TokenUsage
+from mnestic.memory.models.messages import Embeddings, RerankScores, Summary, TokenUsage
 from mnestic.memory.models.usage import DAILY, Budget, ModelCall, ModelPrices, Purpose, UsageTotal
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id
 
-Answer = TypeVar("Answer", Extraction, Embeddings, RerankScores)
+Answer = TypeVar("Answer", Extraction, Embeddings, RerankScores, Summary)
 _LEARNING = "learning"
 
 
@@ -77,8 +77,19 @@ class ModelCalls:
             return nullcontext()
         return self._limiter.permit(scope.tenant_id, lambda: self._used(scope))
 
-    async def answer(self, scope: AgentScope, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def answer(
+        self,
+        scope: AgentScope,
+        ask: Callable[[], Awaitable[Answer]],
+        *,
+        operation_key: str | None = None,
+    ) -> Answer:
         """Asks within the budget; an answer that was refused after it was paid for is written down.
+
+        Args:
+            scope: Whose memory it is about.
+            ask: Asks the model.
+            operation_key: The operation that a refused answer is written down for.
 
         Raises:
             BudgetExceededError: the tenant's day has nothing left.
@@ -94,16 +105,17 @@ class ModelCalls:
         except ModelRefusedError as error:
             if error.usage is not None:
                 async with self._begin(scope, write=True) as transaction:
-                    await self.keep(transaction, error)
+                    await self.keep(transaction, error, operation_key=operation_key)
             raise
 
     async def keep(
         self,
         transaction: Transaction,
-        answer: Extraction | Embeddings | RerankScores | ModelRefusedError,
+        answer: Extraction | Embeddings | RerankScores | Summary | ModelRefusedError,
         *,
         session_id: str | None = None,
         job_id: str | None = None,
+        operation_key: str | None = None,
     ) -> None:
         """Writes a call down, in the transaction that keeps its answer, or that it was refused."""
         usage = answer.usage
@@ -111,10 +123,13 @@ class ModelCalls:
         if self._model is None or usage is None:
             return
         if usage.input_tokens or usage.output_tokens or units:
-            call = self._call(
-                answer.model, usage, session_id=session_id, job_id=job_id, search_units=units
-            )
-            await transaction.usage.add(call)
+            call = self._call(answer.model, usage, search_units=units)
+            whose = {
+                "session_id": session_id,
+                "job_id": job_id,
+                "operation_key": operation_key,
+            }
+            await transaction.usage.add(call.model_copy(update=whose))
 
     async def check_budget(self, scope: AgentScope) -> None:
         """Lets a call through for as long as the tenant's day has something left.
@@ -150,21 +165,13 @@ class ModelCalls:
         # What other models without a price took is not known, and will not be.
         return today, used.model_copy(update={"unpriced": 0})
 
-    def _call(
-        self,
-        model: str,
-        usage: TokenUsage,
-        *,
-        session_id: str | None,
-        job_id: str | None,
-        search_units: int,
-    ) -> ModelCall:
+    def _call(self, model: str, usage: TokenUsage, *, search_units: int) -> ModelCall:
         cost = self._prices.cost_usd(model, usage, search_units=search_units)
         if cost is None and self._model is not None:  # some servers name their models otherwise
             cost = self._prices.cost_usd(self._model, usage, search_units=search_units)
         call = ModelCall(
-            session_id=session_id,
-            job_id=job_id,
+            session_id=None,
+            job_id=None,
             operation_key=None,
             purpose=self._purpose,
             model=model,

@@ -8,7 +8,8 @@ from zoneinfo import available_timezones
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.errors import InvalidInputError, StoredValueError
+from mnestic.memory.errors import BudgetExceededError, InvalidInputError, StoredValueError
+from mnestic.memory.models.usage import Budget, UsageTotal
 from mnestic.memory.validation import Share, problem_of
 
 MaintenanceKind = Literal["nightly", "cleanup", "weekly", "monthly", "backup"]
@@ -147,6 +148,34 @@ class MonthlyPolicy(DeferredModel):
     )
 
 
+class RunBudget(DeferredModel):
+    """What the calls of a chat model in one maintenance run may take, for all agents together.
+
+    A call is made for as long as something is left, so the last one may cost more than is left.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model_calls: int = Field(200, ge=0, le=1_000_000, description="0: no model is asked")
+    cost_usd: float | None = Field(
+        None, gt=0, allow_inf_nan=False, description="In USD; needs a price of the model"
+    )
+
+    def check_left(self, used: UsageTotal, *, run: str) -> None:
+        """Lets a call through for as long as something is left.
+
+        Raises:
+            BudgetExceededError: nothing is left.
+            ConfigurationError: the budget is of money, and some calls have no price.
+        """
+        what = f"run {run}"
+        if used.calls >= self.model_calls:
+            limit = f"{self.model_calls} model calls"
+            raise BudgetExceededError(what=what, used=str(used.calls), limit=limit)
+        if self.cost_usd is not None:
+            Budget(usd=self.cost_usd).check_left(used, what=what)
+
+
 class MaintenancePolicy(DeferredModel):
     """The maintenance policy of a tenant."""
 
@@ -159,6 +188,7 @@ class MaintenancePolicy(DeferredModel):
     always_removable: int = Field(
         10, ge=0, description="So many facts and entries of an agent a run may always remove"
     )
+    budget: RunBudget = RunBudget()
     nightly: NightlyPolicy = NightlyPolicy()
     cleanup: CleanupPolicy = CleanupPolicy()
     weekly: WeeklyPolicy = WeeklyPolicy()

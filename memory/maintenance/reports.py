@@ -1,9 +1,13 @@
 """What a maintenance run is asked, and what it reports."""
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from pydantic import AwareDatetime, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.models.usage import UsageTotal
 from mnestic.memory.scope import Id
 
 COUNTS = {
@@ -12,12 +16,14 @@ COUNTS = {
     "merged": "entries archived, since another says the same",
     "promoted": "facts that were used since they were promoted last",
     "categories_rebuilt": "summaries of categories written again",
+    "categories_summarised": "summaries of categories that a chat model wrote",
     "importance_changed": "entries whose importance is another",
     "archived": "entries moved to the archive",
     "deleted": "archived entries deleted for good",
     "decayed": "facts that have lost confidence, since nobody said or used them",
     "faded": "facts that are archived, since they have lost nearly all of it",
     "messages_removed": "raw messages removed that nothing referred to",
+    "agents_left": "agents for which the model calls of the run did not suffice",
     "agents_stopped": "agents left as they were, since too much of their memory would be removed",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
@@ -28,6 +34,23 @@ COUNTS = {
     "backups_removed": "older backups removed",
 }
 """What a report counts."""
+
+
+def run_name(kind: MaintenanceKind, scheduled_at: datetime) -> str:
+    """How a run is named in the archive, in claims and among the calls of models."""
+    return f"maintenance/{kind}/{scheduled_at.isoformat()}"
+
+
+def describe_left(why: str, agent_ids: Sequence[str], *, number: int) -> str:
+    """The problem of a run whose model calls did not suffice.
+
+    Args:
+        why: What stopped them.
+        agent_ids: The first of the agents that are left.
+        number: How many are left.
+    """
+    more = ", …" if number > len(agent_ids) else ""
+    return f"{why}; agents left for the next run: {number} ({', '.join(agent_ids)}{more})"
 
 
 class MaintenanceRequest(DeferredModel):
@@ -56,7 +79,8 @@ class MaintenanceRequest(DeferredModel):
 class MaintenanceReport(DeferredModel):
     """What a maintenance run did, or would do if it is a `dry_run`: how many agents it went through, and counts by name.
 
-    `problems` say what it could not do, and why. The names of the counts are in `COUNTS`.
+    `problems` say what it could not do, and why. The names of the counts are in `COUNTS`. `usage` is what its calls of a
+    chat model took.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -70,7 +94,13 @@ class MaintenanceReport(DeferredModel):
     finished_at: AwareDatetime
     agents: int
     counts: dict[str, int]
+    usage: UsageTotal = UsageTotal()
     problems: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> str:
+        """How the run is named, by which what it has done is found."""
+        return run_name(self.kind, self.scheduled_at)
 
     @property
     def seconds(self) -> float:

@@ -24,12 +24,13 @@ _PRICED_TOKENS, _PRICED_UNITS = 1_000_000, 1000
 # `gpt-5-mini-2025-08-07`, `gpt-4-0613`; but not `gpt-5-mini`, which is no `gpt-5`.
 _DATE_SUFFIX = re.compile(r"-\d{4}[\d-]*")
 
-Purpose = Literal["think", "summarise", "extract", "embed", "retrieve", "rerank"]
+Purpose = Literal["think", "summarise", "extract", "embed", "retrieve", "rerank", "maintain"]
 DAILY: tuple[Purpose, ...] = (
     "extract",
     "embed",
     "retrieve",
     "rerank",
+    "maintain",
 )  # what the budget of a day is for
 
 
@@ -112,6 +113,11 @@ class UsageTotal(DeferredModel):
     def tokens(self) -> int:
         """Tokens of both kinds."""
         return self.input_tokens + self.output_tokens
+
+    def __str__(self) -> str:
+        cost = f"{self.cost_usd.normalize():f} USD"
+        unpriced = f" and {self.unpriced} calls without a price" if self.unpriced else ""
+        return f"model calls: {self.calls}, {self.tokens} tokens, {cost}{unpriced}"
 
 
 class Budget(DeferredModel):

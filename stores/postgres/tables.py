@@ -274,6 +274,11 @@ class UsageRow(Table, table=True):
         Index("llm_usage_by_job", "tenant_id", "agent_id", "job_id"),
         # serves sum_since
         Index("llm_usage_by_time", "tenant_id", "created_at"),
+        # serves sum_by_run
+        Index(
+            *("llm_usage_by_run", "tenant_id", "operation_key"),
+            postgresql_where="purpose = 'maintain'",
+        ),
     )
 
     id: int | None = Field(

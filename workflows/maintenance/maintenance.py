@@ -15,6 +15,7 @@ from mnestic.activities.maintenance.steps import (
     MaintenanceStep,
     StepResult,
 )
+from mnestic.activities.maintenance.summaries import SummaryActivities
 from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
 from mnestic.memory.names import MAINTENANCE
 from mnestic.workflows.calls import run_activity
@@ -62,6 +63,8 @@ class Maintenance:
                 break
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(params)
+        if params.kind == "nightly" and not params.dry_run:
+            params, _ = _with_result(params, await _run(SummaryActivities.summarise, params))
         indexes = params.kind in {"nightly", "monthly"}
         if indexes and params.agent_id is None and not params.dry_run:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
@@ -128,6 +131,7 @@ def _details(params: MaintenanceRequest, *, report: MaintenanceReport | None = N
     state = "Done" if report else "Running"
     of = "" if params.kind == "backup" else f", {params.agents} agents"
     title = f"**{state}**: {params.kind}{', dry run' if params.dry_run else ''}{of}"
+    calls = [f"- {report.usage}"] if report and report.usage.calls else []
     counts = [f"- {name.replace('_', ' ')}: {number}" for name, number in params.counts.items()]
     problems = [f"- problem: {problem}" for problem in params.problems]
-    return "\n".join([title, "", *counts, *problems])
+    return "\n".join([title, "", *counts, *calls, *problems])

@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Protocol, get_args
+from typing import NamedTuple, Protocol, get_args
 
 from pydantic import AwareDatetime, ConfigDict
 
@@ -41,14 +41,25 @@ class CategoryOverview(DeferredModel):
 
 
 class StoredCategory(DeferredModel):
-    """A category as it is stored: without a summary if a fact has changed since, and then with its latest facts."""
+    """A category as it is stored: without a summary if a fact has changed since, and then with its latest facts.
+
+    `model` is the chat model that was asked to write the summary; None if none was.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     name: Category
     summary: str | None
+    model: str | None = None
     updated_at: AwareDatetime
     facts: tuple[Fact, ...] = ()
+
+
+class LocalSummaries(NamedTuple):
+    """Agents with summaries that no chat model was asked for: those that have waited longest, and how many there are."""
+
+    agent_ids: tuple[str, ...]
+    number: int
 
 
 class CategoryStore(Protocol):
@@ -58,12 +69,25 @@ class CategoryStore(Protocol):
         """Has no other transaction change a fact, and with it a category, until this one ends."""
         ...
 
-    async def read(self, now: datetime) -> tuple[StoredCategory, ...]:
-        """The categories in which there is or was a fact, by name; those without a summary with facts that are so at a moment."""
+    async def read(self, now: datetime, *, with_facts: bool = False) -> tuple[StoredCategory, ...]:
+        """The categories in which there is or was a fact, by name.
+
+        Args:
+            now: The moment at which their facts are so.
+            with_facts: Whether all have their facts; else only those without a summary do.
+        """
         ...
 
     async def put(self, summaries: Mapping[Category, str], *, at: datetime) -> None:
         """Writes summaries of categories that are there."""
+        ...
+
+    async def rewrite(self, category: StoredCategory, summary: str, *, model: str) -> bool:
+        """Replaces a summary by that of a chat model; whether it was still the same, and no fact has changed."""
+        ...
+
+    async def list_local(self, agent_id: str | None, *, limit: int) -> LocalSummaries:
+        """The agents of the tenant, or the one, with summaries that no chat model was asked for."""
         ...
 
 
@@ -73,7 +97,7 @@ def overview_of(
     """The summary of a category: as it is stored, or else of its facts, the latest first as far as they fit."""
     summary = category.summary
     if summary is None:
-        summary = _text(category.facts, now=now, count_tokens=count_tokens)
+        summary = _text(summarised_facts(category), now=now, count_tokens=count_tokens)
     return CategoryOverview(name=category.name, summary=summary, updated_at=category.updated_at)
 
 
@@ -85,12 +109,19 @@ def latest_overviews(
     return tuple(sorted(telling, key=lambda one: (-one.updated_at.timestamp(), one.name))[:number])
 
 
+def summarised_facts(category: StoredCategory) -> tuple[Fact, ...]:
+    """The facts that a summary of a category may tell: those that cannot be read as several."""
+    return tuple(
+        fact
+        for fact in category.facts
+        if is_plain(fact) and not any(_SENTENCES.search(one) for one in (fact.subject, fact.object))
+    )
+
+
 def _text(facts: Sequence[Fact], *, now: datetime, count_tokens: Callable[[str], int]) -> str:
     sentences: dict[str, list[str]] = defaultdict(list)
     text = ""
     for fact in facts:
-        if not is_plain(fact) or any(_SENTENCES.search(one) for one in (fact.subject, fact.object)):
-            continue
         of_subject = sentences[fact.subject]
         of_subject.append(sentence_of(fact, now=now))
         longer = " ".join(sentence for each in sentences.values() for sentence in each)

@@ -68,6 +68,8 @@ def run_now(
     out.print(f"{report.kind}: {of}in {report.seconds:.1f} s{would}.", highlight=False)
     for name, number in report.counts.items():
         out.print(f"  {name.replace('_', ' ')}: {number}", highlight=False)
+    if report.usage.calls:
+        out.print(f"  {report.usage}", highlight=False)
     for problem in report.problems:
         out.print(f"  problem: {problem}", highlight=False, soft_wrap=True, markup=False)
 

@@ -6,7 +6,12 @@ from datetime import datetime
 from pydantic_core import from_json
 
 from mnestic.memory.knowledge.predicates import Category
-from mnestic.memory.knowledge.world.categories import CATEGORIES, MOST_FACTS, StoredCategory
+from mnestic.memory.knowledge.world.categories import (
+    CATEGORIES,
+    MOST_FACTS,
+    LocalSummaries,
+    StoredCategory,
+)
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -24,9 +29,21 @@ SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(names)s AS te
 """)
 _READ = read_query("read_categories")
 _PUT = NamedQuery.of("""
-UPDATE mnestic.category AS c SET summary = written.summary, updated_at = CAST(%(at)s AS timestamptz)
+UPDATE mnestic.category AS c SET summary = written.summary, model = NULL, updated_at = CAST(%(at)s AS timestamptz)
   FROM unnest(CAST(%(names)s AS text[]), CAST(%(summaries)s AS text[])) AS written (name, summary)
  WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.name = written.name
+""")
+
+# A fact that has changed meanwhile has cleared the summary.
+_REWRITE = NamedQuery.of("""
+UPDATE mnestic.category SET summary = %(summary)s, model = %(model)s
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = %(name)s AND summary = %(before)s AND model IS NULL
+RETURNING name
+""")
+_LOCAL = NamedQuery.of("""
+SELECT agent_id, count(*) OVER () AS agents FROM mnestic.category
+ WHERE tenant_id = %(tenant_id)s AND (CAST(%(of_agent)s AS text) IS NULL OR agent_id = %(of_agent)s) AND summary <> '' AND model IS NULL
+ GROUP BY agent_id ORDER BY min(updated_at), agent_id LIMIT %(limit)s
 """)
 
 
@@ -40,9 +57,15 @@ class PostgresCategoryStore:
         """See the port."""
         await self._unit.rows_of(_LOCK.bind({**self._unit.owner, "names": sorted(CATEGORIES)}))
 
-    async def read(self, now: datetime) -> tuple[StoredCategory, ...]:
+    async def read(self, now: datetime, *, with_facts: bool = False) -> tuple[StoredCategory, ...]:
         """See the port."""
-        values = {**self._unit.owner, "names": sorted(CATEGORIES), "now": now, "limit": MOST_FACTS}
+        values = {
+            **self._unit.owner,
+            "names": sorted(CATEGORIES),
+            "now": now,
+            "limit": MOST_FACTS,
+            "with_facts": with_facts,
+        }
         (rows,) = await self._unit.rows_of(_READ.bind(values))
         self._unit.read("category.list", "*")
         return tuple(
@@ -51,6 +74,7 @@ class PostgresCategoryStore:
                 {
                     "name": row.name,
                     "summary": row.summary,
+                    "model": row.model,
                     "updated_at": row.updated_at,
                     "facts": from_json(row.facts),
                 },
@@ -65,3 +89,18 @@ class PostgresCategoryStore:
         values = {**self._unit.owner, "names": names, "summaries": texts, "at": at}
         await self._unit.rows_of(_PUT.bind(values))
         self._unit.wrote("category.put", " ".join(names))
+
+    async def rewrite(self, category: StoredCategory, summary: str, *, model: str) -> bool:
+        """See the port."""
+        values = {"name": category.name, "before": category.summary}
+        written = {**self._unit.owner, **values, "summary": summary, "model": model}
+        (rows,) = await self._unit.rows_of(_REWRITE.bind(written))
+        if rows:
+            self._unit.wrote("category.put", category.name)
+        return bool(rows)
+
+    async def list_local(self, agent_id: str | None, *, limit: int) -> LocalSummaries:
+        """See the port."""
+        values = {"tenant_id": self._unit.tenant_id, "of_agent": agent_id, "limit": limit}
+        (rows,) = await self._unit.rows_of(_LOCAL.bind(values))
+        return LocalSummaries(tuple(row.agent_id for row in rows), rows[0].agents if rows else 0)

@@ -33,7 +33,7 @@ SELECT FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s AND agent_id = %(agen
 _CLEAR_SUMMARIES = NamedQuery.of("""
 INSERT INTO mnestic.category (tenant_id, agent_id, name, updated_at)
 SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s AS text[])) AS changed (name) ORDER BY name
-    ON CONFLICT (tenant_id, agent_id, name) DO UPDATE SET summary = NULL, updated_at = now()
+    ON CONFLICT (tenant_id, agent_id, name) DO UPDATE SET summary = NULL, model = NULL, updated_at = now()
 """)
 
 

@@ -9,7 +9,10 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_words, words
 
 
 class CategoryRow(Table, table=True):
-    """The summary of a category of an agent's facts; null after one of these has changed, until it is built again."""
+    """The summary of a category of an agent's facts; null after one of these has changed, until it is built again.
+
+    `model` is the chat model that was asked to write it; null if none was.
+    """
 
     __tablename__ = "category"
     __table_args__ = (CheckConstraint(f"name IN ({CATEGORIES})", name="category_name"),)
@@ -17,6 +20,7 @@ class CategoryRow(Table, table=True):
     agent_id: str = words(key=True)
     name: str = words(key=True)
     summary: str | None = maybe_words()
+    model: str | None = maybe_words()
     updated_at: datetime = instant()
 
 

@@ -31,7 +31,10 @@ class PostgresMaintenanceReportStore:
 
     async def add(self, report: MaintenanceReport) -> MaintenanceReport:
         """See the port."""
-        values = report.model_dump() | {"problems": [*report.problems]}
+        values = report.model_dump() | {
+            "problems": [*report.problems],
+            "usage": report.usage.model_dump(mode="json"),
+        }
         if await self._unit.run(_ADD, {"tenant_id": self._unit.tenant_id, **values}):
             self._unit.wrote("maintenance_run.add", report.id)
             return report

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index
+from sqlalchemy import Column, Index, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -28,4 +28,7 @@ class MaintenanceRunRow(Table, table=True):
     finished_at: datetime = instant()
     agents: int
     counts: dict[str, int] = Field(sa_type=JSONB)
+    usage: dict[str, Any] = Field(
+        sa_column=Column(JSONB, nullable=False, server_default=text("'{}'"))
+    )
     problems: list[Any] = Field(sa_type=JSONB)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, literal_column, select
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.models.costs import ModelCosts
@@ -52,6 +52,16 @@ class PostgresUsageStore:
         """See the port."""
         total = await self._sum(self._unit.owned(USAGE), USAGE.c.job_id == job_id)
         self._unit.read("usage.sum", f"job {job_id}")
+        return total
+
+    async def sum_by_run(self, run: str) -> UsageTotal:
+        """See the port."""
+        total = await self._sum(
+            USAGE.c.tenant_id == self._unit.tenant_id,
+            USAGE.c.operation_key == run,
+            USAGE.c.purpose == literal_column("'maintain'"),
+        )
+        self._unit.read("usage.sum", run)
         return total
 
     async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:

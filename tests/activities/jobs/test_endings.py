@@ -31,6 +31,8 @@ End = Callable[..., Awaitable[EndJobResult]]
 class CountingSummariser:
     """A summariser that counts how often it was asked."""
 
+    model = "test"
+
     def __init__(self) -> None:
         self.calls = 0
 
@@ -42,6 +44,8 @@ class CountingSummariser:
 
 class AbsentSummariser:
     """A summariser that never answers."""
+
+    model = "test"
 
     async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
         raise ModelUnavailableError(model="test", why=f"{len(turns)} turns, {max_chars} chars")

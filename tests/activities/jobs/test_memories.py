@@ -29,6 +29,8 @@ Counts = Callable[[], dict[str, int]]
 class CountingSummariser:
     """A summariser that says how often it was asked, and with what."""
 
+    model = "test"
+
     def __init__(self) -> None:
         self.asked: list[tuple[ChatMessage, ...]] = []
 

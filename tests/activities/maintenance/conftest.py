@@ -84,12 +84,14 @@ def count_accesses(memory: Memory, settings: Settings) -> Callable[..., Any]:
 
 @pytest.fixture
 def set_policy(memory: Memory, settings: Settings) -> Callable[..., Any]:
-    """Sets values of the nightly policy of the tenant."""
+    """Sets values of the nightly policy of the tenant, or of another part of the policy."""
 
-    async def put(**nightly: Any) -> None:
+    async def put(*, budget: dict[str, Any] | None = None, **nightly: Any) -> None:
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
         ) as transaction:
-            await transaction.settings.put("maintenance", {"nightly": nightly})
+            await transaction.settings.put(
+                "maintenance", {"nightly": nightly, "budget": budget or {}}
+            )
 
     return put

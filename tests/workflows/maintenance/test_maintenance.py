@@ -2,13 +2,16 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -48,6 +51,32 @@ async def test_a_run_by_hand_reports_and_its_report_stays(
     assert (report.agents, report.agent_id, report.counts) == (1, "ada", {})
     assert reports == (report, dry)
     assert await client.maintenance.list_last_reports() == (report,)
+
+
+async def test_a_report_has_what_the_models_calls_took(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str, chat_server: Any
+) -> None:
+    for agent in ("ada", "bob"):
+        await client.memory(agent).facts.add("Mara", "lives_in", "Ghent")
+    await client.maintenance.set_policy("budget.model_calls", 1)
+    chat_server.completes('{"summary": "Ghent is home to Mara."}')
+    prices = ModelPrices.model_validate({"small": {"input": 1000, "output": 1000}})
+    async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as openai:
+        activities = maintenance_activities(
+            memory,
+            admin_url=admin_url,
+            summariser=OpenAISummariser(openai, model="small"),
+            prices=prices,
+        )
+        async with make_maintenance_worker(client.temporal, settings, activities=activities):
+            report = await (await client.maintenance.start("nightly")).result()
+
+    assert report.counts == {"categories_rebuilt": 2, "categories_summarised": 1, "agents_left": 1}
+    assert (report.usage.calls, report.usage.tokens) == (1, 18)
+    assert report.usage.cost_usd == Decimal("0.018")
+    assert "1 of 1 model calls; agents left for the next run: 1 (bob)" in report.problems[0]
+    assert (await client.maintenance.list_reports())[0] == (report,)
+    assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
 
 
 @pytest.mark.usefixtures("maintained")

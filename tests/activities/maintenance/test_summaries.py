@@ -1,0 +1,269 @@
+"""A chat model writes summaries of categories, within the budget of the run, and only where one is configured."""
+
+import json
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+from openai import AsyncOpenAI
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.clients.openai_compatible import OpenAISummariser
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.maintenance.run_model import RunModel
+from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.activities.maintenance.summaries import SummaryActivities
+from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.memory.knowledge.world.categories import MOST_TOKENS
+from mnestic.memory.maintenance.reports import run_name
+from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.maintenance.conftest import NOON
+
+PRICES = ModelPrices.model_validate({"small": {"input": 1000, "output": 1000}})
+COST = Decimal("0.018")  # of one call, by the usage that the server names
+Summarise = Callable[..., Awaitable[StepResult]]
+Used = Callable[..., Awaitable[UsageTotal]]
+
+
+@pytest.fixture
+def summarise(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Summarise:
+    """Runs the step for the tenant's agents."""
+
+    async def step(days: int = 0, *, local: bool = False, **fields: Any) -> StepResult:
+        summariser = LocalSummariser() if local else OpenAISummariser(openai, model="small")
+        model = RunModel(memory, summariser, **({"prices": PRICES} | fields))
+        activities = SummaryActivities(memory, model, count_tokens=count_tokens)
+        result: StepResult = await ActivityEnvironment().run(
+            activities.summarise,
+            MaintenanceStep(
+                tenant_id=settings.tenant_id,
+                kind="nightly",
+                scheduled_at=NOON + timedelta(days=days),
+            ),
+        )
+        return result
+
+    return step
+
+
+@pytest.fixture
+def used(memory: Memory, settings: Settings) -> Used:
+    """What the calls of the run took."""
+
+    async def read(days: int = 0) -> UsageTotal:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=False
+        ) as transaction:
+            run = run_name("nightly", NOON + timedelta(days=days))
+            return await transaction.usage.sum_by_run(run)
+
+    return read
+
+
+async def test_a_model_writes_the_summaries_once(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any, used: Used
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    chat_server.completes(json.dumps({"summary": "Ghent is\nhome to Mara."}))
+
+    first = await summarise()
+    second = await summarise(1)
+
+    assert first.counts == {"categories_summarised": 1}
+    assert await _summaries(ada) == {"profile": "Ghent is home to Mara."}
+    assert "Mara lives in Ghent." in json.dumps(chat_server.requests[0]["body"])
+    assert (second, len(chat_server.requests)) == (StepResult(), 1)
+    assert await used() == UsageTotal(calls=1, input_tokens=11, output_tokens=7, cost_usd=COST)
+    assert await used(1) == UsageTotal()
+
+
+async def test_without_a_model_local_summaries_stay(
+    ada: MemoryClient, run: Any, summarise: Summarise
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+
+    assert await summarise(local=True) == StepResult()
+    assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
+
+
+async def test_a_changed_fact_clears_the_summary_of_a_model_too(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    await summarise()
+
+    await ada.facts.add("Mara", "lives_in", "Oslo")
+    assert await _summaries(ada) == {"profile": "Mara lives in Oslo."}
+    await run(NOON + timedelta(days=1))
+    chat_server.completes(json.dumps({"summary": "Oslo is home to Mara."}))
+
+    assert (await summarise(1)).counts == {"categories_summarised": 1}
+    assert await _summaries(ada) == {"profile": "Oslo is home to Mara."}
+
+
+async def test_a_run_stops_at_its_model_calls_and_the_next_takes_up_what_is_left(
+    memory: Memory,
+    settings: Settings,
+    run: Any,
+    summarise: Summarise,
+    set_policy: Any,
+    chat_server: Any,
+    used: Used,
+) -> None:
+    for agent in ("ada", "bob", "cleo"):
+        client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent)
+        await client.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    await set_policy(budget={"model_calls": 2})
+    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+
+    first = await summarise()
+    again = await summarise()  # as after a kill: what was spent is spent
+    second = await summarise(1)
+
+    left = f"the budget of run {run_name('nightly', NOON)} is used up: 2 of 2 model calls; agents left for the next run: 1 (cleo)"
+    assert first.counts == {"categories_summarised": 2, "agents_left": 1}
+    assert first.problems == (left,)
+    assert (again.counts, again.problems) == ({"agents_left": 1}, (left,))
+    assert (second.counts, second.problems) == ({"categories_summarised": 1}, ())
+    assert ((await used()).calls, (await used(1)).calls) == (2, 1)
+
+
+async def test_a_run_stops_at_its_costs(
+    ada: MemoryClient, run: Any, summarise: Summarise, set_policy: Any, chat_server: Any
+) -> None:
+    await _three_categories(ada)
+    await run()
+    await set_policy(budget={"cost_usd": 0.02})
+    chat_server.completes(json.dumps({"summary": "Mara."}))
+
+    unpriced = await summarise(prices=None)
+    result = await summarise()
+
+    assert "MNESTIC_MODEL_PRICES" in unpriced.problems[0]
+    assert unpriced.counts == {"agents_left": 1}
+    assert result.counts == {"categories_summarised": 2, "agents_left": 1}
+    assert "0.036 of 0.02 USD" in result.problems[0]
+
+
+async def test_the_budget_of_the_day_holds_as_well(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+) -> None:
+    await _three_categories(ada)
+    await run()
+    chat_server.completes(json.dumps({"summary": "Mara."}))
+
+    result = await summarise(limits=ModelCallLimits(daily=Budget(tokens=18)))
+
+    assert result.counts == {"categories_summarised": 1, "agents_left": 1}
+    assert "18 of 18 tokens" in result.problems[0]
+
+
+async def test_no_calls_are_made_where_the_policy_allows_none(
+    ada: MemoryClient, run: Any, summarise: Summarise, set_policy: Any, chat_server: Any
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    await set_policy(budget={"model_calls": 0})
+
+    assert (await summarise()).counts == {"agents_left": 1}
+    assert chat_server.requests == []
+
+
+async def test_an_absent_model_is_a_problem_and_the_next_run_asks_it_again(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+) -> None:
+    await _three_categories(ada)
+    await run()
+    before = await _summaries(ada)
+    chat_server.fails(500)
+
+    absent = await summarise()
+    chat_server.status = 200
+    chat_server.completes(json.dumps({"summary": "Mara."}))
+
+    assert absent.counts == {"agents_left": 1}
+    assert "model small does not answer" in absent.problems[0]
+    assert len(chat_server.requests) == 1
+    assert await _summaries(ada) == before
+    assert (await summarise(1)).counts == {"categories_summarised": 3}
+
+
+async def test_a_refused_summary_stays_local_is_counted_and_not_asked_for_again(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any, used: Used
+) -> None:
+    await _three_categories(ada)
+    await run()
+    before = await _summaries(ada)
+    chat_server.fails(400, "this text is not allowed")
+
+    refused = await summarise()
+
+    assert refused.counts == {}
+    assert [problem.partition(": model")[0] for problem in refused.problems] == [
+        f"agent ada: summary of {name}" for name in sorted(before)
+    ]
+    assert await _summaries(ada) == before
+    assert await summarise(1) == StepResult()
+    assert (await used()).calls == len(chat_server.requests) == 3
+
+
+async def test_a_fact_that_changes_during_the_call_is_not_missed(
+    ada: MemoryClient,
+    run: Any,
+    summarise: Summarise,
+    chat_server: Any,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    answer = json.loads(chat_server.body)
+
+    def changes_first(*_: Any) -> tuple[int, Any, dict[str, str]]:
+        with psycopg.connect(admin_url) as connection:  # as every change of a fact does
+            connection.execute(
+                "UPDATE mnestic.category SET summary = NULL, model = NULL WHERE tenant_id = %s",
+                [settings.tenant_id],
+            )
+        return 200, answer, {}
+
+    chat_server.answers = changes_first
+    await summarise()
+
+    assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
+
+
+async def test_a_long_summary_is_cut_to_its_tokens(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    chat_server.completes(json.dumps({"summary": "Zg. Qx. Vy. " * 60}))
+
+    await summarise()
+
+    (summary,) = (await _summaries(ada)).values()
+    assert MOST_TOKENS // 2 < count_tokens(summary) <= MOST_TOKENS
+
+
+async def _three_categories(ada: MemoryClient) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await ada.facts.add("Mara", "employer", "Acme")
+    await ada.facts.add("Mara", "likes", "tea")
+
+
+async def _summaries(memory: MemoryClient) -> dict[str, str]:
+    return {one.name: one.summary for one in await memory.contexts.list_categories()}
