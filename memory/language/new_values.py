@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -25,7 +26,7 @@ _FILE = Path(__file__).with_name("new_values.yaml")
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
 _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
-_NEW = re.compile(r"\bnew (\w+)", re.IGNORECASE)
+_NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
 _PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
@@ -97,7 +98,10 @@ class _Comparison:
                 self._old.value
             )
         return (
-            is_revision(text) or _patterns().changes.search(text) is not None or says_ending(text)
+            is_revision(text)
+            or _patterns().changes.search(text) is not None
+            or says_ending(text)
+            or self._is_of_new(clause)
         )
 
     def has_new_value(self, requested: AbstractSet[Kind]) -> bool:
@@ -123,7 +127,7 @@ class _Comparison:
         """Whether it is about what the query asks of the earlier text."""
         if not self.changing:
             return self._states_the_same and not self._is_about_another
-        is_of_value = self._replaces or self._names_value
+        is_of_value = self._replaces or self._names_value or self._changes_amount
         return (is_of_value or self._is_of_same) and (
             self._names_value or not self._is_about_another
         )
@@ -141,6 +145,18 @@ class _Comparison:
         """Whether a clause with a word of change has what names the old value."""
         core = _core_of(self._words, self._old.value)
         return bool(core) and any(core <= self._clauses[one].terms.keys() for one in self.changing)
+
+    @cached_property
+    def _changes_amount(self) -> bool:
+        """Whether what changes is an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
+        old = set(_amounts(self._words))
+        units = {unit for _, unit in old}
+        return any(
+            unit in units and (amount, unit) not in old
+            for place in self.changing
+            if place in self.about
+            for amount, unit in _amounts(self._clauses[place].terms.items())
+        )
 
     @cached_property
     def _replaces(self) -> bool:
@@ -173,8 +189,11 @@ class _Comparison:
     @property
     def _speaks_of_new(self) -> bool:
         """Whether it speaks of a new one of what the query asks, as in *new number*."""
-        new = (word for place in self.about for word in _NEW.findall(self._clauses[place].text))
-        return any(self.shared & stems_of(word) for word in new)
+        return any(self._is_of_new(self._clauses[place]) for place in self.about)
+
+    def _is_of_new(self, clause: Clause) -> bool:
+        """Whether a clause speaks of a new one of what the query asks of the earlier text."""
+        return any(self.shared & stems_of(word) for word in _NEW.findall(clause.text))
 
     @property
     def _changes_to_another(self) -> bool:
@@ -244,7 +263,8 @@ class _Comparison:
                     if word.kind == "number":
                         is_other = is_before and not is_counted
                     else:
-                        is_other = is_before or word.is_of or _is_compound(clause, word)
+                        is_part = not self._changes_amount and _is_compound(clause, word)
+                        is_other = is_before or word.is_of or is_part
                 elif word.kind == "number":
                     is_other = False
                 else:
@@ -260,6 +280,7 @@ class _Comparison:
         """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
         change = _patterns().changes.search(clause.text)
         known = self._known | _usual() | (stems_of(change.group()) if change else frozenset())
+        known |= stems_of("new") if self._is_of_new(clause) else frozenset()
         for place, (term, word) in enumerate(clause.terms.items()):
             if term not in known and word.kind != "time":
                 yield place, word
@@ -289,6 +310,15 @@ class _Comparison:
 
 def _words_of(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
     return (word for clause in clauses for word in clause.terms.items())
+
+
+def _amounts(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
+    """The amounts, each with its unit: a number and the word behind it."""
+    return (
+        (amount, unit)
+        for (amount, first), (unit, second) in pairwise(words)
+        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase
+    )
 
 
 def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:

@@ -131,7 +131,9 @@ class ValueClasses:
         is_capital = token.ent_type_ == "GPE" and token.text[:1].isupper()
         if not (token.pos_ == "PROPN" or is_capital) or token.ent_type_ in _TIMES:
             return False
+        words = {child.lower_ for child in children(token, "compound")} | {token.lower_}
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
+        is_other = is_other or not words.isdisjoint(self._classes["no_place"])
         is_house = any(child.is_digit for child in children(token, "nummod"))
         return not is_other and not is_house and self._values.kind_of(token) not in _ADDRESSES
 

@@ -123,8 +123,8 @@ class Values:
     def _is_dropped(self, token: Token) -> bool:
         """Whether a first word only leads up to the object: an article, "my", "new"."""
         grammar = self._grammar
-        if token.text == "The" and not token.is_sent_start and token.nbor().pos_ == "PROPN":
-            return False  # of a name: "The Killers"
+        if token.text.istitle() and not token.is_sent_start and token.nbor().pos_ == "PROPN":
+            return False  # of a name: "The Killers", "New Plymouth"
         if token.lower_ in grammar.articles | grammar.dropped_modifiers | grammar.pointing:
             return True
         is_leading = token.dep_ in _LEADING and token.pos_ in {"DET", "PRON", "PUNCT"}

@@ -31,6 +31,9 @@ def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> b
         ("What is his phone number?", "My phone number is 0151 2345678.", "New number, use 0160 9998887 from now on."),
         ("On which day do we deploy?", "We deploy on Fridays.", "We no longer deploy on Fridays, too many bad weekends. Tuesdays it is."),
         ("Does she drink coffee?", "I drink three coffees a day.", "I gave up coffee completely, I drink rooibos."),
+        ("What is the Wi-Fi key?", "The Wi-Fi key is otter-73.", "New Wi-Fi key: heron-18."),
+        ("How much iron does she take?", "I was told to take 30 mg of iron.", "My iron dose was lowered to 15 mg."),
+        ("How much salt do we buy?", "We have agreed on 40 kilos of salt a week.", "The salt is reduced to 25 kilos."),
         ("When is the inspection?", "The inspection is on 4 May.", "They pushed the inspection back to 9 June."),
     ],
 )  # fmt: skip
@@ -59,6 +62,8 @@ def test_no_word_of_change_is_needed_where_both_say_what_is_so(
     [
         ("What is the alarm code of the cellar?", "The alarm code of the cellar is 1111.", "The alarm code of the attic has changed to 2222."),
         ("When does bus line 14 leave?", "Bus line 14 leaves at quarter past.", "Bus line 7 now leaves at half past."),
+        ("How high is the rent?", "The rent is 900 euros.", "The cellar rent was raised to 300 euros."),
+        ("How cold is it in New York?", "In New York it is 20 degrees.", "In New York 3 people asked for you."),
         ("When is the birthday?", "My birthday is on 3 May.", "Now my birthday cake is gone."),
         ("When is the birthday?", "My birthday is on 3 May.", "I got a new kayak for my birthday."),
         ("Who is the vet of our dog?", "The vet of our dog Rollo is Dr Hahn.", "Rollo got a new leash."),

@@ -224,3 +224,24 @@ def test_an_occasion_is_told_apart_from_others_of_its_kind() -> None:
 
     assert told("My exam in maths is on 3 April.", "My exam in physics is on 4 April.") == {physics}
     assert told("The match against the Ravens is on 4 April.") == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Greta was moved from Project Osprey to Project Kite.",
+        "I moved to Team Nightjar.",
+        "I was moved to Procurement.",
+        "I moved from Finance to Legal.",
+        "We moved to Notion.",
+        "We moved to Room Birch.",
+    ],
+)
+def test_nobody_lives_where_work_goes_on(text: str) -> None:
+    assert told(text) == set()
+
+
+def test_a_name_keeps_the_adjective_that_it_begins_with() -> None:
+    assert told("I moved to New Plymouth.") == {
+        ("affirmed", "Ada", "lives_in", "New Plymouth"),
+    }
