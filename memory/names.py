@@ -40,6 +40,7 @@ INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
 FORGET_TOPIC = "ForgetTopic"
 MAINTENANCE = "Maintenance"
+PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
 
 

@@ -120,7 +120,7 @@ class MaintenanceActivities:
 
     @activity.defn(name="mnestic.finish_maintenance")
     async def finish(self, params: MaintenanceFinished) -> MaintenanceReport:
-        """Stores the report of a run, with the time at which it ended and what its model calls took.
+        """Stores the report of a run, with when it ended, what its model calls took, and how much memory there is.
 
         Idempotent: the first report stands.
         """
@@ -128,10 +128,13 @@ class MaintenanceActivities:
             async with self._memory.transaction(
                 tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor="maintenance", write=True
             ) as transaction:
-                usage = await transaction.usage.sum_by_run(params.report.run)
-                ended = {"finished_at": await transaction.now(), "usage": usage}
-                report = params.report.model_copy(update=ended)
-                return await transaction.maintenance_reports.add(report)
+                reports = transaction.maintenance_reports
+                ended = {
+                    "finished_at": await transaction.now(),
+                    "usage": await transaction.usage.sum_by_run(params.report.run),
+                    "sizes": await reports.measure(),
+                }
+                return await reports.add(params.report.model_copy(update=ended))
 
     async def _batch(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
         if params.agent_id is not None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.entries import (
         ArchivedEntry,
         ArchiveMark,
+        ArchiveReason,
         Embedding,
         Entry,
         EntryQuery,
@@ -278,6 +279,10 @@ class ArchiveStore(Protocol):
 
     async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
         """The ids of archived entries that begin so, in their order."""
+        ...
+
+    async def count(self) -> dict[ArchiveReason, int]:
+        """How many entries are archived for each reason."""
         ...
 
     async def change(self, entries: Sequence[Entry]) -> None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.maintenance.duplicates import Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
-    from mnestic.memory.maintenance.reports import MaintenanceReport
+    from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
 
 
 class CleanupChoice(NamedTuple):
@@ -117,6 +117,10 @@ class MaintenanceReportStore(Protocol):
         self, kind: MaintenanceKind | None, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[MaintenanceReport, ...], str | None]:
         """Reports, newest first, and the cursor of the next page."""
+        ...
+
+    async def measure(self) -> MemorySizes:
+        """How much the tenant's memory holds now."""
         ...
 
 

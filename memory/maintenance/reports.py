@@ -76,11 +76,41 @@ class MaintenanceRequest(DeferredModel):
     problems: tuple[str, ...] = ()
 
 
+class MaintenanceProgress(DeferredModel):
+    """How far a run is: the agents that it went through, and what it has counted of them."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    agents: int
+    counts: dict[str, int]
+
+
+class MemorySizes(DeferredModel):
+    """How much a tenant's memory holds: its agents, entries of messages, active facts, raw messages and archived entries.
+
+    `database_bytes` is what all tables and their indexes take, of all tenants of the database.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    agents: int
+    entries: int
+    facts: int
+    messages: int
+    archived: int
+    database_bytes: int
+
+    def since(self, before: "MemorySizes") -> dict[str, int]:
+        """What has been added by name, less what has been removed."""
+        was = before.model_dump()
+        return {name: number - was[name] for name, number in self.model_dump().items()}
+
+
 class MaintenanceReport(DeferredModel):
     """What a maintenance run did, or would do if it is a `dry_run`: how many agents it went through, and counts by name.
 
     `problems` say what it could not do, and why. The names of the counts are in `COUNTS`. `usage` is what its calls of a
-    chat model took.
+    chat model took. `sizes` are those of the tenant's memory at the end of the run; reports of an earlier version have none.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -96,6 +126,7 @@ class MaintenanceReport(DeferredModel):
     counts: dict[str, int]
     usage: UsageTotal = UsageTotal()
     problems: tuple[str, ...] = ()
+    sizes: MemorySizes | None = None
 
     @property
     def run(self) -> str:
@@ -106,3 +137,12 @@ class MaintenanceReport(DeferredModel):
     def seconds(self) -> float:
         """How long it took."""
         return (self.finished_at - self.started_at).total_seconds()
+
+
+class MemoryGrowth(DeferredModel):
+    """How much a tenant's memory holds, and by how much it has grown since the last run of each kind of maintenance."""
+
+    model_config = ConfigDict(frozen=True)
+
+    sizes: MemorySizes
+    since_last: dict[MaintenanceKind, dict[str, int]]

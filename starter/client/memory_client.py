@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from mnestic.activities.forgetting.exports import export_lines
 from mnestic.activities.forgetting.imports import ExportReader
 from mnestic.activities.knowledge.receiving import add_entry, receive
+from mnestic.activities.knowledge.statistics import memory_statistics
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import InvalidInputError
@@ -388,11 +389,7 @@ class MemoryClient(ChecksTexts):
     async def stats(self) -> MemoryStatistics:
         """Statistics of the agent's memory."""
         async with self._scope.transaction(write=False) as transaction:
-            return MemoryStatistics(
-                entries=await transaction.entries.count(),
-                ingest_states=await transaction.ingest_states.count(),
-                facts=await transaction.facts.count(),
-            )
+            return await memory_statistics(transaction)
 
     def _start_extraction(self) -> None:
         """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""

@@ -16,11 +16,17 @@ from mnestic.memory.maintenance.policies import (
     changed_policy,
     policy_of,
 )
-from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
+from mnestic.memory.maintenance.reports import (
+    MaintenanceProgress,
+    MaintenanceReport,
+    MaintenanceRequest,
+    MemoryGrowth,
+)
 from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.maintenance.progress import find_progress
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule, MaintenanceSchedules
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.temporal_connection import TemporalConnection
@@ -121,6 +127,19 @@ class MaintenanceClient(ChecksTexts):
                 result_type=MaintenanceReport,
             )
 
+    async def find_progress(self, run_id: str) -> MaintenanceProgress | None:
+        """How far a run is; None if there is no such run, or while no worker says so.
+
+        Args:
+            run_id: The last part of the workflow's id, which is the id of the report too.
+
+        Raises:
+            InvalidInputError: it is no id.
+        """
+        name = maintenance_workflow_id(self._tenant_id, check_id(run_id, what="run"))
+        temporal = self._connection.temporal
+        return await find_progress(temporal, temporal.get_workflow_handle(name))
+
     async def list_reports(
         self, kind: MaintenanceKind | None = None, *, limit: int = 20, cursor: str | None = None
     ) -> tuple[tuple[MaintenanceReport, ...], str | None]:
@@ -143,6 +162,14 @@ class MaintenanceClient(ChecksTexts):
             ]
         real = ([report for report in page if not report.dry_run] for page, _ in pages)
         return tuple(reports[0] for reports in real if reports)
+
+    async def growth(self) -> MemoryGrowth:
+        """How much the tenant's memory holds, and by how much it has grown since the last run of each kind."""
+        last = await self.list_last_reports()
+        async with self._transaction(write=False) as transaction:
+            sizes = await transaction.maintenance_reports.measure()
+        since_last = {one.kind: sizes.since(one.sizes) for one in last if one.sizes}
+        return MemoryGrowth(sizes=sizes, since_last=since_last)
 
     async def list_schedules(self) -> tuple[MaintenanceSchedule, ...]:
         """The Schedules; a worker creates them when it starts.

@@ -250,6 +250,8 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "start": lambda m, k: maintained(m),  # noqa: ARG005
     "list_reports": lambda m, k: m.list_reports("nightly"),  # noqa: ARG005
     "list_last_reports": lambda m, k: m.list_last_reports(),  # noqa: ARG005
+    "growth": lambda m, k: grown(m),  # noqa: ARG005
+    "find_progress": lambda m, k: m.find_progress(k.run),
     "list_schedules": lambda m, k: m.list_schedules(),  # noqa: ARG005
     "pause": lambda m, k: m.pause("nightly", note="mine"),  # noqa: ARG005
     "resume": lambda m, k: m.resume("nightly"),  # noqa: ARG005
@@ -304,6 +306,11 @@ async def maintained(maintenance: MaintenanceClient) -> Any:
     """What a run of one's own has counted."""
     report = await (await maintenance.start("nightly", agent_id=AGENT)).result()
     return report.counts
+
+
+async def grown(maintenance: MaintenanceClient) -> Any:
+    """How much memory one has; the bytes are those of all tenants."""
+    return (await maintenance.growth()).sizes.model_dump(exclude={"database_bytes"})
 
 
 async def backed_up(backups: BackupClient) -> Any:

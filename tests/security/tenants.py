@@ -50,6 +50,7 @@ class Known:
 
     job: str
     backup: str
+    run: str
     finished: str
     wait: str
     sha256: str
@@ -90,6 +91,7 @@ class Known:
             self,
             job="no-such-job",
             backup="20260301T120000Z-00000000",
+            run="nightly-none",
             finished="no-finished-job",
             wait="no-such-job/w1",
             sha256="0" * 64,
@@ -348,6 +350,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     return Known(
         job=waiting,
         backup=(await client.backups().create()).manifest.id,
+        run=report.id,
         finished=finished,
         wait=wait.wait_id,
         sha256=receipt.snapshot_sha256,

@@ -170,7 +170,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     MaintenanceClient: {
         "set_policy": {"path": "nightly.times.hour", "value": 4},
         "start": {"kind": "nightly"},
-        "list_last_reports": {},
+        "find_progress": {"run_id": "nightly-1"},
         "list_reports": {},
         "pause": {"kind": "nightly"},
         "resume": {"kind": "nightly"},

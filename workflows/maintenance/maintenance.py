@@ -16,10 +16,14 @@ from mnestic.activities.maintenance.steps import (
     StepResult,
 )
 from mnestic.activities.maintenance.summaries import SummaryActivities
-from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
-from mnestic.memory.names import MAINTENANCE
+from mnestic.memory.maintenance.reports import (
+    MaintenanceProgress,
+    MaintenanceReport,
+    MaintenanceRequest,
+)
+from mnestic.memory.names import MAINTENANCE, PROGRESS
 from mnestic.workflows.calls import run_activity
-from mnestic.workflows.handlers import takes_input
+from mnestic.workflows.handlers import answer_query, takes_input
 from mnestic.workflows.ownership import require_own_tenant
 
 _STEP = timedelta(hours=6)  # a batch of agents, however large their memories
@@ -44,20 +48,28 @@ class Maintenance:
         """Maintains, and keeps the report."""
         require_own_tenant(params.tenant_id)
         params = _begun(params)
+        self._counted = params
+        answer_query(PROGRESS, self.progress)
         if params.kind == "backup":
             params, _ = _with_result(params, await _run(BackupActivities.back_up, params))
         else:
             params = await self._maintain(params)
+        self._counted = params
         finished = MaintenanceFinished(tenant_id=params.tenant_id, report=_report(params))
         report = await run_activity(MaintenanceActivities.finish, finished, timeout=_SHORT)
         workflow.set_current_details(_details(params, report=report))
         return report
+
+    def progress(self) -> MaintenanceProgress:
+        """How far the run is, up to the last step that has ended."""
+        return MaintenanceProgress(agents=self._counted.agents, counts=self._counted.counts)
 
     async def _maintain(self, params: MaintenanceRequest) -> MaintenanceRequest:
         """Maintains agents, and what concerns all; returns the request with what was counted."""
         while True:
             result = await _run(MaintenanceActivities.maintain, params)
             params, is_last = _with_result(params, result)
+            self._counted = params
             workflow.set_current_details(_details(params))
             if is_last:
                 break

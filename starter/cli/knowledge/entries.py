@@ -10,7 +10,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.statistics import MemoryStatistics
-from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.maintenance.reports import MaintenanceReport, MemoryGrowth
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
@@ -254,12 +254,14 @@ def stats(agent: Agent, as_json: AsJson = False) -> None:
             statistics = await client.memory(agent).stats()
             delay = await find_delay(client, agent_id=agent)
             last_runs = await client.maintenance.list_last_reports()
+            growth = await client.maintenance.growth()
         if as_json:
             why = delay.why if delay else None
             runs = {report.kind: report.model_dump(mode="json") for report in last_runs}
-            print_json(statistics.model_dump(mode="json") | {"delay": why, "last_runs": runs})
+            of_tenant = {"last_runs": runs, "growth": growth.model_dump(mode="json")}
+            print_json(statistics.model_dump(mode="json") | {"delay": why} | of_tenant)
             return
-        rows = [*_numbers(statistics), *map(_last_run, last_runs)]
+        rows = [*_numbers(statistics), *map(_last_run, last_runs), *_growth(growth)]
         print_table(("what", "number"), rows, empty="")
         if delay is not None:
             out.print(f"Extraction waits: {delay.why}", soft_wrap=True)
@@ -297,6 +299,23 @@ def _last_run(report: MaintenanceReport) -> tuple[str, str]:
     return f"last {report.kind}, all agents", f"{report.started_at:%Y-%m-%d %H:%M}: {counts or '-'}"
 
 
+def _growth(growth: MemoryGrowth) -> Iterator[tuple[str, str]]:
+    """How much the tenant's memory holds, and what has been added since the last runs."""
+    yield "all agents", _sizes(growth.sizes.model_dump(), form="")
+    for kind, added in growth.since_last.items():
+        yield f"  since the last {kind}", _sizes(added, form="+")
+
+
+def _sizes(numbers: Mapping[str, int], *, form: str) -> str:
+    counts = {name: f"{number:{form}}" for name, number in numbers.items()}
+    counts["database_bytes"] = f"{numbers['database_bytes'] / 2**20:{form}.1f} MiB"
+    return ", ".join(
+        f"{name.removesuffix('_bytes').replace('_', ' ')} {number}"
+        for name, number in counts.items()
+        if number != "+0"
+    )
+
+
 def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
     entries = statistics.entries
     yield "entries", entries.total
@@ -312,6 +331,7 @@ def _numbers(statistics: MemoryStatistics) -> Iterator[tuple[str, Any]]:
         "vectors of ": entries.embedded,
         "messages ": statistics.ingest_states.model_dump(),
         "facts ": statistics.facts,
+        "archived as ": statistics.archived,
     }
     for group, numbers in groups.items():
         yield from ((f"  {group}{name}", number) for name, number in numbers.items())

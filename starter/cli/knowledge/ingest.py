@@ -10,17 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+from rich.progress import Progress, TaskID
 
 from mnestic.memory.errors import ExtractionPausedError, InvalidInputError, UnavailableError
 from mnestic.starter.cli.connection import connect_client
@@ -28,7 +18,6 @@ from mnestic.starter.cli.known_agents import Agent
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
-    err,
     out,
     print_delay,
     print_json,
@@ -37,6 +26,7 @@ from mnestic.starter.cli.output import (
     print_warning,
     run,
 )
+from mnestic.starter.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from mnestic.memory.knowledge.conversations import Conversation
@@ -118,7 +108,7 @@ def _ingest_conversation(
         async with await connect_client() as client:
             # Extraction begins with the first batch.
             before = await client.memory(agent).messages.count()
-            with _progress() as progress:
+            with progress_bars() as progress:
                 bar = progress.add_task("messages stored", total=read_count)
                 async for batch in receive_conversation(
                     client, conversation, agent_id=agent, channel=channel, refuse=refused.append
@@ -302,17 +292,3 @@ async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> Non
         waiting = (await memory.messages.count()).waiting
         total = max(progress.tasks[bar].total or 0, waiting)
         progress.update(bar, total=total, completed=total - waiting)
-
-
-class _Rate(ProgressColumn):
-    """How many messages a second."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{speed:,.0f}/s")
-
-
-def _progress() -> Progress:
-    """Bars with rate and time left, on standard error, for a person alone."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _Rate())
-    return Progress(*columns, TimeRemainingColumn(), console=err, disable=not err.is_terminal)

@@ -1,24 +1,31 @@
 """`mnestic maintenance`: runs now, reports and the policy."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.progress import Progress, TaskID
 
 from mnestic.memory.maintenance.policies import MaintenanceKind, paths_of
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
+    err,
     out,
-    print_delay,
     print_json,
+    print_progress,
     print_table,
     run,
 )
+from mnestic.starter.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from mnestic.memory.maintenance.policies import MaintenancePolicy
     from mnestic.memory.maintenance.reports import MaintenanceReport
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
 app = typer.Typer(
     help="Run maintenance now, show its reports, and read or change its policy.",
@@ -28,6 +35,7 @@ policy_app = typer.Typer(
     help="Show or change when maintenance runs and what it may do.", no_args_is_help=True
 )
 app.add_typer(policy_app, name="policy")
+_POLL_S = 0.5
 Kind = Annotated[MaintenanceKind, typer.Argument(help="The kind of maintenance.")]
 
 
@@ -57,7 +65,9 @@ def run_now(
             handle = await client.maintenance.start(
                 kind, agent_id=agent, dry_run=dry_run, allow_removals=allow_removals
             )
-            return await wait_for_end(client, handle, report=print_delay)
+            run_id = handle.id.rpartition("/")[2]
+            async with _shown_progress(client, run_id, kind=kind, agent_id=agent):
+                return await wait_for_end(client, handle, report=_print_delay)
 
     report = run(work())
     if as_json:
@@ -142,6 +152,48 @@ def set_policy(
         _print_policy(policy, as_json=as_json)
 
     run(work())
+
+
+@asynccontextmanager
+async def _shown_progress(
+    client: "MnesticClient", run_id: str, *, kind: str, agent_id: str | None
+) -> AsyncIterator[None]:
+    """Shows how far a run is: a bar on a terminal, elsewhere one line that names the run."""
+    with progress_bars() as progress:
+        if progress.disable:
+            print_progress(f"run {run_id} has started")
+            yield
+            return
+        total = 1 if agent_id else (await client.maintenance.growth()).sizes.agents
+        bar = progress.add_task(f"{kind}: agents", total=None if kind == "backup" else total)
+        watching = asyncio.create_task(_watch(progress, bar, client, run_id))
+        try:
+            yield
+        finally:
+            watching.cancel()
+            await asyncio.wait([watching])
+            await _update(progress, bar, client, run_id)
+
+
+async def _watch(progress: Progress, bar: TaskID, client: "MnesticClient", run_id: str) -> None:
+    while True:
+        await _update(progress, bar, client, run_id)
+        await asyncio.sleep(_POLL_S)
+
+
+async def _update(progress: Progress, bar: TaskID, client: "MnesticClient", run_id: str) -> None:
+    """Updates the bar; where nobody answers, it stays as it is."""
+    found = await client.maintenance.find_progress(run_id)
+    if found is not None:
+        counts = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in found.counts.items())
+        title = progress.tasks[bar].description.partition(";")[0]
+        progress.update(
+            bar, completed=found.agents, description=f"{title}; {counts}" if counts else title
+        )
+
+
+def _print_delay(why: str) -> None:
+    err.print(f"maintenance waits: {why}", soft_wrap=True)
 
 
 def _print_policy(policy: "MaintenancePolicy", *, as_json: bool) -> None:

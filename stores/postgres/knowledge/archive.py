@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Row, delete, func, select, tuple_
 
-from mnestic.memory.knowledge.entries import ArchivedEntry, ArchiveMark, Entry
+from mnestic.memory.knowledge.entries import ArchivedEntry, ArchiveMark, ArchiveReason, Entry
 from mnestic.memory.knowledge.entry_features import features_of
 from mnestic.memory.knowledge.events import EventKind, entry_event
 from mnestic.stores.postgres.bulk import packed, update_rows
@@ -116,6 +116,12 @@ class PostgresArchiveStore:
         )
         rows = await self._unit.rows(found.order_by(ARCHIVED.c.id).limit(check_limit(limit)))
         return tuple(row.id for row in rows)
+
+    async def count(self) -> dict[ArchiveReason, int]:
+        """See the port."""
+        found = select(ARCHIVED.c.reason, func.count().label("number"))
+        found = found.where(self._unit.owned(ARCHIVED)).group_by(ARCHIVED.c.reason)
+        return {row.reason: row.number for row in await self._unit.rows(found)}
 
     async def change(self, entries: Sequence[Entry]) -> None:
         """See the port."""

@@ -4,9 +4,11 @@ from sqlalchemy import bindparam, select, tuple_
 from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.maintenance.policies import MaintenanceKind
-from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
+from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.maintenance.tables import MaintenanceRunRow
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -21,6 +23,7 @@ _LIST = (
     .order_by(RUN.c.started_at.desc(), RUN.c.id.desc())
     .limit(bindparam("at_most"))
 )
+_MEASURE = read_query("measure_memory")
 
 
 class PostgresMaintenanceReportStore:
@@ -59,3 +62,9 @@ class PostgresMaintenanceReportStore:
         if len(rows) <= limit:
             return found, None
         return found, encode_cursor(found[-1].started_at.isoformat(), found[-1].id)
+
+    async def measure(self) -> MemorySizes:
+        """See the port."""
+        query = _MEASURE.bind({"tenant_id": self._unit.tenant_id, "every_agent": EVERY_AGENT})
+        ((row,),) = await self._unit.rows_of(query)
+        return MemorySizes.model_validate(row._asdict())

@@ -11,7 +11,7 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_words, words
 
 
 class MaintenanceRunRow(Table, table=True):
-    """The report of a maintenance run: counts by name, and what it could not do."""
+    """The report of a maintenance run: counts by name, what it could not do, and how much memory there was at its end."""
 
     __tablename__ = "maintenance_run"
     __table_args__ = (
@@ -32,3 +32,6 @@ class MaintenanceRunRow(Table, table=True):
         sa_column=Column(JSONB, nullable=False, server_default=text("'{}'"))
     )
     problems: list[Any] = Field(sa_type=JSONB)
+    sizes: dict[str, int] | None = Field(
+        default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True)
+    )

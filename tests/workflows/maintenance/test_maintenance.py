@@ -9,8 +9,8 @@ import pytest
 
 from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.maintenance.policies import MaintenancePolicy
-from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
+from mnestic.memory.maintenance.reports import MaintenanceProgress, MaintenanceReport
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_workflow_id
 from mnestic.memory.ports import Memory
@@ -77,6 +77,84 @@ async def test_a_report_has_what_the_models_calls_took(
     assert "1 of 1 model calls; agents left for the next run: 1 (bob)" in report.problems[0]
     assert (await client.maintenance.list_reports())[0] == (report,)
     assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_growth_is_counted_from_the_last_run_of_each_kind(client: MnesticClient) -> None:
+    ada = client.memory("ada")
+    entry = await ada.add("The code is 4711.")
+    empty = await client.maintenance.growth()
+    nightly = await (await client.maintenance.start("nightly")).result()
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    await client.memory("bo").add("The ferry leaves at nine.")
+    await (await client.maintenance.start("weekly")).result()
+    await ada.entries.archive(entry.id)
+
+    growth = await client.maintenance.growth()
+
+    def changed(kind: MaintenanceKind) -> dict[str, int]:
+        added = growth.since_last[kind]
+        return {name: n for name, n in added.items() if n and name != "database_bytes"}
+
+    assert empty.since_last == {}
+    assert nightly.sizes is not None
+    assert nightly.sizes.model_dump(exclude={"database_bytes"}) == {
+        "agents": 1,
+        "entries": 1,
+        "facts": 0,
+        "messages": 1,
+        "archived": 0,
+    }
+    assert growth.sizes.database_bytes > 0
+    assert set(growth.since_last) == {"nightly", "weekly"}
+    assert changed("nightly") == {"agents": 1, "facts": 1, "messages": 1, "archived": 1}
+    assert changed("weekly") == {"entries": -1, "archived": 1}
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_says_how_far_it_is(client: MnesticClient) -> None:
+    for agent_id in ("ada", "bo"):
+        await client.memory(agent_id).add("Gone.", expires_at=datetime.now(UTC))
+    started = await client.maintenance.start("nightly")
+    report = await started.result()
+
+    progress = await client.maintenance.find_progress(started.id.rpartition("/")[2])
+
+    assert progress is not None
+    assert (progress.agents, progress.counts) == (2, report.counts)
+    assert report.counts["entries_expired"] == 2
+
+
+async def test_a_run_that_no_worker_takes_has_no_progress(client: MnesticClient) -> None:
+    started = await client.maintenance.start("nightly")
+
+    progress = await client.maintenance.find_progress(started.id.rpartition("/")[2])
+
+    assert progress is None
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_batch_that_runs_counts_by_its_heartbeats(
+    client: MnesticClient, memory: Memory, settings: Settings, until: Until
+) -> None:
+    await client.memory("ada").add("The code is 4711.")
+    await client.memory("bo").facts.add("Mara", "lives_in", "Ghent")
+
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="bo", actor="test", write=True
+    ) as held:  # maintenance waits for whoever writes the second agent's facts
+        await held.categories.lock()
+        started = await client.maintenance.start("nightly")
+
+        async def first() -> MaintenanceProgress | None:
+            found = await client.maintenance.find_progress(started.id.rpartition("/")[2])
+            return found if found and found.agents else None
+
+        progress = await until(first)
+
+    report = await started.result()
+    assert progress.agents == 1
+    assert report.agents == 2
 
 
 @pytest.mark.usefixtures("maintained")

@@ -1,0 +1,14 @@
+"""An agent's memory in numbers, counted in one transaction, so that they belong together."""
+
+from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.ports import Transaction
+
+
+async def memory_statistics(transaction: Transaction) -> MemoryStatistics:
+    """Entries, messages, facts and archived entries of the transaction's agent."""
+    return MemoryStatistics(
+        entries=await transaction.entries.count(),
+        ingest_states=await transaction.ingest_states.count(),
+        facts=await transaction.facts.count(),
+        archived=await transaction.archive.count(),
+    )

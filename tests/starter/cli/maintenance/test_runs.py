@@ -1,0 +1,64 @@
+"""`mnestic maintenance run`, and what `mnestic stats` shows of it."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
+from mnestic.starter.settings import Settings
+
+Ask = Callable[..., Awaitable[Any]]
+ADA = ("--agent", "ada")
+
+
+@pytest.fixture
+async def maintained(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> AsyncIterator[None]:
+    """A worker of maintenance."""
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        yield
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_shows_its_progress_to_a_person(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
+    elsewhere = await ask("maintenance", "run", "nightly", "--json")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # what rich takes for a terminal
+
+    seen = await ask("maintenance", "run", "nightly", "--json")
+
+    assert elsewhere.document["agents"] == 1
+    assert elsewhere.err.startswith("run nightly-")
+    assert elsewhere.err.endswith(" has started\n")
+    assert elsewhere.err.count("\n") == 1
+    assert seen.document["agents"] == 1
+    assert "nightly: agents" in seen.err
+    assert "1/1" in seen.err
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask: Ask) -> None:
+    added = (await ask("memory", "add", "The ferry leaves at nine.", *ADA, "--json")).document
+    before = (await ask("stats", *ADA, "--json")).document
+    await ask("maintenance", "run", "nightly", *ADA)
+    await ask("memory", "archive", added["id"], *ADA)
+
+    document = (await ask("stats", *ADA, "--json")).document
+    table = (await ask("stats", *ADA)).out
+
+    since = document["growth"]["since_last"]["nightly"]
+    assert (before["archived"], before["growth"]["since_last"]) == ({}, {})
+    assert document["archived"] == {"by_hand": 1}
+    assert (since["entries"], since["archived"], since["messages"]) == (-1, 1, 0)
+    assert document["growth"]["sizes"]["messages"] == 1
+    assert "archived as by_hand" in table
+    (grown,) = (line for line in table.splitlines() if "since the last nightly" in line)
+    assert "entries -1, archived +1" in grown
+    assert "messages" not in grown
