@@ -1,5 +1,6 @@
 """The activities of `Maintenance`: a batch of agents, the vector indexes of a tenant, the report."""
 
+import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -20,6 +21,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import EVERY_AGENT, Id
 
+log = logging.getLogger("mnestic.maintenance")
 BATCH = 200  # agents of one activity
 IndexVectors = Callable[[str], Awaitable[tuple[int, int]]]
 """Builds the vector indexes that the agents of a tenant lack; returns how many were built and dropped."""
@@ -98,7 +100,7 @@ class MaintenanceActivities:
                 progress.note_off(params)
             async with heartbeats(progress.dump):
                 for agent_id in batch:
-                    progress.add(agent_id, await self._maintain(params, agent_id, policy=policy))
+                    progress.add(agent_id, await self._attempt(params, agent_id, policy=policy))
             is_last = len(batch) < BATCH or params.agent_id is not None
             return progress.done.model_copy(update={"after": None}) if is_last else progress.done
 
@@ -142,6 +144,21 @@ class MaintenanceActivities:
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=BATCH
         )
+
+    async def _attempt(
+        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
+    ) -> StepResult:
+        """Maintains an agent; what keeps it from that is a problem of the result, and the other agents are maintained."""
+        try:
+            return await self._maintain(params, agent_id, policy=policy)
+        except UnavailableError:
+            raise  # the next attempt may succeed
+        except MnesticError as error:
+            log.exception("an agent is not maintained", extra={"agent_id": agent_id})
+            return StepResult(
+                counts={"agents_stopped": 1},
+                problems=(f"agent {agent_id}: {error}; nothing of it was changed",),
+            )
 
     async def _maintain(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy

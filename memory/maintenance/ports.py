@@ -51,7 +51,7 @@ class MaintenanceStore(Protocol):
         ...
 
     async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
-        """The ids of entries that have expired."""
+        """The ids of messages' entries that have expired; those of facts that have ended stay."""
         ...
 
     async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:

@@ -24,7 +24,7 @@ COUNTS = {
     "faded": "facts that are archived, since they have lost nearly all of it",
     "messages_removed": "raw messages removed that nothing referred to",
     "agents_left": "agents for which the model calls of the run did not suffice",
-    "agents_stopped": "agents left as they were, since too much of their memory would be removed",
+    "agents_stopped": "agents left as they were, since too much of their memory would be removed, or they cannot be read",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
     "tables": "tables of the backup",

@@ -22,9 +22,10 @@ WITH removed AS (
 )
 SELECT count(*) AS removed FROM removed
 """)
+# The entry of a fact that has ended stays with it: it answers what was so then.
 _EXPIRED_ENTRIES = NamedQuery.of("""
 SELECT id FROM mnestic.entry
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at <= %(now)s
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at <= %(now)s AND kind = 'message'
  ORDER BY expires_at, id LIMIT %(limit)s
 """)
 # Entries of facts and episodes follow these, and are not removed by themselves.

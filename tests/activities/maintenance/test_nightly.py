@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
@@ -13,6 +14,7 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 
 NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
@@ -60,6 +62,39 @@ async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
     assert [record.key for record in records] == ["new"]
     assert (done.counts["entries_expired"], done.counts["records_expired"]) == (1, 1)
     assert (await ada.records.set("door", "old", {"code": 1})).version == 2
+
+
+async def test_the_entry_of_a_fact_that_has_ended_stays(ada: MemoryClient, run: Run) -> None:
+    began = NOON - timedelta(days=9)
+    await ada.facts.add(
+        "Mara", "lives_in", "Ghent", valid_from=began, valid_to=NOON - timedelta(days=1)
+    )
+
+    done = await run()
+
+    entries, _ = await ada.entries.list(EntryQuery(kinds=("fact",), expired=True))
+    assert [entry.expires_at for entry in entries] == [NOON - timedelta(days=1)]
+    assert done.problems == ()
+    assert "entries_expired" not in done.counts
+
+
+async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_maintained(
+    ada: MemoryClient, run: Run, client: MnesticClient, settings: Settings, admin_url: str
+) -> None:
+    abe = client.memory("abe")
+    for memory in (abe, ada):
+        await memory.add("The code is 4711.", expires_at=NOON)
+    with psycopg.connect(admin_url) as connection:
+        of_abe = [settings.tenant_id, "abe"]
+        connection.execute(
+            "UPDATE mnestic.entry SET subjects = '7' WHERE tenant_id = %s AND agent_id = %s", of_abe
+        )
+
+    done = await run()
+
+    assert (done.agents, done.counts["agents_stopped"], done.counts["entries_expired"]) == (2, 1, 1)
+    assert [problem.partition(":")[0] for problem in done.problems] == ["agent abe"]
+    assert "restore the row" in done.problems[0]
 
 
 async def test_what_expires_is_no_removal_that_stops_a_run(ada: MemoryClient, run: Run) -> None:
