@@ -180,10 +180,11 @@ class Lanes:
 
     @asynccontextmanager
     async def open(
-        self, name: str, *, cached: int = CACHED, extracts: bool = True
+        self, name: str, *, cached: int = CACHED, extracts: bool = True, maintains: bool = False
     ) -> AsyncIterator[Lane]:
         """A lane with a worker process of its own, for as long as a block."""
         words = [] if extracts else ["--no-extraction"]
+        words += ["--maintenance"] if maintains else []
         async with (
             self.client(name) as client,
             self._worker(client.settings, f"--cached={cached}", *words) as pid,
@@ -229,6 +230,8 @@ class Lanes:
             env={
                 **environment_for_embedded(),
                 "MNESTIC_DATABASE_URL": self._database.get_secret_value(),
+                "MNESTIC_DATABASE_ADMIN_URL": str(self.state.database_admin_url),
+                "MNESTIC_BACKUP_DIRECTORY": str(settings.data_dir / "backups"),
                 "MNESTIC_DATA_DIR": str(settings.data_dir),
                 "MNESTIC_TASK_QUEUE": settings.task_queue,
                 "TEMPORAL_ADDRESS": str(settings.temporal_address),

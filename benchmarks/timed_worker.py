@@ -7,7 +7,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from temporalio.client import Client
 from temporalio.worker import Worker
@@ -15,17 +15,21 @@ from temporalio.worker import Worker
 from benchmarks.floor import BareJob, stamp
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.no_extractor import NoExtractor
-from mnestic.starter.memory_wiring import writing_embedder
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
+from mnestic.starter.memory_wiring import find_database, writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
+from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, freeze_heap, make_worker
 
 READY = b"ready\n"
 
 
 @asynccontextmanager
-async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIterator[None]:
-    """Runs the product's worker for as long as a block."""
+async def product(
+    settings: Settings, *, cached: int, extracts: bool, maintains: bool
+) -> AsyncIterator[None]:
+    """Runs the product's worker for as long as a block; one that maintains memory too does so in the same process."""
     endpoints = find_endpoints(settings)
     memory = open_memory(endpoints, embedder=writing_embedder(settings))
     activities = activities_of(
@@ -35,12 +39,27 @@ async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIt
         extractor=None if extracts else NoExtractor(),
     )
     client = await connect_temporal(endpoints)
-    async with make_worker(
-        client, settings, activities=[*activities, stamp], max_cached_workflows=cached
-    ):
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(memory.close)
+        worker = make_worker(
+            client, settings, activities=[*activities, stamp], max_cached_workflows=cached
+        )
+        await stack.enter_async_context(worker)
+        if maintains:
+            await stack.enter_async_context(_maintenance(client, settings, memory))
         freeze_heap()  # as a worker does
         yield
-    await memory.close()
+
+
+def _maintenance(client: Client, settings: Settings, memory: PostgresMemory) -> Worker:
+    """The worker of maintenance, without its Schedules."""
+    _, admin_url = find_database(settings)
+    activities = maintenance_activities(
+        memory,
+        admin_url=admin_url.get_secret_value(),
+        backup_directory=settings.backup_directory,
+    )
+    return make_maintenance_worker(client, settings, activities=activities)
 
 
 @asynccontextmanager
@@ -70,14 +89,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--floor", action="store_true")
     parser.add_argument("--no-extraction", action="store_true")
+    parser.add_argument("--maintenance", action="store_true")
     parser.add_argument("--cached", type=int, required=True)
     options = parser.parse_args()
     settings = load_settings()
     if options.floor:
         asyncio.run(run(floor(settings, cached=options.cached)))
     else:
-        extracts = not options.no_extraction
-        asyncio.run(run(product(settings, cached=options.cached, extracts=extracts)))
+        worker = product(
+            settings,
+            cached=options.cached,
+            extracts=not options.no_extraction,
+            maintains=options.maintenance,
+        )
+        asyncio.run(run(worker))
 
 
 if __name__ == "__main__":
