@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
@@ -45,10 +45,18 @@ from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
 from mnestic.memory.retrieval.search import Search, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
-_Best = tuple[list[Ranked], Mapping[int, Entry]]  # candidates, and their entries by number
 _NO_LETTERS = re.compile(r"\W+")
 _LEAST_VALID_SHARE = 0.25  # the smallest share of valid entries that is assumed
 _TIMES_OTHERS = 4  # times the limit: after so many candidates, turns by people other than the named ones are left out
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """The best candidates, with the entries and texts of these and others by number."""
+
+    ranked: Sequence[Ranked] = ()
+    entries: Mapping[int, Entry] = field(default_factory=dict)
+    texts: Mapping[int, CandidateText] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +140,11 @@ async def _retrieve(
             best = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
-        again, why = await rerank_top(query.text, *best, by=by, policy=parsed.policy)
+        again, why = await rerank_top(
+            query.text, best.ranked, best.entries, by=by, policy=parsed.policy
+        )
         sure = above_threshold(again, policy=parsed.policy, min_score=query.min_score)
-        best, skipped = (sure[: query.limit], best[1]), {**skipped, **why}
+        best, skipped = replace(best, ranked=sure[: query.limit]), {**skipped, **why}
     retrieval = _answer(parsed, best, skipped=skipped)
     if parsed.is_cacheable and not skipped:
         answer = retrieval.model_dump_json().encode()
@@ -143,15 +153,15 @@ async def _retrieve(
 
 
 def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
-    ranked, entries = best
     results = tuple(
         RetrievedEntry(
-            entry=entries[one.number],
+            entry=best.entries[one.number],
             score=round(one.score, 4),
             signals={name: round(part, 4) for name, part in one.signals.items()},
+            passage=best.texts[one.number].passage,
         )
-        for one in ranked
-        if one.number in entries  # else it was removed meanwhile
+        for one in best.ranked
+        if one.number in best.entries  # else it was removed meanwhile
     )
     period = parsed.ranking_query.period
     return Retrieval(
@@ -169,22 +179,22 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
 async def _search(
     store: SearchStore, parsed: ParsedQuery, *, vector: bytes | None, embedder: Embedder
 ) -> _Best:
-    """The best candidates, and their entries by number.
+    """The best candidates.
 
     Sources may return entries that the filters rule out, since a strict search takes longer. If too few are left, a
     strict search follows.
     """
     if not parsed.is_answerable:
-        return [], {}
+        return _Best()
     search = parsed.search(embedder.name, vector)
     while True:
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
         order = _ranked(parsed, found)
-        answers, entries = await _filter_superseded(store, parsed, search, order=order)
-        are_enough = len(answers) >= parsed.wanted or order.passed >= parsed.policy.pool
+        best = await _filter_superseded(store, parsed, search, order=order)
+        are_enough = len(best.ranked) >= parsed.wanted or order.passed >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:
-            return answers[: parsed.wanted], entries
+            return replace(best, ranked=best.ranked[: parsed.wanted])
         search = replace(search, is_strict=True)
 
 
@@ -221,7 +231,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
 async def _filter_superseded(
     store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
 ) -> _Best:
-    """The best candidates that answer, with their entries: reads batches until there are enough.
+    """The best candidates that answer: reads batches until there are enough.
 
     If a named person has spoken, only a few turns by other people are read.
     """
@@ -253,7 +263,7 @@ async def _filter_superseded(
         if len(answers) >= limit:
             break
         first, size = first + size, 2 * size
-    return answers, entries
+    return _Best(answers, entries, order.texts)
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:

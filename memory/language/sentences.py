@@ -26,6 +26,7 @@ _BOUNDARY = re.compile(
     r"|(?P<line>\n\s*)"
 )
 _LAST_WORD = re.compile(r"([^\W_](?:[^\W_]|[.'’-](?=[^\W_]))*)$")
+_SPACE = re.compile(r"\s+")
 _ELLIPSIS = "…"
 _JOINERS = "\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
 
@@ -64,6 +65,73 @@ def cut_text(text: str, max_chars: int, *, least_chars: int = 1) -> str:
             last = end
     cut = text[:last].rstrip()
     return cut if len(cut) >= least_chars else _cut_at_word(text, max_chars)
+
+
+def cut_around(text: str, part: str, max_chars: int) -> str:
+    """The sentences of a text around a part of it, `max_chars` characters at most; `…` marks where it is cut.
+
+    Where sentences leave less than half of the characters, it is cut between words.
+
+    Args:
+        text: The text.
+        part: Some of it; empty for its beginning.
+        max_chars: The limit, marks included; at least 20.
+    """
+    text, part = text.strip(), part.strip()
+    if len(text) <= max_chars:
+        return text
+    middle = max(0, text.find(part)) + len(part) // 2
+    room = max_chars - 2 * len(f"{_ELLIPSIS} ")
+    start, end = _sentences_around(text, middle, room)
+    if end - start < room // 2:
+        start, end = _words_around(text, middle, room)
+    before, after = (f"{_ELLIPSIS} " * (start > 0), f" {_ELLIPSIS}" * (end < len(text)))
+    return before + text[start:end].strip() + after
+
+
+def _sentences_around(text: str, middle: int, room: int) -> tuple[int, int]:
+    """Where the sentences nearest to a place begin and end that fit together; twice the place if one is too long."""
+    first = max(0, middle - room)
+    near = text[first : middle + room]
+    ends = [
+        first + match.end()
+        for match in _BOUNDARY.finditer(near)
+        if not match["mark"] or _ends_sentence(near, 0, match)
+    ]
+    before = [0] * (first == 0) + [end for end in ends if end <= middle]
+    after = [end for end in ends if end > middle]
+    after += [len(text)] * (first + len(near) == len(text))
+    if not before or not after or after[0] - before[-1] > room:
+        return middle, middle
+    start, end = before.pop(), after.pop(0)
+    while before or after:  # the nearer one of the next two first
+        if not after or (before and middle - before[-1] < after[0] - middle):
+            bound = before.pop()
+            if end - bound > room:
+                before.clear()
+            else:
+                start = bound
+        else:
+            bound = after.pop(0)
+            if bound - start > room:
+                after.clear()
+            else:
+                end = bound
+    return start, end
+
+
+def _words_around(text: str, middle: int, room: int) -> tuple[int, int]:
+    """Where the words around a place begin and end that fit together."""
+    start = max(0, min(middle - room // 2, len(text) - room))
+    end = min(len(text), start + room)
+    if start and (space := _SPACE.search(text, start, start + _LONGEST_WORD)):
+        start = space.end()
+    while end < len(text) and _joined(text, end):
+        end -= 1
+    if end < len(text) and not text[end].isspace():
+        spaces = [*_SPACE.finditer(text, end - _LONGEST_WORD, end)]
+        end = spaces[-1].start() if spaces else end
+    return start, end
 
 
 def _cut_at_word(text: str, max_chars: int) -> str:

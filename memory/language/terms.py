@@ -16,6 +16,7 @@ from mnestic.memory.language.function_words import UNSPACED, stop_words
 _SHORTEST_PLURAL = 4
 _BEGINNING = 1000  # characters
 _WORD = re.compile("[a-z0-9\x80-\U0010ffff]+")
+_ANY_WORD = re.compile(rf"{UNSPACED.pattern[:-1]}|(?:(?!{UNSPACED.pattern})\w)+")
 _SYMBOL = re.compile(
     r"[^\w\x00-\x7f]"
 )  # beyond ASCII; accents that stand by themselves are among them
@@ -48,6 +49,11 @@ def first_terms(text: str) -> tuple[str, ...]:
 def words_of(text: str) -> tuple[str, ...]:
     """All words of a text in their order, folded; what stands between apostrophes are words too."""
     return tuple(_words(normalised(text)))
+
+
+def word_starts(text: str) -> list[int]:
+    """Where the words of a text begin, about as full text search counts them: a script without spaces has one in each character."""
+    return [match.start() for match in _ANY_WORD.finditer(text)]
 
 
 def normalised(text: str) -> str:

@@ -13,7 +13,7 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
-from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
@@ -47,7 +47,7 @@ class ChannelMessage(DeferredModel):
 
 
 class RetrievedMemory(DeferredModel):
-    """A memory that is put before a message: the beginning of its content, and the time in words."""
+    """A memory that is put before a message: its content, of a long one the part that matches, and the time in words."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -70,7 +70,7 @@ class RetrievedMemory(DeferredModel):
             entry_id=entry.id,
             kind=entry.kind,
             entry_type=entry.entry_type,
-            content=cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
+            content=cut_around(entry.content, found.passage, LONGEST_MEMORY),
             speaker=entry.speaker,
             channel=entry.channel,
             session_id=entry.session_id,

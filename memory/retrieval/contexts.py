@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.prompt_facts import quote_change, quote_fact, quot
 from mnestic.memory.knowledge.world.categories import CategoryOverview, latest_overviews
 from mnestic.memory.knowledge.world.histories import FactHistory
 from mnestic.memory.knowledge.world.summaries import CategorySummary
-from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, pack
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
@@ -174,7 +174,7 @@ def search_tier(
     """
     words = {fact.id: {"words": _fact_words(fact)} for fact in facts}
     pieces = (
-        _piece(one.entry, now=now).model_copy(
+        _piece(one.entry, now=now, passage=one.passage).model_copy(
             update={"score": one.score, "min_score": min_score, **words.get(one.entry.id, {})}
         )
         for one in found
@@ -203,9 +203,10 @@ def _fact_words(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
-def _piece(entry: Entry, *, now: datetime) -> PromptItem:
+def _piece(entry: Entry, *, now: datetime, passage: str = "") -> PromptItem:
+    """An entry as an item of a prompt; of a long one the part around a passage, or its beginning."""
     line = quote_memory(
-        cut_text(entry.content, LONGEST_MEMORY, least_chars=LONGEST_MEMORY // 2),
+        cut_around(entry.content, passage, LONGEST_MEMORY),
         by=entry.speaker,
         channel=entry.channel,
         at=entry.at,

@@ -262,7 +262,8 @@ class RetrievalQuery(DeferredModel):
 class RetrievedEntry(DeferredModel):
     """An entry that answers a query; its `kind` says whether it is a message, or follows from a fact or an episode.
 
-    `score`, from 0 to 1, is the confidence that it does. `signals` are the parts of the sum behind the score; `rerank`
+    `score`, from 0 to 1, is the confidence that it does. `passage` is the part of a long text with most words of the
+    query; it is empty for a short text. `signals` are the parts of the sum behind the score; `rerank`
     among them is how a reranker changed the score.
     """
 
@@ -271,6 +272,7 @@ class RetrievedEntry(DeferredModel):
     entry: Entry
     score: float
     signals: dict[str, float]
+    passage: str = ""
 
     @property
     def measure(self) -> float:

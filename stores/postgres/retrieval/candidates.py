@@ -20,10 +20,11 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.data_texts import is_data
-from mnestic.memory.language.terms import first_terms
+from mnestic.memory.language.terms import first_terms, word_starts
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
 from mnestic.memory.retrieval.search import Search
 
+_MOST_CHARS, _MOST_WORDS = 100_000, 16_383  # of a text, as `find_candidates.sql` counts them
 _HALVES = 4  # of passages: two of the passage, one before and one after it
 _OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
 
@@ -54,6 +55,7 @@ class EntryRow:
     tokens: bytes | None
     half_passages: tuple[int, int] | None
     _folded: str | None = None
+    _passage: str | None = None
     _terms: tuple[str, ...] | None = None
 
     @property
@@ -75,13 +77,20 @@ class EntryRow:
     def passage(self) -> str:
         """The passage with half of one before and after it; empty if that is the whole text.
 
-        Passages count words, so the characters are estimated.
+        Postgres counts words a little differently, so the place is an estimate.
         """
+        if self._passage is None:
+            self._passage = self._find_passage()
+        return self._passage
+
+    def _find_passage(self) -> str:
         half, last = self.half_passages or (0, 0)
         if last < _HALVES:
             return ""
-        size = len(self.content) / (last + 1)
-        return self.content[max(0, round((half - 1) * size)) : round((half + 3) * size)]
+        content = self.content[:_MOST_CHARS]
+        starts = [0, *word_starts(content)[1:_MOST_WORDS], len(content)]
+        first, end = (round(one * (len(starts) - 1) / (last + 1)) for one in (half - 1, half + 3))
+        return content[starts[max(0, first)] : starts[min(end, len(starts) - 1)]]
 
     @property
     def folded(self) -> str:

@@ -83,15 +83,15 @@ by_words AS MATERIALIZED (
      WHERE NOT CAST(%(is_filtered)s AS boolean) OR number IN (SELECT number FROM allowed)
      GROUP BY number ORDER BY reach DESC, number DESC LIMIT CAST(%(pool)s AS integer)
 ),
--- The best passage of each of the 20 best entries of twice the average length, up to 30,000 lexemes: a passage is two halves of
--- 20 words, and is scored like an entry of average length. So words far apart do not count together. Postgres counts the
--- places of 16,383 words, about 100,000 characters.
+-- The best passage of each of the 20 best entries of twice the average length, or of more than a prompt quotes (some 80
+-- lexemes), up to 30,000 lexemes: a passage is two halves of 20 words, and is scored like an entry of average length. So words
+-- far apart do not count together. Postgres counts the places of 16,383 words, about 100,000 characters.
 by_passage AS MATERIALIZED (
     SELECT DISTINCT ON (number) number, score, ARRAY[half, halves] AS half_passages
       FROM (SELECT number, half, halves, sum(weight * frequency * 2.2::float8 / (frequency + 1.2::float8)) AS score
               FROM (SELECT l.number, p.half, w.halves, max(a.weight) AS weight, count(*) AS frequency
                       FROM (SELECT number, sum(least(length, 8000)) OVER (ORDER BY reach DESC, number DESC) AS lexemes
-                              FROM by_words WHERE length > greatest(20, 2 * CAST(%(average_length)s AS float8))
+                              FROM by_words WHERE length > least(80, greatest(20, 2 * CAST(%(average_length)s AS float8)))
                              ORDER BY reach DESC, number DESC LIMIT 20) AS l
                      CROSS JOIN LATERAL (
                         SELECT language, left(content, 100000) AS content FROM mnestic.entry

@@ -5,6 +5,8 @@ from itertools import cycle, islice
 
 import pytest
 
+from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
 
@@ -113,3 +115,50 @@ async def test_the_passage_of_a_text_without_spaces_is_found(ada: MemoryClient) 
 
     assert best.entry.content == text
     assert best.score >= 0.5
+
+
+async def quoted_before(memory: MemoryClient, message: str) -> str:
+    """The best memory that is put before a message."""
+    found = await memory.auto_retrieve(message, "chat", asked_at=NOON + timedelta(days=9))
+    return found.memories[0].content
+
+
+@pytest.mark.parametrize("others", ["short", "as long"])
+async def test_what_matches_is_quoted_with_the_sentences_around_it(
+    ada: MemoryClient, others: str
+) -> None:
+    await add_among_short_ones(ada, f"{filler(4000)} {KEY} {filler(4000)}")
+    if others == "as long":
+        for number, each in enumerate(SHORT):
+            text = f"{filler(4000)} {each} {filler(4000)}"
+            await ada.add(text, at=NOON + timedelta(days=1, hours=number))
+
+    quoted = await quoted_before(ada, "Where is the spare key?")
+    context = await ada.context_for_query("Where is the spare key?", max_tokens=2000)
+
+    assert 800 <= len(quoted) <= LONGEST_MEMORY
+    assert (quoted[:2], quoted[-2:]) == ("… ", " …")
+    assert KEY in quoted
+    assert set(split_sentences(quoted.strip("… "))) <= {KEY, *FILLER}
+    assert quoted in context.text
+
+
+async def test_what_matches_is_quoted_where_words_differ_in_length(ada: MemoryClient) -> None:
+    short, long = (
+        "I am at it. " * 250,
+        "Extraordinarily knowledgeable archaeologists investigated. " * 60,
+    )
+    await add_among_short_ones(ada, f"{short} {KEY} {long}")
+
+    assert KEY in await quoted_before(ada, "Where is the spare key?")
+
+
+async def test_where_a_long_text_begins_with_what_matches_its_beginning_is_quoted(
+    ada: MemoryClient,
+) -> None:
+    await add_among_short_ones(ada, f"{KEY} {filler(4000)}")
+
+    quoted = await quoted_before(ada, "Where is the spare key?")
+
+    assert quoted.startswith(KEY)
+    assert quoted.endswith(" …")

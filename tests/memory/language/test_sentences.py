@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.language.sentences import cut_text, split_sentences
+from mnestic.memory.language.sentences import cut_around, cut_text, split_sentences
 
 TEXTS = {
     "titles and initials": (
@@ -111,3 +111,45 @@ def test_sentences_hold_every_letter_in_order(text: str) -> None:
     letters = [char for sentence in split_sentences(text) for char in sentence if char.isalnum()]
 
     assert letters == [char for char in text if char.isalnum()]
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "expected"),
+    [
+        ("One is here. Two is.", "Two", "One is here. Two is."),
+        ("One is here. Two is here. Three is.", "Two", "… Two is here. …"),
+        ("One is here. Two is here. Three is here.", "", "One is here. …"),
+        ("One is here. Two is here. Three is here.", "gone", "One is here. …"),
+        ("One is here. Two is here. Three is here.", "Three", "… Three is here."),
+        ("One. Two is. Three is. Four is here now.", "Two is", "One. Two is. …"),
+        ("one two three four five six seven eight", "four", "… four five …"),
+        ("我" * 50, "我" * 50, f"… {'我' * 16} …"),
+    ],
+)
+def test_a_text_is_cut_around_a_part_at_sentences_else_words(
+    text: str, part: str, expected: str
+) -> None:
+    assert cut_around(text, part, 20) == expected
+
+
+@given(
+    text=st.text(alphabet=st.sampled_from("aB1 .!?…\n。\u0301👩"), max_size=200),
+    start=st.integers(0, 200),
+    max_chars=st.integers(20, 60),
+)
+def test_what_is_cut_around_a_part_is_of_the_text_and_within_the_limit(
+    text: str, start: int, max_chars: int
+) -> None:
+    part = text[start : start + 10]
+
+    cut = cut_around(text, part, max_chars)
+
+    assert len(cut) <= max_chars
+    assert cut.removeprefix("… ").removesuffix(" …") in text
+
+
+def test_only_the_surroundings_in_a_long_text_are_looked_at() -> None:
+    text, began = f"{'One. ' * 200_000}Here it is. {'Two. ' * 200_000}", time.process_time()
+
+    assert "Here it is." in cut_around(text, "Here", 500)
+    assert time.process_time() - began < 0.5
