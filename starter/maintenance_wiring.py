@@ -15,9 +15,10 @@ from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities
 from mnestic.activities.maintenance.summaries import SummaryActivities
+from mnestic.activities.maintenance.vacuum import VacuumActivities
 from mnestic.activities.models.calls import ModelCallLimits
-from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, policy_of
-from mnestic.memory.maintenance.ports import BackupStore
+from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, VacuumPolicy, policy_of
+from mnestic.memory.maintenance.ports import BackupStore, Vacuumed
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory, Summariser
@@ -26,6 +27,7 @@ from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import token_counter
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
@@ -50,18 +52,23 @@ def maintenance_activities(
         indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id)
         return len(indexed.built), indexed.dropped
 
+    async def vacuum(policy: VacuumPolicy, dry_run: bool) -> Vacuumed:
+        return await asyncio.to_thread(vacuum_database, admin_url, policy, dry_run=dry_run)
+
     def backups_of(tenant_id: str) -> BackupStore:
         return BackupClient(admin_url, backup_directory, tenant_id=tenant_id)
 
     maintenance = MaintenanceActivities(memory, index_vectors=index, count_tokens=token_counter())
     backups = BackupActivities(memory, open_backups=backups_of)
     model = RunModel(memory, summariser, limits=limits, prices=prices)
+    database = VacuumActivities(memory, vacuum=vacuum)
     summaries = SummaryActivities(memory, model, count_tokens=token_counter())
     return [
         maintenance.maintain,
         maintenance.index,
         maintenance.finish,
         summaries.summarise,
+        database.vacuum,
         backups.back_up,
     ]
 

@@ -138,6 +138,26 @@ class WeeklyPolicy(DeferredModel):
     )
 
 
+class VacuumPolicy(DeferredModel):
+    """Of the monthly VACUUM: which indexes are rebuilt, and how long one statement may take.
+
+    It is of the whole database, so the policy of the tenant holds whose maintenance comes first.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    rebuild_above_bloat: Share = Field(
+        0.5, description="An index of whose size a larger share is not needed is rebuilt"
+    )
+    rebuild_from_mib: int = Field(16, ge=0, le=1_000_000, description="Smaller indexes never are")
+    statement_minutes: int = Field(
+        60, ge=1, le=1440, description="What takes longer is given up until the next run"
+    )
+    wait_seconds: int = Field(
+        60, ge=1, le=3600, description="So does what waits longer for transactions of others"
+    )
+
+
 class MonthlyPolicy(DeferredModel):
     """Of each month: the vector indexes of large memories are built."""
 
@@ -146,6 +166,7 @@ class MonthlyPolicy(DeferredModel):
     times: ScheduleTimes = ScheduleTimes(
         hour=1, day_of_week=0, week_of_month=1, jitter=timedelta(minutes=30)
     )
+    vacuum: VacuumPolicy = VacuumPolicy()
 
 
 class RunBudget(DeferredModel):

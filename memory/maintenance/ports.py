@@ -39,6 +39,23 @@ class Decay(NamedTuple):
     fading: tuple[FadingFact, ...]
 
 
+class RebuiltIndex(NamedTuple):
+    """An index that was rebuilt, or would be, with its bytes before and after."""
+
+    name: str
+    before: int
+    after: int
+
+
+class Vacuumed(NamedTuple):
+    """The tables that were vacuumed, the indexes that were rebuilt, those that an interrupted rebuild had left, and problems."""
+
+    tables: tuple[str, ...] = ()
+    rebuilt: tuple[RebuiltIndex, ...] = ()
+    dropped: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
 class MaintenanceStore(Protocol):
     """Changes many rows of an agent at once."""
 

@@ -16,6 +16,7 @@ from mnestic.activities.maintenance.steps import (
     StepResult,
 )
 from mnestic.activities.maintenance.summaries import SummaryActivities
+from mnestic.activities.maintenance.vacuum import VacuumActivities
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
@@ -80,6 +81,8 @@ class Maintenance:
         indexes = params.kind in {"nightly", "monthly"}
         if indexes and params.agent_id is None and not params.dry_run:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
+        if params.kind == "monthly" and params.agent_id is None:
+            params, _ = _with_result(params, await _run(VacuumActivities.vacuum, params))
         return params
 
 
