@@ -167,16 +167,16 @@ def servers() -> RuntimeState:
 
 
 @pytest.fixture(scope="session")
-def new_database(servers: RuntimeState) -> Callable[[], AbstractContextManager[str]]:
-    """Makes a migrated database that is there for a block; gives its owner's address."""
+def new_database(servers: RuntimeState) -> Callable[..., AbstractContextManager[str]]:
+    """Makes a migrated database, or a copy of one, that is there for a block; gives its owner's address."""
     admin_url = servers.database_admin_url
     assert admin_url is not None
 
     @contextmanager
-    def make() -> Iterator[str]:
+    def make(*, of: str = _TEMPLATE) -> Iterator[str]:
         name = f"test_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(admin_url, autocommit=True) as connection:
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE {_TEMPLATE}')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{of}"')
         url = admin_url.replace("/mnestic?", f"/{name}?")
         migrate(url)  # a copy has no rights on the database itself
         yield url

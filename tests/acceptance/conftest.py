@@ -137,8 +137,10 @@ def start_worker(processes: Processes, root: Path) -> Callable[..., Running]:
 
     def start(settings: Settings, *point: str) -> Running:
         assert settings.database_url is not None
+        assert settings.database_admin_url is not None
         env = {
             "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+            "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
             "TEMPORAL_ADDRESS": str(settings.temporal_address),
             "MNESTIC_TASK_QUEUE": settings.task_queue,
             "MNESTIC_TENANT_ID": settings.tenant_id,

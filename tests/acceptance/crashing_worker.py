@@ -26,6 +26,8 @@ from temporalio.worker import (
 )
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
+from mnestic.starter.memory_wiring import find_database
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
 from mnestic.stores.postgres import connections
@@ -55,8 +57,11 @@ BEFORE_TASK_COMPLETION = {
     "after_restore_before_task_completion": "mnestic.restore",
     "after_call_before_task_completion": "mnestic.remember",
 }
+# Of the transaction that maintains an agent.
+MAINTENANCE = ("before_maintenance_entry", "before_maintenance_commit", "after_maintenance_commit")
 POINTS = {
     *BEFORE_COMMIT,
+    *MAINTENANCE,
     *AFTER_COMMIT,
     *BEFORE_TASK_COMPLETION,
     "before_continue_as_new",
@@ -80,13 +85,30 @@ async def run_together(
     connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
 ) -> list[list[Any]]:
     """As the store's own, but a transaction's last statements have run before it is committed."""
+    before_entry, before_commit, after_commit = MAINTENANCE
+    if is_maintained("INSERT INTO mnestic.operation", queries):
+        come_to(before_entry)
     if not queries or queries[-1][0] != "COMMIT":
         return await connections.run_together(connection, queries, opening=opening)
     rows = []
     if opening or queries[:-1]:
         rows = await connections.run_together(connection, queries[:-1], opening=opening)
+    is_last = is_maintained("UPDATE mnestic.operation", queries)
+    if is_last:
+        come_to(before_commit)
     on_commit()
-    return [*rows, *await connections.run_together(connection, queries[-1:])]
+    committed = await connections.run_together(connection, queries[-1:])
+    if is_last:
+        come_to(after_commit)
+    return [*rows, *committed]
+
+
+def is_maintained(statement: str, queries: Sequence[Query]) -> bool:
+    """Whether one of the queries is such a statement, on the ledger row of an agent that is maintained."""
+    is_maintenance = (
+        activity.in_activity() and activity.info().activity_type == "mnestic.maintain_agents"
+    )
+    return is_maintenance and any(statement in text for text, _ in queries)
 
 
 def on_commit() -> None:
@@ -153,7 +175,10 @@ async def main() -> None:
     unit.run_together = run_together
     client = await connect_temporal(endpoints)
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-    async with make_worker(client, settings, activities=activities, interceptors=[Killer()]):
+    worker = make_worker(client, settings, activities=activities, interceptors=[Killer()])
+    _, admin_url = find_database(settings)
+    maintained = maintenance_activities(memory, admin_url=admin_url.get_secret_value())
+    async with worker, make_maintenance_worker(client, settings, activities=maintained):
         await asyncio.Event().wait()
 
 

@@ -1,0 +1,218 @@
+"""`kill -9` of a worker in the middle of nightly, weekly and cleanup maintenance: the rows are those of a run left alone."""
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.conninfo import conninfo_to_dict
+from pydantic import SecretStr
+
+from benchmarks.messages import messages
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.maintenance.reports import MaintenanceReport, MaintenanceRequest
+from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+
+pytestmark = pytest.mark.acceptance
+
+AGENTS = ("ada", "bo", "cy", "di", "eve")
+MESSAGES = 60  # of each agent
+NOW = datetime(2030, 3, 3, 12, tzinfo=UTC)
+EARLIER = NOW - timedelta(days=60)  # when a first cleanup ran, of which the second deletes
+# What is done of an agent's transaction, and how often it was done before: some agents are maintained, others are not.
+POINTS = {
+    "before_maintenance_entry": 3,
+    "before_maintenance_commit": 3,
+    "after_maintenance_commit": len(AGENTS),
+}
+MUST_COUNT = {
+    "nightly": {"records_expired", "entries_expired", "merged", "promoted", "importance_changed"},
+    "weekly": {"decayed", "faded", "messages_removed"},
+    "cleanup": {"archived", "deleted"},
+}
+# What was done, in which order; when it was is a clock's.
+DONE = """
+SELECT 'operation', agent_id, key || result::text FROM mnestic.operation WHERE tenant_id = %(tenant)s
+UNION ALL
+SELECT 'event', agent_id, concat_ws(' ', number, kind, ids, subject, predicate) FROM mnestic.memory_event WHERE tenant_id = %(tenant)s
+UNION ALL
+SELECT 'revision', agent_id, concat_ws(' ', revision, knowledge_revision, events) FROM mnestic.agent_revision WHERE tenant_id = %(tenant)s
+UNION ALL
+SELECT 'audit', agent_id, concat_ws(' ', actor, action, target, operation_key) FROM mnestic.audit_log
+ WHERE tenant_id = %(tenant)s AND actor LIKE 'maintenance/%%' AND action NOT IN ('operation.replay', 'setting.read')
+"""
+
+
+class Place:
+    """A database with the memories of five agents, and runs of maintenance there."""
+
+    def __init__(
+        self, settings: Settings, start_worker: Callable[..., Any], knowledge: Callable[..., Any]
+    ) -> None:
+        self.settings, self._start_worker, self._knowledge = settings, start_worker, knowledge
+
+    async def run(
+        self, kind: MaintenanceKind, at: datetime, *kills: str
+    ) -> tuple[MaintenanceReport, list[int]]:
+        """Runs maintenance of a moment, by a worker that is killed at a point and by one that goes on; returns its report and exit codes."""
+        tenant = self.settings.tenant_id
+        async with await MnesticClient.connect(self.settings) as client:
+            run = await client.temporal.start_workflow(
+                MAINTENANCE,
+                MaintenanceRequest(tenant_id=tenant, kind=kind, scheduled_at=at),
+                id=f"{maintenance_workflow_id(tenant, kind)}-{at:%Y%m%d}",
+                task_queue=maintenance_queue(self.settings.task_queue),
+                result_type=MaintenanceReport,
+            )
+            codes = []
+            if kills:
+                killed = self._start_worker(self.settings, *kills)
+                codes.append(await asyncio.to_thread(killed.process.wait, 120))
+            worker = self._start_worker(self.settings, "never")
+            report: MaintenanceReport = await run.result()
+            await asyncio.to_thread(worker.stop)
+            return report, codes
+
+    def rows(self) -> dict[str, Counter[Any]]:
+        """All rows, by table, and what the ledger, the audit log and events say."""
+        url = admin_url(self.settings)
+        found: dict[str, Counter[Any]] = self._knowledge(url, self.settings.tenant_id)
+        del found["maintenance_run"]  # when the run was, by the clock
+        with psycopg.connect(url) as connection:
+            done = connection.execute(DONE, {"tenant": self.settings.tenant_id})
+            return {**found, "done": Counter(done.fetchall())}
+
+
+@pytest.fixture(scope="module")
+def grown(
+    new_settings: Callable[[Path], Settings],
+    new_database: Callable[..., AbstractContextManager[str]],
+    start_worker: Callable[..., Any],
+    knowledge: Callable[..., Any],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Settings]:
+    """A database in which there is something to do for each kind, with nobody connected."""
+    with new_database() as url:
+        settings = placed(new_settings(tmp_path_factory.mktemp("grown") / "data"), url)
+        asyncio.run(fill_all(settings, start_worker))
+        place = Place(settings, start_worker, knowledge)
+        report, _ = asyncio.run(place.run("cleanup", EARLIER))
+        assert report.counts["archived"] > len(AGENTS)
+        yield settings
+
+
+@pytest.fixture(scope="module")
+def copied(
+    grown: Settings,
+    new_database: Callable[..., AbstractContextManager[str]],
+    start_worker: Callable[..., Any],
+    knowledge: Callable[..., Any],
+) -> Callable[[str], AbstractContextManager[Place]]:
+    """Makes a copy of the database, with a task queue of its own."""
+
+    @contextmanager
+    def copy(queue: str) -> Iterator[Place]:
+        name = conninfo_to_dict(admin_url(grown))["dbname"]
+        with new_database(of=name) as url:
+            yield Place(placed(grown, url, queue=f"-{queue}"), start_worker, knowledge)
+
+    return copy
+
+
+@pytest.fixture(scope="module")
+def undisturbed(copied: Callable[[str], AbstractContextManager[Place]]) -> Callable[[str], Any]:
+    """The report and the rows of a kind of which no worker was killed; each is run once."""
+
+    @cache
+    def of_kind(kind: MaintenanceKind) -> tuple[MaintenanceReport, dict[str, Counter[Any]]]:
+        with copied(kind) as place:
+            report, _ = asyncio.run(place.run(kind, NOW))
+            return report, place.rows()
+
+    return of_kind
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("kind", MUST_COUNT)
+def test_a_worker_killed_in_the_middle_leaves_the_rows_of_a_run_that_was_left_alone(
+    copied: Callable[[str], AbstractContextManager[Place]],
+    undisturbed: Callable[[str], Any],
+    kind: MaintenanceKind,
+    point: str,
+) -> None:
+    report, rows = undisturbed(kind)
+
+    with copied(f"{kind}-{point}") as place:
+        found, codes = asyncio.run(place.run(kind, NOW, point, str(POINTS[point])))
+        left = place.rows()
+
+    assert set(report.counts) >= MUST_COUNT[kind]
+    assert codes == [-signal.SIGKILL]
+    assert (found.agents, found.counts) == (report.agents, report.counts)
+    assert found.problems == report.problems == ()
+    for table, wanted in rows.items():
+        assert (wanted - left[table], left[table] - wanted) == (Counter(), Counter()), table
+
+
+async def fill_all(settings: Settings, start_worker: Callable[..., Any]) -> None:
+    """Gives five agents memories, and switches the cleanup on."""
+    worker = start_worker(settings, "never")
+    async with await MnesticClient.connect(settings) as client:
+        await client.maintenance.set_policy("always_removable", value=10_000)
+        await client.maintenance.set_policy("cleanup.enabled", value=True)
+        for number, agent_id in enumerate(AGENTS):
+            await fill(client, agent_id, number)
+    await asyncio.to_thread(worker.stop)
+
+
+async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
+    """Gives an agent messages of a year, of which some say the same, what expires, what was used and what nothing refers to."""
+    memory = client.memory(agent_id)
+    await memory.ingest([*said(number)])
+    await (await start_ingest(client, agent_id=agent_id)).result()
+    for text in ("The ferry leaves at nine.", "the ferry leaves at nine!"):
+        await memory.add(text, at=NOW - timedelta(days=9))
+    until = NOW - timedelta(days=1)
+    await memory.add("The code is 4711.", at=NOW - timedelta(days=9), expires_at=until)
+    await memory.records.set("door", "code", "4711", ttl=timedelta(seconds=1))
+    facts, _ = await memory.facts.list(limit=10)
+    for fact in facts[:3]:
+        await memory.retrieve(f"{fact.subject} {fact.predicate} {fact.object}")  # which is a use
+    entries, _ = await memory.entries.list(EntryQuery(), limit=500)
+    unused = [entry for entry in entries if not await memory.entries.list_facts(entry)]
+    await memory.entries.remove(unused[0].id)  # its message refers to nothing
+
+
+def said(number: int) -> Iterator[Resource]:
+    """Messages of a year that ends a week before the runs."""
+    began = NOW - timedelta(days=365)
+    for place, message in enumerate(messages(MESSAGES, seed=number, telling=0.5)):
+        yield message.model_copy(update={"at": began + place * timedelta(days=358) / MESSAGES})
+
+
+def placed(settings: Settings, url: str, *, queue: str = "") -> Settings:
+    """The settings of the same tenant in another database."""
+    return settings.model_copy(
+        update={
+            "task_queue": settings.task_queue + queue,
+            "database_url": SecretStr(url.replace("postgres@", "mnestic_app@")),
+            "database_admin_url": SecretStr(url),
+        }
+    )
+
+
+def admin_url(settings: Settings) -> str:
+    assert settings.database_admin_url is not None
+    return settings.database_admin_url.get_secret_value()
