@@ -6,7 +6,7 @@ needed where both say what is so. Words are data, in `new_values.yaml`; clauses 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache, cached_property
 from itertools import pairwise
@@ -25,6 +25,7 @@ from mnestic.memory.language.word_lists import read_word_lists
 _FILE = Path(__file__).with_name("new_values.yaml")
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
+_ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
 _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
@@ -112,15 +113,60 @@ class _Comparison:
 
     @property
     def takes_the_place(self) -> bool:
-        """Whether nothing of the earlier text is so any more: it says one thing, and the later one says that it has changed."""
-        old = self._old.statements
-        if self.missing or not self.changing or self._new.statements.begins_later:
+        """Whether nothing of the earlier text is so any more: the later one says that it has changed, or is so no more."""
+        if self.missing or not self.changing:
             return False
-        clauses = [*old.clauses, *(self._clauses[place] for place in self.about)]
-        if len(old.clauses) > 1 or any(clause.has_many for clause in clauses):
+        topical, others = self._old_clauses
+        about = [self._clauses[place] for place in self.about]
+        if any(clause.has_many for clause in (*topical, *about)):
             return False
-        kinds = self._gone & _VALUES
-        return self._denies or bool(kinds and kinds <= self._added)
+        if any(map(self._is_of_more, others)):
+            return False
+        return self._denies or self._has_another_of_each_kind(topical)
+
+    @property
+    def _old_clauses(self) -> tuple[list[Clause], list[Clause]]:
+        """The clauses of the earlier text about what the query asks for, and the others that say what is so."""
+        topical: list[Clause] = []
+        others: list[Clause] = []
+        for clause in self._old.statements.clauses:
+            if not self.shared.isdisjoint(clause.terms):
+                topical.append(clause)
+            elif not clause.denies:
+                others.append(clause)
+        return topical, others
+
+    def _is_of_more(self, clause: Clause) -> bool:
+        """Whether a clause of the earlier text says more than an aside, which the later text does not repeat."""
+        kinds = [word.kind for word in self._gone_from([clause])]
+        return "name" in kinds or kinds.count("word") > _ASIDES
+
+    def _gone_from(self, clauses: Iterable[Clause]) -> list[Word]:
+        """The words of clauses of the earlier text that the clauses of the later one about the same do not have."""
+        still = {term for place in self.about for term in self._clauses[place].terms}
+        gone = self._old.value - (frozenset() if self._names_value or self._replaces else still)
+        return [word for term, word in _words_of(clauses) if term in gone]
+
+    def _has_another_of_each_kind(self, old: Sequence[Clause]) -> bool:
+        """Whether it has another value for each that is gone: times of the same kinds, and names after the same prepositions.
+
+        *My boss is in Rome now* has no other name for *My boss is Petra*.
+        """
+        gone = self._gone_from(old)
+        values = {word.kind for word in gone} & _VALUES
+        if not values or not values <= self._added:
+            return False
+        if "time" in values and {one.times for one in old}.isdisjoint(
+            one.times for one in self._adding
+        ):
+            return False
+        if "name" not in values or any(one.has_taker for one in self._adding):
+            return True
+        before, after = (
+            {word.preposition for word in words if word.kind == "name"}
+            for words in (gone, self._added_words)
+        )
+        return "to" in before | after or not before.isdisjoint(after)
 
     @property
     def _is_about_the_same(self) -> bool:
@@ -170,6 +216,8 @@ class _Comparison:
     @property
     def _denies(self) -> bool:
         """Whether it says that what the earlier text says is so no more."""
+        if any(one.denies for one in self._old_clauses[0]):
+            return False
         about = [self._clauses[place] for place in self.changing if place in self.about]
         return any(NO_MORE.search(one.text) and self._old.value & one.terms.keys() for one in about)
 
@@ -206,7 +254,7 @@ class _Comparison:
         """Whether a sentence about it adds, asks or supposes something."""
         sentences = {self._clauses[place].sentence for place in (*self.about, *self.changing)}
         unchanged = change_words().unchanged
-        texts = (one.text for one in self._clauses if one.sentence in sentences)
+        texts: Iterable[str] = map(self._new.statements.sentences.__getitem__, sentences)
         if self._speaks_of_new:  # *a new one* is one more only of something else
             texts = (_A_NEW.sub("the new", text) for text in texts)
         return any(map(unchanged.search, texts))
@@ -289,14 +337,22 @@ class _Comparison:
     def _known(self) -> frozenset[str]:
         return self._old.stems | self._old.query_stems
 
-    @property
-    def _added(self) -> AbstractSet[Kind]:
-        """The kinds of words that the clauses about it add, and those that follow a change."""
+    @cached_property
+    def _adding(self) -> tuple[Clause, ...]:
+        """The clauses about it, and those that follow a change."""
         last = len(self._clauses) - 1
         following = {place + 1 for place in self.changing if place < last}
         places = sorted({*self.about, *self.changing, *following})
-        words = _words_of(self._clauses[place] for place in places)
-        return {word.kind for term, word in words if term not in self._known}
+        return tuple(self._clauses[place] for place in places)
+
+    @property
+    def _added_words(self) -> Iterator[Word]:
+        return (word for term, word in _words_of(self._adding) if term not in self._known)
+
+    @property
+    def _added(self) -> AbstractSet[Kind]:
+        """The kinds of words that it adds."""
+        return {word.kind for word in self._added_words}
 
     @property
     def _gone(self) -> AbstractSet[Kind]:
@@ -330,7 +386,11 @@ def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> Abst
 
 def _is_compound(clause: Clause, last: Word) -> bool:
     """Whether a noun follows another: *the birthday cake*, but not *the gym closes*, *room Elm* or *I drink tea*."""
-    if last.kind != "word" or last.text.endswith(("s", "ed", "ly")):
+    if (
+        last.kind != "word"
+        or last.text.endswith(("s", "ed", "ly"))
+        or _patterns().events.fullmatch(last.text)
+    ):
         return False
     return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None
 

@@ -4,7 +4,7 @@ They stand apart from revisions, which compare them, because they look at one te
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import chain, repeat
 from typing import Literal, NamedTuple
@@ -13,14 +13,12 @@ from mnestic.memory.language.change_words import (
     CLAUSES,
     JOINT,
     NEGATED,
-    NO_MORE,
     OWN,
     PREPOSITION,
     SUFFIX,
     TAKER,
     TOKEN,
     change_words,
-    is_revision,
 )
 from mnestic.memory.language.numbers import number_words
 from mnestic.memory.language.sentences import split_sentences
@@ -66,10 +64,6 @@ class Clause(NamedTuple):
     denies: bool
     text: str
 
-    def left(self, terms: frozenset[str] | Mapping[str, Word]) -> list[Kind]:
-        """The kinds of its words that are not among some terms."""
-        return [word.kind for term, word in self.terms.items() if term not in terms]
-
 
 class Statements:
     """A text by its clauses; each part is worked out when it is first needed."""
@@ -78,54 +72,16 @@ class Statements:
         self._text = text[:_BEGINNING]
 
     @cached_property
-    def begins_later(self) -> bool:
-        """Whether it says from when on it is so, as in *from June on*."""
-        return change_words().begins.search(self._text) is not None
-
-    @property
-    def may_replace(self) -> bool:
-        """Whether it says that something has changed, or is so no more."""
-        return bool(self.changes or self.denials)
-
-    @cached_property
-    def changes(self) -> tuple[Clause, ...]:
-        """The clauses that say that something has changed."""
-        return tuple(
-            clause
-            for place, part in self._revising
-            if not NEGATED.search(part) and is_revision(part)
-            if (clause := _clause(part, place)).terms
-        )
-
-    @cached_property
-    def denials(self) -> tuple[Clause, ...]:
-        """The clauses that say that something is so no more."""
-        return tuple(
-            clause
-            for place, part in self._revising
-            if NO_MORE.search(part) and (clause := _clause(part, place)).denies
-        )
-
-    @cached_property
-    def _sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> tuple[str, ...]:
+        """All sentences."""
         return split_sentences(self._text)
-
-    @cached_property
-    def _revising(self) -> Sequence[tuple[int, str]]:
-        """The parts of sentences that may say either, each with its sentence's number."""
-        return [
-            (place, part)
-            for place, sentence in enumerate(self._sentences)
-            if is_revision(sentence) and not change_words().unchanged.search(sentence)
-            for part in _parts(sentence)
-        ]
 
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """All clauses."""
         parts = (
             (place, part, is_first)
-            for place, one in enumerate(self._sentences)
+            for place, one in enumerate(self.sentences)
             for is_first, part in zip(chain([True], repeat(False)), _parts(one), strict=False)
         )
         return tuple(
@@ -135,14 +91,14 @@ class Statements:
         )
 
     @cached_property
-    def terms(self) -> frozenset[str]:
-        """All terms, as stems."""
-        return frozenset(map(_stem, terms_of(self._text)))
-
-    @cached_property
     def is_first_person(self) -> bool:
         """Whether it speaks of whoever says it."""
         return OWN.search(self._text) is not None
+
+
+def begins_later(text: str) -> bool:
+    """Whether a text says from when on something is so, as in *from June on*."""
+    return change_words().begins.search(text[:_BEGINNING]) is not None
 
 
 def _parts(sentence: str) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import CLAUSES, SUFFIX
+from mnestic.memory.language.change_words import CLAUSES, SUFFIX, change_words, is_revision
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of, words_of
@@ -240,9 +240,11 @@ def _restates(old: UpdateText, new: UpdateText) -> bool:
     is_own = first.is_first_person or second.is_first_person
     if is_own and (first.is_first_person != second.is_first_person or old.speaker != new.speaker):
         return False
+    if change_words().unchanged.search(new.text) is not None:  # *on Fridays, too*
+        return False
     if len(first.clauses) != 1 or len(second.clauses) != 1:
         return False
-    kinds: set[Kind] = {"number", "time", "name"} if second.changes else {"number", "time"}
+    kinds: set[Kind] = {"number", "time", "name"} if is_revision(new.text) else {"number", "time"}
     return _differ_in_value(first.clauses[0], second.clauses[0], kinds=kinds)
 
 
@@ -256,9 +258,11 @@ def _differ_in_value(old: Clause, new: Clause, *, kinds: AbstractSet[Kind]) -> b
         return False  # both may be one value in two forms, as *11:30* and *half past eleven*
     last = [max(word.row for word in clause.terms.values()) for clause in (old, new)]
     differing = {word.kind for words in (gone, added) for word in words.values()}
+    before, after = ({word.preposition for word in words.values()} for words in (gone, added))
     return (
         len(differing) == 1
         and differing <= kinds
+        and (differing != {"name"} or before == after)  # *is Petra*, *is in Rome*
         and all(
             {word.row for word in words.values()} == {row}
             for words, row in zip((gone, added), last, strict=True)

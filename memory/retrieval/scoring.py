@@ -288,13 +288,7 @@ class SignalScores:
 
     def supersession(self, total: Values) -> tuple[Values, Values]:
         """How far entries are lifted that supersede others, and which entries are replaced; see `apply_supersession`."""
-        lifted, replaced = apply_supersession(
-            self._candidates,
-            self.query,
-            words=self._words,
-            fact_match=self._fact_match,
-            total=total,
-        )
+        lifted, replaced = apply_supersession(self._candidates, self.query, total=total)
         return self.policy.supersession * self._share * lifted, replaced
 
     def succession_boost(self, total: Values, successions: Collection[Succession]) -> Values:

@@ -1,0 +1,39 @@
+"""Which texts say that something is different from before."""
+
+import pytest
+
+from mnestic.memory.language.change_words import is_revision
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The limit goes up to 250 requests.",
+        "The rent has gone up again.",
+        "Aiko approves them from now on.",
+        "Use my new email, please.",
+        "I gave up coffee.",
+        "The code was changed to 4410.",
+        "Das Passwort heißt jetzt Mondfinsternis7.",
+        "Ya no vivo en Lima.",
+        "Nous avons déménagé à Brest.",
+    ],
+)
+def test_words_of_change_are_found_in_some_languages(text: str) -> None:
+    assert is_revision(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The limit is 100 requests.",
+        "I know the newspaper.",
+        "",
+        "Der Schlüssel hängt hier.",
+        "Our office in New York is closed.",
+        "Was often meant.",
+        "There is one slice left.",
+    ],
+)
+def test_what_only_tells_how_it_is_revises_nothing(text: str) -> None:
+    assert not is_revision(text)
