@@ -27,13 +27,9 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         IngestStateStore,
     )
     from mnestic.memory.knowledge.world.categories import CategoryStore
+    from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
     from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
-    from mnestic.memory.models.messages import (
-        ChatMessage,
-        ChatReply,
-        Embeddings,
-        Summary,
-    )
+    from mnestic.memory.models.messages import ChatMessage, ChatReply, Embeddings, Summary
     from mnestic.memory.operations import LedgerEntry, Operation
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
@@ -98,6 +94,8 @@ class Transaction(Protocol):
     def tool_results(self) -> ToolResultStore: ...  # noqa: D102
     @property
     def categories(self) -> CategoryStore: ...  # noqa: D102
+    @property
+    def summaries(self) -> PeriodSummaryStore: ...  # noqa: D102
     @property
     def maintenance(self) -> MaintenanceStore: ...  # noqa: D102
     @property

@@ -11,7 +11,9 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 from temporalio.worker import Worker
 
+from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
 from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities
 from mnestic.activities.maintenance.summaries import SummaryActivities
@@ -63,12 +65,16 @@ def maintenance_activities(
     model = RunModel(memory, summariser, limits=limits, prices=prices)
     database = VacuumActivities(memory, vacuum=vacuum)
     summaries = SummaryActivities(memory, model, count_tokens=token_counter())
+    periods = PeriodSummaryActivities(
+        memory, model, quoting=LocalSummariser(), count_tokens=token_counter()
+    )
     return [
         maintenance.maintain,
         maintenance.index,
         maintenance.finish,
         summaries.summarise,
         database.vacuum,
+        periods.summarise,
         backups.back_up,
     ]
 

@@ -22,7 +22,7 @@ _OF_JOBS = frozenset({"memory_snapshot", "job_wait", "job_read", "tool_result", 
 
 COPIES = (
     *("working_memory", "memory_snapshot", "job_wait", "job_read", "tool_result", "operation"),
-    *("episode", "long_term_record", "plan", "memory_retrievals", "category"),
+    *("episode", "long_term_record", "plan", "memory_retrievals", "category", "summary"),
 )
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 

@@ -15,8 +15,10 @@ from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.knowledge.entries import EntryQuery, EntryType
 from mnestic.memory.knowledge.facts import Fact, FactStatus, Interval
 from mnestic.memory.knowledge.world.categories import CategoryOverview
+from mnestic.memory.knowledge.world.period_summaries import SummarySearch
 from mnestic.memory.knowledge.world.summaries import summaries_of
 from mnestic.memory.knowledge.world.world_model import world_of
+from mnestic.memory.packing import Tier
 from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.contexts import (
@@ -34,7 +36,9 @@ from mnestic.memory.retrieval.contexts import (
     history_tier,
     message_tier,
     overview_tier,
+    period_tier,
     search_tier,
+    summary_search,
     summary_tier,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
@@ -79,7 +83,8 @@ class ContextBuilder:
     ) -> Context:
         """What is known about a question: of whom it names, summaries and facts, and what search finds.
 
-        For a question about the present that names nobody, the summaries are those of the categories that changed last.
+        For a question about the present that names nobody, the summaries are those of the categories that changed last. A
+        large memory begins with its summaries by time.
 
         Args:
             caller: Whose memory it is.
@@ -118,6 +123,9 @@ class ContextBuilder:
                 wanted.append(overview_tier(await self.list_categories(caller)))
             if "facts" in tiers:
                 wanted.append(fact_tier(facts, topics=topics))
+        search = summary_search(query, found.period) if "summaries" in tiers else None
+        if search is not None:
+            wanted = [*await _summaries_by_time(caller, search), *wanted]
         if "search" in tiers:
             wanted.append(search_tier(found.results, min_score=least, now=now, facts=facts))
         return context_of(
@@ -172,6 +180,13 @@ class ContextBuilder:
             max_tokens=max_tokens,
             count_tokens=self._count_tokens,
         )
+
+
+async def _summaries_by_time(caller: Caller, search: SummarySearch) -> tuple[Tier, ...]:
+    """The first tier of a large memory: its summaries by time. Others have none."""
+    async with caller() as transaction:
+        found = await transaction.summaries.find(search)
+    return (period_tier(found, search),) if found else ()
 
 
 def _query_predicates(

@@ -214,6 +214,7 @@ _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "fact": ("subject", "predicate", "object"),
         "predicate": ("name",),
         "category": ("summary",),
+        "summary": ("text",),
     }
 )
 """Rows that say one thing: they go as a whole."""

@@ -76,6 +76,12 @@ class NightlyPolicy(DeferredModel):
     promotion: Share = Field(
         0.02, description="What a night in which a fact was used adds to its confidence, at most"
     )
+    summarise_above_messages: int = Field(
+        100_000,
+        ge=0,
+        le=1_000_000_000,
+        description="Of an agent with more messages, sessions, weeks, months and its life are summarised",
+    )
 
 
 class CleanupPolicy(DeferredModel):

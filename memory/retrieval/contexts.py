@@ -3,6 +3,7 @@
 The functions are pure and stand apart from the search: one rule says which parts come first and how each is written.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Literal
@@ -15,20 +16,28 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.prompt_facts import quote_change, quote_fact, quote_memory
 from mnestic.memory.knowledge.world.categories import CategoryOverview, latest_overviews
 from mnestic.memory.knowledge.world.histories import FactHistory
+from mnestic.memory.knowledge.world.period_summaries import (
+    PeriodSummary,
+    SummarySearch,
+    chosen_summaries,
+    level_for,
+)
 from mnestic.memory.knowledge.world.summaries import CategorySummary
 from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, pack
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
 from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY
-from mnestic.memory.retrieval.queries import RetrievedEntry
+from mnestic.memory.retrieval.queries import RetrievalQuery, RetrievedEntry
 
 TierName = Literal["summaries", "facts", "search"]
 TIERS: tuple[TierName, ...] = ("summaries", "facts", "search")
 MOST_FACTS = 50
 # With summaries a block is filled up to the first share of its budget, with facts up to the second.
 _MOST_OVERVIEWS = 3
-_SHARES = {"summaries": 0.3, "facts": 0.6}
+_SHARES = {"periods": 0.2, "summaries": 0.3, "facts": 0.6}
+_MOST_NAMES = 100  # words of a question that may name a session
+_NAME = re.compile(r"[^\s,;!?\"'()]+")
 
 
 class ContextPart(DeferredModel):
@@ -112,6 +121,44 @@ def context_of(
         dropped=packed.dropped,
         skipped=skipped or {},
     )
+
+
+def summary_search(
+    query: RetrievalQuery, period: tuple[datetime, datetime] | None
+) -> SummarySearch | None:
+    """Which summaries of a large memory belong into the context of a question; None if it asks for what they do not tell.
+
+    Args:
+        query: One with other filters than a session gets the summaries of that session, or none.
+        period: The time that it speaks of.
+    """
+    if query.is_filtered:
+        others = query.model_copy(update={"session_id": None})
+        if query.session_id is None or others.is_filtered:
+            return None
+        return SummarySearch(sessions=(query.session_id,), alone=True)
+    names = [name.rstrip(".:") for name in _NAME.findall(query.text)[:_MOST_NAMES]]
+    if period is None:
+        return SummarySearch(sessions=names)
+    since, until = period
+    return SummarySearch(sessions=names, level=level_for(since, until), since=since, until=until)
+
+
+def period_tier(summaries: Iterable[PeriodSummary], search: SummarySearch) -> Tier:
+    """Summaries of a large memory: of a session, and of a time, that the question names, and of the whole life.
+
+    Until the life is summarised again, the latest months stand for it.
+    """
+    pieces = (
+        PromptItem(
+            kind="summary",
+            name=one.name,
+            line=quoted({"of": one.name, "summary": one.text}),
+            words=one.text,
+        )
+        for one in chosen_summaries(summaries, search)
+    )
+    return Tier(name="summaries", pieces=tuple(pieces), share=_SHARES["periods"])
 
 
 def summary_tier(summaries: Iterable[CategorySummary]) -> Tier:

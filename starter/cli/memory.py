@@ -74,6 +74,10 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.categories:categories",
             "List the categories of facts with their summaries.",
         ),
+        "summaries": (
+            f"{_KNOWLEDGE}.categories:summaries",
+            "List summaries of a large memory by session, week, month and life, the highest level and the latest first.",
+        ),
         "forget": (
             "mnestic.starter.cli.forgetting.forget:forget",
             "Forget a topic permanently: texts that have its words or are about it, and the facts from them.",

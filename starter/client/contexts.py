@@ -10,10 +10,12 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import check_name
 from mnestic.memory.knowledge.world.categories import CategoryOverview
+from mnestic.memory.knowledge.world.period_summaries import LEVELS, PeriodSummary, SummaryLevel
 from mnestic.memory.retrieval.contexts import Context
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.client_scope import ClientPart, ClientScope
+from mnestic.starter.client.keyword_arguments import check_known
 from mnestic.starter.client.search import retrieval_query, search
 
 
@@ -61,6 +63,22 @@ class ContextClient(ClientPart):
         Nights store the summaries. After a fact has changed, its category's summary is made of the facts until then.
         """
         return await context_builder(self._scope).list_categories(self._scope.caller)
+
+    async def list_summaries(
+        self, level: SummaryLevel | None = None, *, limit: int = 50, cursor: str | None = None
+    ) -> tuple[tuple[PeriodSummary, ...], str | None]:
+        """The summaries of the agent's life, months, weeks and sessions, in this order, and the cursor of the next page.
+
+        Nights write them for agents with many messages; others have none. Of a level the latest comes first. What states
+        something that was changed or forgotten since is not there, until the next night.
+
+        Raises:
+            InvalidInputError: there is no such level, or the cursor is malformed.
+        """
+        if level is not None:
+            check_known((level,), LEVELS, what="level")
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.summaries.list_summaries(level, limit=limit, cursor=cursor)
 
     async def list_messages(
         self,

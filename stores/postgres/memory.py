@@ -9,29 +9,20 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import from_json
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from mnestic.memory import store_ports
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.knowledge.world.categories import CategoryStore
+from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
 from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
 from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
 from mnestic.memory.scope import EVERY_AGENT
-from mnestic.memory.store_ports import (
-    EpisodeStore,
-    PlanStore,
-    RecordStore,
-    ResourceStore,
-    SnapshotStore,
-    ToolResultStore,
-    UsageStore,
-    WaitStore,
-    WorkingMemoryStore,
-)
 from mnestic.stores.postgres.connections import drop_closed, run_together
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.failures import failures
@@ -91,12 +82,12 @@ class PostgresTransaction:
         return TableStores(self.unit, self._embedder, self._secrets)
 
     @property
-    def working(self) -> WorkingMemoryStore:
+    def working(self) -> store_ports.WorkingMemoryStore:
         """See the port."""
         return self._stores.working
 
     @property
-    def records(self) -> RecordStore:
+    def records(self) -> store_ports.RecordStore:
         """See the port."""
         return self._stores.records
 
@@ -126,32 +117,32 @@ class PostgresTransaction:
         return self._stores.events
 
     @property
-    def episodes(self) -> EpisodeStore:
+    def episodes(self) -> store_ports.EpisodeStore:
         """See the port."""
         return self._stores.episodes
 
     @property
-    def snapshots(self) -> SnapshotStore:
+    def snapshots(self) -> store_ports.SnapshotStore:
         """See the port."""
         return self._stores.snapshots
 
     @property
-    def waits(self) -> WaitStore:
+    def waits(self) -> store_ports.WaitStore:
         """See the port."""
         return self._stores.waits
 
     @property
-    def resources(self) -> ResourceStore:
+    def resources(self) -> store_ports.ResourceStore:
         """See the port."""
         return self._stores.resources
 
     @property
-    def plans(self) -> PlanStore:
+    def plans(self) -> store_ports.PlanStore:
         """See the port."""
         return self._stores.plans
 
     @property
-    def usage(self) -> UsageStore:
+    def usage(self) -> store_ports.UsageStore:
         """See the port."""
         return self._stores.usage
 
@@ -181,7 +172,7 @@ class PostgresTransaction:
         return self._stores.exports
 
     @property
-    def tool_results(self) -> ToolResultStore:
+    def tool_results(self) -> store_ports.ToolResultStore:
         """See the port."""
         return self._stores.tool_results
 
@@ -189,6 +180,11 @@ class PostgresTransaction:
     def categories(self) -> CategoryStore:
         """See the port."""
         return self._stores.categories
+
+    @property
+    def summaries(self) -> PeriodSummaryStore:
+        """See the port."""
+        return self._stores.summaries
 
     @property
     def maintenance(self) -> MaintenanceStore:

@@ -53,6 +53,7 @@ _TABLES = {
     "predicate": "SELECT INSERT UPDATE",
     "resource": "SELECT INSERT",
     "setting": "SELECT INSERT UPDATE DELETE",
+    "summary": "SELECT INSERT DELETE",
     "tool_result": "SELECT INSERT DELETE",
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }

@@ -24,6 +24,7 @@ from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
 from mnestic.stores.postgres.knowledge.events import PostgresEventStore
 from mnestic.stores.postgres.knowledge.facts import PostgresFactStore
 from mnestic.stores.postgres.knowledge.ingest_states import PostgresIngestStateStore
+from mnestic.stores.postgres.knowledge.period_summaries import PostgresPeriodSummaryStore
 from mnestic.stores.postgres.knowledge.resources import PostgresResourceStore
 from mnestic.stores.postgres.ledger import PostgresLedger
 from mnestic.stores.postgres.maintenance.agents import PostgresMaintenanceStore
@@ -63,5 +64,6 @@ class TableStores:
         self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)
         self.categories = PostgresCategoryStore(unit)
+        self.summaries = PostgresPeriodSummaryStore(unit)
         self.maintenance = PostgresMaintenanceStore(unit)
         self.maintenance_reports = PostgresMaintenanceReportStore(unit)

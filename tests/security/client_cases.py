@@ -181,6 +181,9 @@ MEMORY_CASES: Mapping[str, Case] = {
     ),
     "contexts.list_patterns": lambda m, k: m.contexts.list_patterns(),  # noqa: ARG005
     "contexts.list_categories": lambda m, k: m.contexts.list_categories(),  # noqa: ARG005
+    "contexts.list_summaries": lambda m, k: m.contexts.list_summaries(
+        cursor=k.cursors["summaries"]
+    ),
     "retrieve": lambda m, k: m.retrieve(QUESTION),  # noqa: ARG005
     "retrieve of a kind": lambda m, k: m.retrieve(QUESTION, kinds=["fact", "episode"]),  # noqa: ARG005
     "retrieve in a session": lambda m, k: m.retrieve(QUESTION, session_id=k.entry.session_id),

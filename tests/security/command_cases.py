@@ -120,6 +120,7 @@ COMMAND_CASES: Mapping[str, Case] = {
     "memory world": lambda *_: ("Mara", *OF_AGENT),
     "memory stats": lambda *_: OF_AGENT,
     "memory categories": lambda *_: OF_AGENT,
+    "memory summaries": lambda k, _: (*OF_AGENT, *_cursor(k, "summaries")),
     "memory facts list": lambda k, _: (*OF_AGENT, "--subject", "Mara", *_cursor(k, "facts")),
     "memory facts list --all": lambda *_: OF_AGENT,
     "memory facts add": lambda *_: ("Mara", "lives_in", "Umea", *OF_AGENT),

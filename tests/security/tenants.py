@@ -210,6 +210,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         finished = await _finished_job(client)
         waiting = await _waiting_job(client, session_id="s2")
         await memory.auto_retrieve(QUESTION, "chat")
+        await client.maintenance.set_policy("nightly.summarise_above_messages", 0)
         await (await client.maintenance.start("nightly")).result()
         shown = await memory.preview_forget("project falcon")
         forgetting = await memory.forgetting.start("project falcon", confirm=shown.token)
@@ -339,6 +340,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     _, of_entries = await memory.entries.list(EntryQuery(), limit=1)
     _, retrievals = await memory.retrieval_log.list(limit=1)
     (archived,), of_archived = await memory.entries.list_archived(limit=1)
+    _, summaries = await memory.contexts.list_summaries(limit=1)
     ((report,), _) = await client.maintenance.list_reports()
     reports = encode_cursor(report.started_at.isoformat(), report.id)
     facts, of_facts = await memory.facts.list(limit=1)
@@ -375,6 +377,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
             "retrievals": retrievals,
             "facts": of_facts,
             "archived": of_archived,
+            "summaries": summaries,
             "reports": reports,
         },
     )

@@ -105,6 +105,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "learning": {"topic": "tea"},
         "list_patterns": {"topic": "tea"},
         "list_categories": {},
+        "list_summaries": {"cursor": None},
     },
     RecordClient: {
         "delete": {"namespace": "n", "key": "k"},
@@ -117,12 +118,8 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "list": {},
         "retry": {"messages": ()},
     },
-    EpisodeClient: {
-        "list": {},
-    },
-    RetrievalLogClient: {
-        "list": {},
-    },
+    EpisodeClient: {"list": {}},
+    RetrievalLogClient: {"list": {}},
     EventClient: {
         "list": {},
     },

@@ -81,6 +81,7 @@ ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
     "mnestic.renew_statistics": {"forgetting_id": "f"},
     "mnestic.maintain_agents": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.summarise_categories": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
+    "mnestic.summarise_periods": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.index_vectors": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.vacuum": {"kind": "monthly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.back_up": {"kind": "backup", "scheduled_at": "2026-03-01T00:00:00Z"},

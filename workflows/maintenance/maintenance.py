@@ -9,6 +9,7 @@ from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
 from mnestic.activities.maintenance.backups import BackupActivities
+from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
 from mnestic.activities.maintenance.steps import (
     MaintenanceActivities,
     MaintenanceFinished,
@@ -33,6 +34,7 @@ _LOST = timedelta(
 )  # without a heartbeat its worker was killed, and another takes the step
 _SHORT = timedelta(minutes=1)
 _MOST_PROBLEMS = 200  # of a report; each may be one agent's, and counts say how many there were
+_PERIOD_SUMMARIES = "period summaries"  # runs that began before build none
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
 
@@ -78,6 +80,9 @@ class Maintenance:
                 workflow.continue_as_new(params)
         if params.kind == "nightly" and not params.dry_run:
             params, _ = _with_result(params, await _run(SummaryActivities.summarise, params))
+        if params.kind == "nightly" and workflow.patched(_PERIOD_SUMMARIES):
+            result = await _run(PeriodSummaryActivities.summarise, params)
+            params, _ = _with_result(params, result)
         indexes = params.kind in {"nightly", "monthly"}
         if indexes and params.agent_id is None and not params.dry_run:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))

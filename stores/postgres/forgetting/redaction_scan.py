@@ -45,13 +45,14 @@ from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, PREDICATE
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.predicate_tables import CategoryRow
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
+from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
 from mnestic.stores.postgres.retrieval.retrieval_log import RETRIEVAL_LOG
 from mnestic.stores.postgres.tables import AuditRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-CATEGORY = table(CategoryRow)
+CATEGORY, SUMMARY = table(CategoryRow), table(SummaryRow)
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 
@@ -145,6 +146,9 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "claim": _ScannedTable(of=CLAIM, key=("id",), texts=("subject", "predicate", "object")),
         "fact": _ScannedTable(of=FACT, key=("id",), texts=("subject", "predicate", "object")),
         "category": _ScannedTable(of=CATEGORY, key=("name",), texts=("summary",), locked=True),
+        "summary": _ScannedTable(
+            of=SUMMARY, key=("level", "starts_at", "session_id"), texts=("text",)
+        ),
         "memory_event": _ScannedTable(
             of=EVENT, key=("number",), texts=("subject", "predicate"), locked=True
         ),

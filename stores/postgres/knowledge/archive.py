@@ -20,14 +20,18 @@ from mnestic.stores.postgres.knowledge.entry_index import ENTRY, EntryIndex
 from mnestic.stores.postgres.knowledge.tables import ArchivedEntryRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import table
+from mnestic.stores.postgres.tables import INSTANT, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 ARCHIVED = table(ArchivedEntryRow)
 _ADD, _RESTORE = read_query("archive_entries"), read_query("restore_entries")
 _REWRITE = update_rows(ARCHIVED, "entry", "models", "vectors", key=["id"])
 _BATCH = 1000  # entries of one statement
-_PLACE = (ENTRY.c.id, ENTRY.c.kind, ENTRY.c.number, ENTRY.c.session_id, ENTRY.c.source_id)
+_AT = ARCHIVED.c.entry["at"].astext.cast(INSTANT).label("at")
+_PLACE = (
+    *(ENTRY.c.id, ENTRY.c.kind, ENTRY.c.number),
+    *(ENTRY.c.session_id, ENTRY.c.source_id, ENTRY.c.at),
+)
 
 
 class PostgresArchiveStore:
@@ -53,6 +57,8 @@ class PostgresArchiveStore:
         await self._unit.rows_of(_ADD.bind(values))
         await self._index.remove(numbers)
         self._derived.touch_messages(rows)
+        if mark.reason == "by_hand":
+            self._derived.clear_summaries_of(rows)
         self._moved("archive", [row.id for row in rows])
         return len(rows)
 
@@ -138,13 +144,17 @@ class PostgresArchiveStore:
         vectors: dict[str, Any] = {"models": [], "vectors": []}
         written = packed(self._unit.owner, [row | vectors for row in rows], what="archived entries")
         await self._unit.run(_REWRITE, written)
+        self._derived.clear_summaries_about(ids)
         self._unit.wrote("archive.change", f"{len(rows)} entries")
 
     async def remove(self, entry_ids: Collection[str]) -> int:
         """See the port."""
         removed = 0
         for batch in _batches(sorted(entry_ids)):
-            removed += await self._unit.run(delete(ARCHIVED).where(self._among(batch)))
+            gone = delete(ARCHIVED).where(self._among(batch)).returning(ARCHIVED.c.session_id, _AT)
+            rows = await self._unit.rows(gone)
+            self._derived.clear_summaries_of(rows)
+            removed += len(rows)
         if removed:
             self._unit.wrote("archive.remove", f"{removed} entries")
         return removed

@@ -5,6 +5,7 @@ and messages it touched. What follows is worked out once, at the end of the tran
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from pydantic import AwareDatetime, TypeAdapter
@@ -15,11 +16,11 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
-from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _AT = TypeAdapter(AwareDatetime)
-_FIND = read_query("find_derived_entries")
+_FIND, _CLEAR_PERIODS = read_query("find_derived_entries"), read_query("clear_summaries")
 # Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
 # meanwhile: neither the messages that state a fact nor its entry.
 ADD_CORPUS = NamedQuery.of("""
@@ -38,7 +39,7 @@ SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s 
 
 
 class DerivedEntries:
-    """The derived entries of one transaction, and the summaries of categories that no longer hold."""
+    """The derived entries of one transaction, and the summaries that no longer hold: of categories, and by time."""
 
     def __init__(self, unit: UnitOfWork, index: EntryIndex) -> None:
         self._unit, self._index = unit, index
@@ -46,6 +47,9 @@ class DerivedEntries:
         self._categories: set[str] = set()
         self._episodes: set[str] = set()
         self._places: set[tuple[str, str]] = set()
+        self._gone: set[tuple[str, datetime]] = set()
+        self._unfounded: set[str] = set()
+        self._corrected: set[str] = set()
 
     def touch_facts(self, fact_ids: Iterable[str], *, categories: Iterable[str]) -> None:
         """Facts of some categories were written or are gone."""
@@ -65,9 +69,28 @@ class DerivedEntries:
         )
         self._follow()
 
+    def clear_summaries_of(self, rows: Iterable[Any]) -> None:
+        """Messages are gone, or not what they were; a row has the `session_id` and the time `at`."""
+        self._gone.update((row.session_id or "", row.at) for row in rows)
+        self._follow()
+
+    def clear_summaries_with(self, claim_ids: Iterable[str]) -> None:
+        """Claims hold no longer, so that no summary may be made of the messages that state them."""
+        self._unfounded.update(claim_ids)
+        self._follow()
+
+    def clear_summaries_about(self, entry_ids: Iterable[str]) -> None:
+        """Entries may have been corrected by another."""
+        self._corrected.update(entry_ids)
+        self._follow()
+
     def _follow(self) -> None:
-        if self._facts or self._episodes or self._places:
+        if self._facts or self._episodes or self._places or self._is_clearing:
             self._unit.before_commit(self.synchronise)
+
+    @property
+    def _is_clearing(self) -> bool:
+        return bool(self._gone or self._unfounded or self._corrected)
 
     async def synchronise(self) -> None:
         """Gives what was touched the derived entries that it should have, and takes away the others."""
@@ -80,12 +103,15 @@ class DerivedEntries:
             "sessions": [session_id for session_id, _ in places],
             "sources": [source_id for _, source_id in places],
         }
+        clearing = [self._cleared_periods()] if self._is_clearing else []
         self._facts, self._episodes, self._places = set(), set(), set()
         self._categories = set()
+        self._gone, self._unfounded, self._corrected = set(), set(), set()
         *_, rows = await self._unit.rows_of(
             ADD_CORPUS.bind(asked),
             LOCK_CORPUS.bind(asked),
             _CLEAR_SUMMARIES.bind(asked),
+            *clearing,
             _FIND.bind(asked),
         )
         wanted = [(row, _entry(row)) for row in rows]
@@ -98,6 +124,18 @@ class DerivedEntries:
             await self._index.add(new)
         if changed:
             self._unit.changed()
+
+    def _cleared_periods(self) -> Query:
+        gone = sorted(self._gone)
+        return _CLEAR_PERIODS.bind(
+            {
+                **self._unit.owner,
+                "sessions": [session_id for session_id, _ in gone],
+                "moments": [at for _, at in gone],
+                "claims": sorted(self._unfounded),
+                "entries": sorted(self._corrected),
+            }
+        )
 
 
 def _entry(row: Any) -> Entry | None:

@@ -1,6 +1,6 @@
 """Entries in Postgres, and the indexes that follow each of their changes in the same transaction."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -65,6 +65,7 @@ class PostgresEntryStore:
         new = await self._index.add(entries)
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
         self._derived.touch_messages(by_id[row.id] for row in new if row.is_claimed)
+        self._derived.clear_summaries_about(_corrected(by_id[row.id] for row in new))
         added = [
             by_id[row.id].model_copy(
                 update={
@@ -174,6 +175,10 @@ class PostgresEntryStore:
             check_is_message(before[entry.id])
             self._unit.wrote("entry.change", entry.id)
         await self._index.change(entries, before)
+        self._derived.clear_summaries_about(_corrected(entries))
+        self._derived.clear_summaries_of(
+            before[one.id] for one in entries if _is_otherwise(one, before[one.id])
+        )
         self._unit.changed()
         self._unit.publish(entry_event("memory.changed", sorted(before)))
 
@@ -186,6 +191,7 @@ class PostgresEntryStore:
             check_is_message(row)
         await self._index.remove([row.number for row in rows])
         self._derived.touch_messages(rows)
+        self._derived.clear_summaries_of(rows)
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
         self._unit.changed()
@@ -261,6 +267,18 @@ class PostgresEntryStore:
         return select(TERM.c.entry_number).where(
             owned, TERM.c.kind == RELATED, TERM.c.term == entry_id
         )
+
+
+def _corrected(entries: Iterable[Entry]) -> list[str]:
+    """The ids of entries that corrections may name as what they correct."""
+    corrections = [entry for entry in entries if entry.entry_type == "correction"]
+    return [name for one in corrections for name in (one.parent, *one.related[:1]) if name]
+
+
+def _is_otherwise(entry: Entry, row: Row[Any]) -> bool:
+    """Whether a summary that was made of an entry may say what it does not say any more."""
+    own = (entry.content, entry.speaker, entry.status, entry.expires_at, entry.session_id, entry.at)
+    return own != (row.content, row.speaker, row.status, row.expires_at, row.session_id, row.at)
 
 
 _INSTEAD = {

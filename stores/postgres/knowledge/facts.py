@@ -301,6 +301,9 @@ class PostgresFactStore:
         self._derived.touch_facts(
             (fact.id for fact in touched), categories=(fact.category for fact in touched)
         )
+        self._derived.clear_summaries_with(
+            claim_id for change in changes for claim_id in _unfounded(change)
+        )
         self._unit.publish(*fact_events(changes, nameless=nameless))
         for change in changes:
             done = change.fact.status if change.after else "withdrawn"
@@ -351,6 +354,20 @@ def _check(claims: Sequence[Claim]) -> None:
 def _row(fact: Fact) -> dict[str, Any]:
     keys = {"subject_key": name_key(fact.subject), "object_key": name_key(fact.object)}
     return {**fact.model_dump(), **keys}
+
+
+def _unfounded(change: FactChange) -> Collection[str]:
+    """The claims that state what is so no longer, or has an end now, and were not known as such."""
+    before, after = change.before, change.after
+    if after is not None and _is_endless(after):
+        return () if before is None else set(before.claims) - set(after.claims)
+    known = () if before is None or _is_endless(before) else before.claims
+    return {claim for fact in (before, after) if fact for claim in fact.claims} - set(known)
+
+
+def _is_endless(fact: Fact) -> bool:
+    holds = fact.status == "active" or (fact.status == "archived" and fact.end == "faded")
+    return holds and fact.valid_to is None
 
 
 def _mention(row: Row[Any]) -> Mention:

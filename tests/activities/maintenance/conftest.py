@@ -9,11 +9,15 @@ import pytest
 from psycopg import sql
 from temporalio.testing import ActivityEnvironment
 
+from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
+from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.ports import Memory
 from mnestic.starter.settings import Settings
+from tests.activities.maintenance.period_samples import NIGHT, Build, Names
 
 NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 _TABLES = (
@@ -95,3 +99,35 @@ def set_policy(memory: Memory, settings: Settings) -> Callable[..., Any]:
             )
 
     return put
+
+
+@pytest.fixture
+def build(memory: Memory, settings: Settings, set_policy: Callable[..., Any]) -> Build:
+    """Builds the summaries of all agents with more messages than some, at a time."""
+    activities = PeriodSummaryActivities(
+        memory, RunModel(memory, None), quoting=LocalSummariser(), count_tokens=count_tokens
+    )
+
+    async def run(at: datetime = NIGHT, *, above: int = 0, **fields: Any) -> StepResult:
+        await set_policy(summarise_above_messages=above)
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
+        )
+        result: StepResult = await ActivityEnvironment().run(activities.summarise, params)
+        return result
+
+    return run
+
+
+@pytest.fixture
+def summaries(memory: Memory, settings: Settings) -> Names:
+    """The texts of all summaries of ada, by name."""
+
+    async def read() -> dict[str, str]:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
+        ) as transaction:
+            found, _ = await transaction.summaries.list_summaries()
+        return {one.name: one.text for one in found}
+
+    return read

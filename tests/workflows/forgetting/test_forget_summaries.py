@@ -1,11 +1,13 @@
-"""Forgetting takes what a night has stored of a topic: summaries of categories, and entries that were merged."""
+"""Forgetting takes what a night has stored of a topic: summaries of categories and by time, and entries that were merged."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
 from mnestic.memory.maintenance.policies import NightlyPolicy
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -39,3 +41,30 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
     assert scan("falcon") == {}
     (preferences,) = await ada.contexts.list_categories()
     assert preferences.summary == "Mara likes tea."
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_forgotten_word_is_in_no_summary_by_time_and_in_no_export(
+    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+) -> None:
+    ada = client.memory("ada")
+    await learn(client, said("1", "I like Falcon cider."), said("2", "The boiler hums at night."))
+    builder = PeriodSummaryBuilder(
+        lambda *, write: memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="ada", actor="night", write=write
+        ),
+        at=datetime.now(UTC),
+        quoting=LocalSummariser(),
+        count_tokens=count_tokens,
+    )
+    assert await builder.build(above=0) == {"summaries_built": 4}
+    assert "summary" in scan("falcon")
+
+    await forget(ada, "Falcon")
+
+    assert scan("falcon") == {}
+    exported = [line.model_dump_json() async for line in ada.export()]
+    assert "falcon" not in "".join(exported).lower()
+    await builder.build(above=0)
+    (life, *_), _ = await ada.contexts.list_summaries()
+    assert life.text == "Mara: The boiler hums at night."
