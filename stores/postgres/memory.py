@@ -1,43 +1,31 @@
 """An agent's memory in Postgres: the transactions that all stores work in."""
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
-from mnestic.memory import store_ports
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary
-from mnestic.memory.forgetting.export_ports import ExportStore
-from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
-from mnestic.memory.knowledge import ports as knowledge
-from mnestic.memory.knowledge.world.categories import CategoryStore
-from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
-from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
-from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
-from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, CacheScope, RetrievalCaches
-from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
+from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, RetrievalCaches
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.connections import drop_closed, run_together
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.failures import failures
-from mnestic.stores.postgres.knowledge.accesses import AccessCounts, PostgresAccessStore
+from mnestic.stores.postgres.knowledge.accesses import AccessCounts
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import send_reals
-from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.schema import check_version, driver_url, schema_version_of
+from mnestic.stores.postgres.transaction import PostgresTransaction
 from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
     from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
-    from mnestic.stores.postgres.table_stores import TableStores
 
 _JOBS_NAMED = NamedQuery.of("""
 SELECT DISTINCT job_id FROM mnestic.operation
@@ -54,191 +42,6 @@ SELECT agent_id FROM mnestic.agent_revision
 """)
 _AGENTS = read_query("list_agents")
 _WAITING = read_query("list_waiting_agents")
-
-
-class PostgresTransaction:
-    """Implements `mnestic.memory.ports.Transaction`."""
-
-    def __init__(
-        self,
-        unit: UnitOfWork,
-        caches: RetrievalCaches,
-        *,
-        embedder: Embedder | None = None,
-        secrets: "KeepOutSecrets | None" = None,
-    ) -> None:
-        self.unit = unit
-        self._embedder, self._secrets = embedder, secrets
-        self.search = PostgresSearchStore(unit)
-        self.accesses = PostgresAccessStore(unit)
-        self.caches = caches
-
-    @cached_property
-    def _stores(self) -> "TableStores":
-        from mnestic.stores.postgres.table_stores import (  # noqa: PLC0415 - who only searches needs no table
-            TableStores,
-        )
-
-        return TableStores(self.unit, self._embedder, self._secrets)
-
-    @property
-    def working(self) -> store_ports.WorkingMemoryStore:
-        """See the port."""
-        return self._stores.working
-
-    @property
-    def records(self) -> store_ports.RecordStore:
-        """See the port."""
-        return self._stores.records
-
-    @property
-    def facts(self) -> knowledge.FactStore:
-        """See the port."""
-        return self._stores.facts
-
-    @property
-    def entries(self) -> knowledge.EntryStore:
-        """See the port."""
-        return self._stores.entries
-
-    @property
-    def archive(self) -> knowledge.ArchiveStore:
-        """See the port."""
-        return self._stores.archive
-
-    @property
-    def ingest_states(self) -> knowledge.IngestStateStore:
-        """See the port."""
-        return self._stores.ingest_states
-
-    @property
-    def events(self) -> knowledge.EventStore:
-        """See the port."""
-        return self._stores.events
-
-    @property
-    def episodes(self) -> store_ports.EpisodeStore:
-        """See the port."""
-        return self._stores.episodes
-
-    @property
-    def snapshots(self) -> store_ports.SnapshotStore:
-        """See the port."""
-        return self._stores.snapshots
-
-    @property
-    def waits(self) -> store_ports.WaitStore:
-        """See the port."""
-        return self._stores.waits
-
-    @property
-    def resources(self) -> store_ports.ResourceStore:
-        """See the port."""
-        return self._stores.resources
-
-    @property
-    def plans(self) -> store_ports.PlanStore:
-        """See the port."""
-        return self._stores.plans
-
-    @property
-    def usage(self) -> store_ports.UsageStore:
-        """See the port."""
-        return self._stores.usage
-
-    @property
-    def settings(self) -> SettingStore:
-        """See the port."""
-        return self._stores.settings
-
-    @property
-    def retrieval_log(self) -> RetrievalLogStore:
-        """See the port."""
-        return self._stores.retrieval_log
-
-    @property
-    def forgetting(self) -> ForgettingStore:
-        """See the port."""
-        return self._stores.forgetting
-
-    @property
-    def keep_outs(self) -> KeepOutStore:
-        """See the port."""
-        return self._stores.keep_outs
-
-    @property
-    def exports(self) -> ExportStore:
-        """See the port."""
-        return self._stores.exports
-
-    @property
-    def tool_results(self) -> store_ports.ToolResultStore:
-        """See the port."""
-        return self._stores.tool_results
-
-    @property
-    def categories(self) -> CategoryStore:
-        """See the port."""
-        return self._stores.categories
-
-    @property
-    def summaries(self) -> PeriodSummaryStore:
-        """See the port."""
-        return self._stores.summaries
-
-    @property
-    def maintenance(self) -> MaintenanceStore:
-        """See the port."""
-        return self._stores.maintenance
-
-    @property
-    def maintenance_reports(self) -> MaintenanceReportStore:
-        """See the port."""
-        return self._stores.maintenance_reports
-
-    def cache_scope(self, database: str) -> CacheScope:
-        """See the port."""
-        return CacheScope(database, self.unit.tenant_id, self.unit.agent_id)
-
-    async def now(self) -> datetime:
-        """See the port."""
-        return await self.unit.now()
-
-    async def clock(self) -> datetime:
-        """See the port."""
-        return await self.unit.clock()
-
-    async def revision(self) -> int:
-        """See the port."""
-        return await self.unit.revision()
-
-    async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
-        """See the port."""
-        return await self._stores.ledger.replay(operation, request_hash)
-
-    async def find_result(
-        self, operation: Operation, request_hash: str
-    ) -> Mapping[str, Any] | None:
-        """See the port."""
-        return await self._stores.ledger.find_result(operation, request_hash)
-
-    async def list_operations(
-        self, job_id: str, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[LedgerEntry, ...], str | None]:
-        """See the port."""
-        return await self._stores.ledger.list_operations(job_id, limit=limit, cursor=cursor)
-
-    def note(self, action: str, target: str, *, reason: str | None = None) -> None:
-        """See the port."""
-        self.unit.wrote(action, target, reason=reason)
-
-    def discard(self) -> None:
-        """See the port."""
-        self.unit.discard()
-
-    async def complete(self, operation: Operation, result: Mapping[str, Any]) -> None:
-        """See the port."""
-        await self._stores.ledger.complete(operation, result)
 
 
 class PostgresMemory:
