@@ -24,7 +24,6 @@ from temporalio.worker import (
 )
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
 from mnestic.activities.jobs.conversations import ConversationActivities
@@ -39,10 +38,11 @@ from mnestic.activities.knowledge.inboxes import InboxActivities
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.knowledge.job_knowledge import KnowledgeActivities
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.ports import ChatModel, Embedder, Extractor, Memory, Summariser
+from mnestic.memory.ports import ChatModel, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, fail, leave
 from mnestic.starter.extraction_wiring import (
     extraction_limits,
@@ -60,8 +60,9 @@ from mnestic.starter.maintenance_wiring import (
 )
 from mnestic.starter.memory_wiring import (
     auto_retriever,
-    embedder_of,
+    embedders_of,
     find_database,
+    local_embedders,
     local_models,
     open_database,
     open_openai,
@@ -93,16 +94,16 @@ def activities_of(
     model: ChatModel,
     summariser: Summariser,
     extractor: Extractor | None = None,
-    embedder: Embedder | None = None,
+    embedders: Embedders | None = None,
     limits: ModelCallLimits | None = None,
     auto: AutoRetriever | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
     """All activities of this package, given what they need; the local provider's price is 0."""
     known = prices_of(prices or ModelPrices({}))
-    embedder = embedder or TokenVectorEmbedder()
+    embedders = embedders or local_embedders()
     auto = auto or AutoRetriever(
-        models=local_models(embedder, limits=limits, prices=known), count_tokens=count_tokens
+        models=local_models(embedders, limits=limits, prices=known), count_tokens=count_tokens
     )
     retriever = ScopeRetriever()
     memories = MemoryActivities(memory, retriever, summariser, auto=auto, prices=known)
@@ -113,7 +114,7 @@ def activities_of(
     learning = IngestActivities(
         memory,
         extractor=extractor or local_extractor(),
-        embedder=embedder,
+        embedders=embedders,
         limits=limits,
         prices=known,
     )
@@ -150,7 +151,7 @@ class Models(TypedDict):
     model: ChatModel
     summariser: Summariser
     extractor: Extractor
-    embedder: Embedder
+    embedders: Embedders
     limits: ModelCallLimits
     auto: AutoRetriever
     prices: ModelPrices
@@ -165,14 +166,14 @@ async def open_models(settings: Settings) -> AsyncIterator[Models]:
     """
     async with open_openai(settings) as client, open_reranker(settings) as reranker:
         model, summariser = _chat_models(settings, client)
-        extractor, embedder = extractor_of(settings, client), embedder_of(settings, client)
-        limits = extraction_limits(settings, extractor.model, embedder.model)
-        async with open_query_models(settings, embedder, reranker) as models:
+        extractor, embedders = extractor_of(settings, client), embedders_of(settings, client)
+        limits = extraction_limits(settings, extractor.model, embedders.chosen.model)
+        async with open_query_models(settings, embedders, reranker) as models:
             yield Models(
                 model=model,
                 summariser=summariser,
                 extractor=extractor,
-                embedder=embedder,
+                embedders=embedders,
                 limits=limits,
                 auto=auto_retriever(settings, models),
                 prices=settings.model_prices,
@@ -301,6 +302,7 @@ async def run_worker(settings: Settings) -> None:
                 admin_url=admin_url.get_secret_value(),
                 backup_directory=settings.backup_directory,
                 summariser=models["summariser"],
+                embedders=models["embedders"],
                 limits=models["limits"],
                 prices=models["prices"],
             ),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     )
     from mnestic.memory.knowledge.world.categories import CategoryStore
     from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
+    from mnestic.memory.maintenance.embeddings import EmbeddingStore
     from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
     from mnestic.memory.models.messages import ChatMessage, ChatReply, Embeddings, Summary
     from mnestic.memory.operations import LedgerEntry, Operation
@@ -85,7 +86,6 @@ class Transaction(Protocol):
     def retrieval_log(self) -> RetrievalLogStore: ...  # noqa: D102
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
-
     @property
     def keep_outs(self) -> KeepOutStore: ...  # noqa: D102
     @property
@@ -100,6 +100,8 @@ class Transaction(Protocol):
     def maintenance(self) -> MaintenanceStore: ...  # noqa: D102
     @property
     def maintenance_reports(self) -> MaintenanceReportStore: ...  # noqa: D102
+    @property
+    def embeddings(self) -> EmbeddingStore: ...  # noqa: D102
     @property
     def caches(self) -> RetrievalCaches: ...  # noqa: D102
 

@@ -12,13 +12,16 @@ from temporalio.service import RPCError
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
+from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities
 from mnestic.activities.maintenance.summaries import SummaryActivities
 from mnestic.activities.maintenance.vacuum import VacuumActivities
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, VacuumPolicy, policy_of
 from mnestic.memory.maintenance.ports import BackupStore, Vacuumed
 from mnestic.memory.models.usage import ModelPrices
@@ -27,7 +30,7 @@ from mnestic.memory.ports import Memory, Summariser
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
-from mnestic.starter.memory_wiring import token_counter
+from mnestic.starter.memory_wiring import local_embedders, token_counter
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -42,12 +45,14 @@ def maintenance_activities(
     admin_url: str,
     backup_directory: Path | None = None,
     summariser: Summariser | None = None,
+    embedders: Embedders | None = None,
     limits: ModelCallLimits | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
     """The activities of maintenance; the owner of the tables builds vector indexes and backs up.
 
     A summariser with a model writes summaries within the budgets; without one, no model is asked.
+    Without `embedders` entries get vectors of the local one.
     """
 
     async def index(tenant_id: str) -> tuple[int, int]:
@@ -68,6 +73,13 @@ def maintenance_activities(
     periods = PeriodSummaryActivities(
         memory, model, quoting=LocalSummariser(), count_tokens=token_counter()
     )
+    embedding = EntryEmbedding(memory, limits=limits or ModelCallLimits(), prices=prices)
+    reembedding = ReembedActivities(
+        memory,
+        embedders=embedders or local_embedders(),
+        embedding=embedding,
+        index_vectors=index,
+    )
     return [
         maintenance.maintain,
         maintenance.index,
@@ -76,6 +88,7 @@ def maintenance_activities(
         database.vacuum,
         periods.summarise,
         backups.back_up,
+        reembedding.reembed,
     ]
 
 

@@ -4,10 +4,12 @@ One of the composition roots, which name concrete stores and models. It stands a
 `extraction_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
 """
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import (
@@ -40,6 +43,7 @@ if TYPE_CHECKING:  # half a second of imports, which only calls of a model shoul
     from openai import AsyncOpenAI
 
 LOCAL = "local"  # in place of a model's name
+_NAME = re.compile(r"(.+)-([1-9]\d{0,3})")  # of vectors: the model and their width
 _FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 
 
@@ -110,6 +114,26 @@ def writing_embedder(settings: Settings) -> Embedder | None:
     return TokenVectorEmbedder() if (settings.embedding_model or LOCAL) == LOCAL else None
 
 
+def embedders_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedders:
+    """The embedder that the settings choose, and those of vectors that were made before: the local one, and models of the server.
+
+    Raises:
+        ConfigurationError: a model is named, and no server.
+    """
+    local = TokenVectorEmbedder()
+
+    @cache
+    def find(name: str) -> Embedder | None:
+        made_by = _NAME.fullmatch(name)
+        if name == local.name:
+            return local
+        if client is None or made_by is None:
+            return None
+        return _remote_embedder(settings, client, model=made_by[1], dimensions=int(made_by[2]))
+
+    return Embedders(embedder_of(settings, client), find_other=find)
+
+
 def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
     """The embedder that the settings choose: the local one, unless they name a model.
 
@@ -121,6 +145,12 @@ def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
         return TokenVectorEmbedder()
     if client is None:
         raise no_server("MNESTIC_EMBEDDING_MODEL")
+    return _remote_embedder(settings, client, model=model, dimensions=settings.embedding_dimensions)
+
+
+def _remote_embedder(
+    settings: Settings, client: "AsyncOpenAI", *, model: str, dimensions: int
+) -> Embedder:
     from mnestic.activities.clients.openai_embedder import (  # noqa: PLC0415 - half a second
         OpenAIEmbedder,
     )
@@ -128,7 +158,7 @@ def embedder_of(settings: Settings, client: "AsyncOpenAI | None") -> Embedder:
     return OpenAIEmbedder(
         client,
         model=model,
-        dimensions=settings.embedding_dimensions,
+        dimensions=dimensions,
         max_tokens=settings.embedding_max_tokens,
         timeout=model_timeout(settings),
     )
@@ -223,7 +253,7 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
 
 @asynccontextmanager
 async def open_query_models(
-    settings: Settings, embedder: Embedder, reranker: Reranker | None = None
+    settings: Settings, embedders: Embedders, reranker: Reranker | None = None
 ) -> AsyncIterator[QueryModels]:
     """The models for queries, within the budget that they share with extraction.
 
@@ -233,7 +263,7 @@ async def open_query_models(
     if reranker is not None:
         rerankers["remote"] = reranker
     models = QueryModels(
-        embedder,
+        embedders,
         rerankers=rerankers,
         reranking=timedelta(seconds=settings.rerank_timeout_s),
         limits=ModelCallLimits(
@@ -248,18 +278,23 @@ async def open_query_models(
 
 
 def local_models(
-    embedder: Embedder | None = None,
+    embedders: Embedders | None = None,
     *,
     limits: ModelCallLimits | None = None,
     prices: ModelPrices | None = None,
 ) -> QueryModels:
-    """The models that need no server, but for an embedder that is given."""
+    """The models that need no server, but for embedders that are given."""
     return QueryModels(
-        embedder or TokenVectorEmbedder(),
+        embedders or local_embedders(),
         rerankers={"local": TokenMatchReranker()},
         limits=limits,
         prices=prices,
     )
+
+
+def local_embedders() -> Embedders:
+    """The local embedder alone."""
+    return Embedders(TokenVectorEmbedder())
 
 
 def token_counter() -> TokenCounter:

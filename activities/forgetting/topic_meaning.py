@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.topic_rows import make_topic
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.reranking import SKIPPED
 from mnestic.activities.retrieval.retrieval import retrieve
 from mnestic.memory.forgetting.requests import CLOSE, ForgottenItem, RemainingRow
@@ -54,7 +55,7 @@ class TopicMeaning:
 
 
 async def find_entries_by_meaning(
-    caller: Caller, topic: str, *, embedder: Embedder
+    caller: Caller, topic: str, *, embedders: Embedders
 ) -> TopicMeaning:
     """Compares entries with the names of a topic, without those that have its words.
 
@@ -65,7 +66,7 @@ async def find_entries_by_meaning(
     Args:
         caller: Whose memory it is.
         topic: A few words.
-        embedder: That of the entries' vectors.
+        embedders: Of them, that of the agent's active vectors compares.
 
     Raises:
         InvalidInputError: the topic has no words that mean something.
@@ -74,6 +75,8 @@ async def find_entries_by_meaning(
     names = [name for name in parse_topic(topic) if not name.identifiers]
     if not names:
         return TopicMeaning(close=(), uncompared=())
+    async with caller() as transaction:
+        embedder = embedders.active(await transaction.entries.find_active_model())
     refused = await _embed_missing(caller, embedder)
     found = [one for name in names for one in await _find_close(caller, name, embedder=embedder)]
     async with caller() as transaction:
@@ -114,7 +117,7 @@ async def _find_close(
         statuses=("active", "archived"),
         repeats=True,
     )
-    found = await retrieve(caller, query, embedder=embedder, policy=_MEANING_ALONE)
+    found = await retrieve(caller, query, embedders=Embedders(embedder), policy=_MEANING_ALONE)
     for why in found.skipped.values():
         raise ModelUnavailableError(model=embedder.name, why=why)
     return [

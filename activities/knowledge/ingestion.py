@@ -17,21 +17,22 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.knowledge.corrections import find_corrections
+from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.knowledge.model_batches import ModelRound
 from mnestic.activities.knowledge.namesakes import with_namesakes_apart
 from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import ExtractionPausedError, InvalidInputError
 from mnestic.memory.knowledge.enrichment import effective_claims, enriched_entry
-from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.knowledge.relations import related_messages
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.ports import Embedder, Extractor, Memory, Transaction
+from mnestic.memory.ports import Extractor, Memory, Transaction
 from mnestic.memory.scope import Id
 
 Item = TypeVar("Item")
@@ -74,11 +75,11 @@ class IngestActivities:
         memory: Memory,
         *,
         extractor: Extractor,
-        embedder: Embedder,
+        embedders: Embedders,
         limits: ModelCallLimits | None = None,
         prices: ModelPrices | None = None,
     ) -> None:
-        self._memory, self._extractor, self._embedder = memory, extractor, embedder
+        self._memory, self._extractor, self._embedders = memory, extractor, embedders
         self._limits = limits or ModelCallLimits()
         limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
         self._extracting = ModelCalls(
@@ -89,13 +90,8 @@ class IngestActivities:
             limiter=limiter,
             prices=prices,
         )
-        self._embedding = ModelCalls(
-            memory,
-            purpose="embed",
-            model=embedder.model,
-            limits=self._limits,
-            limiter=limiter,
-            prices=prices,
+        self._embedding = EntryEmbedding(
+            memory, limits=self._limits, limiter=limiter, prices=prices
         )
 
     @activity.defn(name="mnestic.extract")
@@ -150,37 +146,31 @@ class IngestActivities:
 
     @activity.defn(name="mnestic.embed")
     async def embed(self, params: IngestInput) -> IngestProgress:
-        """Embeds entries that have no vector of the model.
+        """Embeds entries that have no vector of the chosen model, and those that have none of the agent's active one.
 
-        An entry that the model refuses is parked. It gets the vector 0, so that it is not tried again.
+        An entry that a model refuses is parked. It gets the vector 0, so that it is not tried again.
 
         Idempotent: an entry has one vector of a model.
         """
-        name = self._embedder.name
-
-        async def give_up(entry: Unembedded, why: str) -> None:
-            log.warning("not embedded", extra={"entry": entry.id, "why": why})
-            (nothing,) = (await self._embedder.embed([""])).vectors
-            embedding = Embedding(entry_id=entry.id, content=entry.content, vector=nothing)
-            reason = f"has no vector: {why}"
-            async with begin_model_step(self._memory, params) as transaction:
-                pending = await _lock_message(transaction, entry)
-                if await transaction.entries.embed(name, [embedding]):
-                    transaction.note("entry.embed", entry.id, reason=reason)
-                    if pending is not None:
-                        await transaction.ingest_states.park(pending, reason=reason)
-
+        moved = parked = 0
         async with _step():
             async with begin_model_step(self._memory, params) as transaction:
-                entries = await transaction.entries.list_unembedded(name, limit=params.limit)
-            embedding = self._round(
-                partial(self._embedding.permit, params),
-                lambda batch: self._embed(params, batch),
-                give_up,
-            )
-            await embedding.run(list(_batches(entries, self._embedder.batch)))
-        moved = embedding.answered + embedding.given_up
-        return IngestProgress(taken=moved, parked=embedding.given_up)
+                active = await transaction.entries.find_active_model()
+            chosen = self._embedders.chosen
+            # The active one first, since searches compare its vectors until maintenance has switched.
+            for embedder in dict.fromkeys((self._embedders.active(active), chosen)):
+                try:
+                    done, given_up = await self._embedding.embed_missing(
+                        params, embedder, limit=params.limit, time_limit=_time_limit()
+                    )
+                except ExtractionPausedError as error:
+                    if embedder is chosen:
+                        raise
+                    # Its server may have it no more, which keeps nothing else waiting.
+                    log.warning("an earlier model makes no vectors", extra={"why": str(error)})
+                else:
+                    moved, parked = moved + done, parked + given_up
+        return IngestProgress(taken=moved, parked=parked)
 
     async def _park(self, params: IngestInput, pending: PendingMessage, why: str) -> None:
         log.warning("parked", extra={"source": pending.name, "why": why})
@@ -241,17 +231,6 @@ class IngestActivities:
             for pending in batch
         ]
 
-    async def _embed(self, params: IngestInput, entries: Sequence[Unembedded]) -> None:
-        texts = [entry.content for entry in entries]
-        made = await self._embedding.answer(params, lambda: self._embedder.embed(texts))
-        embeddings = [
-            Embedding(entry_id=entry.id, content=entry.content, vector=vector)
-            for entry, vector in zip(entries, made.vectors, strict=True)
-        ]
-        async with begin_model_step(self._memory, params) as transaction:
-            await transaction.entries.embed(self._embedder.name, embeddings)
-            await self._embedding.keep(transaction, made)
-
     def _round(
         self,
         permit: Callable[[], AbstractAsyncContextManager[None]],
@@ -259,21 +238,17 @@ class IngestActivities:
         give_up: Callable[[Item, str], Awaitable[None]],
     ) -> ModelRound[Item]:
         """A round that ends well before the step times out; the rest is left for the next step."""
-        limit = activity.info().start_to_close_timeout or _LONGEST
         return ModelRound(
             ask=ask,
             give_up=give_up,
             permit=permit,
             recheck=self._limits.recheck,
-            time_limit=limit / 2,
+            time_limit=_time_limit(),
         )
 
 
-async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingMessage | None:
-    """An entry's message, locked before the entry, in the same order as in `learn`."""
-    if entry.session_id is None or entry.source_id is None:
-        return None
-    return await transaction.ingest_states.find(entry.session_id, entry.source_id, lock=True)
+def _time_limit() -> timedelta:
+    return (activity.info().start_to_close_timeout or _LONGEST) / 2
 
 
 def _order(message: Resource) -> tuple[datetime, str]:

@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 from temporalio import activity
@@ -92,7 +92,7 @@ class MaintenanceActivities:
         of the last heartbeat.
         """
         with failures():
-            progress = _Progress(_last_attempt() or StepResult(after=params.after))
+            progress = StepProgress.of_last_attempt(StepResult(after=params.after))
             batch = await self._batch(params, after=progress.done.after)
             policy = await read_policy(self._memory, params)
             if policy.is_off(params.kind):
@@ -219,11 +219,17 @@ async def read_policy(memory: Memory, params: MaintenanceStep) -> MaintenancePol
         return policy_of(await transaction.settings.read())
 
 
-class _Progress:
+class StepProgress:
     """How far a batch is; the next attempt finds it in the heartbeats."""
 
     def __init__(self, done: StepResult) -> None:
         self.done = done
+
+    @classmethod
+    def of_last_attempt(cls, begun: StepResult) -> Self:
+        """What an earlier attempt of this activity had done at its last heartbeat; `begun` for the first attempt."""
+        details: Any = activity.info().heartbeat_details
+        return cls(StepResult.model_validate(details[0]) if details else begun)
 
     def add(self, agent_id: str, result: StepResult) -> None:
         """Adds what was done for an agent."""
@@ -246,9 +252,3 @@ class _Progress:
     def dump(self) -> Any:
         """What the heartbeat carries."""
         return self.done.model_dump()
-
-
-def _last_attempt() -> StepResult | None:
-    """What an earlier attempt of this activity had done at its last heartbeat."""
-    details: Any = activity.info().heartbeat_details
-    return StepResult.model_validate(details[0]) if details else None

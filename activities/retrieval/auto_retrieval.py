@@ -280,7 +280,7 @@ class AutoRetriever:
         return await retrieve(
             request.caller,
             query,
-            embedder=self._models.embedder(request.caller, within=self._limits.memories / 2),
+            embedders=self._models.embedders(request.caller, within=self._limits.memories / 2),
             rerankers=self._models.rerankers(request.caller, within=self._limits.memories / 4),
             count_tokens=self._count_tokens,
             policy=request.settings.policy,

@@ -102,7 +102,7 @@ class ContextBuilder:
         found = await retrieve(
             caller,
             query.model_copy(update={"min_score": _BARELY, "asked_at": now, "limit": _FOUND}),
-            embedder=self._models.embedder(caller),
+            embedders=self._models.embedders(caller),
             rerankers=self._models.rerankers(caller),
             policy=policy,
         )

@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.activities.retrieval.reranking import Rerankers
 from mnestic.memory.error_texts import describe_error
@@ -36,7 +37,7 @@ class QueryModels:
 
     def __init__(
         self,
-        embedder: Embedder,
+        embedders: Embedders,
         *,
         rerankers: Rerankers = _NONE,
         reranking: timedelta = _RERANKING,
@@ -47,14 +48,14 @@ class QueryModels:
         """Prepares the models.
 
         Args:
-            embedder: That of the entries' vectors.
+            embedders: Those of the entries' vectors.
             rerankers: Who may read the best of a search once more, by what the settings call them.
             reranking: How long a search waits for that, a free place among the calls included.
             limits: How many calls go at once, and what a tenant's day may take, learning included.
             prices: USD by model.
             closing: How long `close` may take.
         """
-        self._embedder, self._rerankers, self._reranking = embedder, rerankers, reranking
+        self._embedders, self._rerankers, self._reranking = embedders, rerankers, reranking
         self._closing = closing
         self._is_loaded = False
         self._limits, self._prices = limits or ModelCallLimits(), prices
@@ -63,25 +64,34 @@ class QueryModels:
 
     async def load(self) -> None:
         """Loads a local embedder, which takes a moment in a new process; that of a server needs nothing."""
-        if self._embedder.model is None and not self._is_loaded:
-            await self._embedder.embed([_ANY_TEXT])
+        embedder = self._embedders.chosen
+        if embedder.model is None and not self._is_loaded:
+            await embedder.embed([_ANY_TEXT])
             self._is_loaded = True
 
-    def embedder(
+    def embedders(
         self, caller: Caller, *, within: timedelta | None = None, is_budgeted: bool = True
-    ) -> Embedder:
-        """The embedder, on a caller's account.
+    ) -> Embedders:
+        """The embedders, on a caller's account.
 
         Args:
             caller: Who asks.
             within: How long who asks waits; as long as it takes without it.
             is_budgeted: Whether the day's budget holds the calls back; they are written down anyway.
         """
-        if self._embedder.model is None:
-            return self._embedder
-        return _MeteredEmbedder(
-            self._embedder, self, caller=caller, within=within, is_budgeted=is_budgeted
-        )
+
+        def metered(embedder: Embedder) -> Embedder:
+            if embedder.model is None:
+                return embedder
+            return _MeteredEmbedder(
+                embedder, self, caller=caller, within=within, is_budgeted=is_budgeted
+            )
+
+        def find(name: str) -> Embedder | None:
+            other = self._embedders.find(name)
+            return other and metered(other)
+
+        return Embedders(metered(self._embedders.chosen), find_other=find)
 
     def rerankers(self, caller: Caller, *, within: timedelta | None = None) -> Rerankers:
         """The rerankers, on a caller's account; nobody waits longer than he would anyway, or `within`."""

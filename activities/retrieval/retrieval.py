@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from types import MappingProxyType
 
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.late_interaction import late_interaction
 from mnestic.activities.retrieval.passages import compare_passages
 from mnestic.activities.retrieval.query_context import (
@@ -79,7 +80,7 @@ async def retrieve(
     begin: Begin,
     query: RetrievalQuery,
     *,
-    embedder: Embedder,
+    embedders: Embedders,
     rerankers: Rerankers = MappingProxyType({}),
     count_tokens: TokenCounter | None = None,
     policy: RetrievalPolicy | None = None,
@@ -92,7 +93,7 @@ async def retrieve(
     Args:
         begin: Begins a transaction of the agent that reads.
         query: The query, with its filters.
-        embedder: The embedder of the entries' vectors.
+        embedders: Of them, that of the agent's active vectors embeds the query.
         rerankers: The rerankers, for queries and policies that name one.
         count_tokens: Finds words that may be misspelt, since common words are a single token.
         policy: The weights; by default the agent's own.
@@ -106,26 +107,32 @@ async def retrieve(
             asked_at=asked_at,
             question=words[place],
             named_before=named_before(clauses, words, place),
-            model=embedder.name,
+            model=embedders.chosen.name,
             count_tokens=count_tokens,
             policy=policy,
-            words=embedder if isinstance(embedder, WordEmbedder) else None,
+            words=None,
         )
         for place, clause in enumerate(clauses)
     ]
     answers = await asyncio.gather(
-        *(_retrieve(begin, context, embedder=embedder, rerankers=rerankers) for context in contexts)
+        *(
+            _retrieve(begin, context, embedders=embedders, rerankers=rerankers)
+            for context in contexts
+        )
     )
     return merge_answers(clauses, answers, query=query)
 
 
 async def _retrieve(
-    begin: Begin, context: QueryContext, *, embedder: Embedder, rerankers: Rerankers
+    begin: Begin, context: QueryContext, *, embedders: Embedders, rerankers: Rerankers
 ) -> Retrieval:
     """The answer to a query of one clause."""
     query = context.query
     async with begin() as transaction:
         known = await resolve_terms(transaction.search, context)
+        embedder = embedders.active(known.model)
+        words = embedder if isinstance(embedder, WordEmbedder) else None
+        context = replace(context, model=embedder.name, words=words)
         scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
         key, vectors = context.key(known), transaction.caches.vectors
         if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:

@@ -227,6 +227,10 @@ class EntryStore(Protocol):
         """The agent's entries in numbers."""
         ...
 
+    async def find_active_model(self) -> str | None:
+        """The model whose vectors searches of the agent compare; None before it has any."""
+        ...
+
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """Entries that have no vector of a model, the oldest first; of those that changed, later."""
         ...

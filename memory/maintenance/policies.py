@@ -165,7 +165,7 @@ class VacuumPolicy(DeferredModel):
 
 
 class MonthlyPolicy(DeferredModel):
-    """Of each month: the vector indexes of large memories are built."""
+    """Of each month: all entries get vectors of another model of embeddings, if one is set; tables are vacuumed."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -173,6 +173,19 @@ class MonthlyPolicy(DeferredModel):
         hour=1, day_of_week=0, week_of_month=1, jitter=timedelta(minutes=30)
     )
     vacuum: VacuumPolicy = VacuumPolicy()
+    sampled_entries: int = Field(
+        50, ge=1, le=1000, description="Of an agent, whose words are searched for before a switch"
+    )
+    least_recall: Share = Field(
+        0.95,
+        description="Share of the recall before that the new vectors need on these, so that searches switch to them",
+    )
+    keep_old_days: int = Field(
+        14,
+        ge=0,
+        le=36_500,
+        description="So long the old vectors remain after a switch, for the way back",
+    )
 
 
 class RunBudget(DeferredModel):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field
 
@@ -33,6 +34,10 @@ COUNTS = {
     "tables_vacuumed": "tables vacuumed and analysed",
     "indexes_rebuilt": "bloated indexes that were rebuilt; `bytes freed of NAME` says what that gained",
     "leftover_indexes_dropped": "indexes dropped that an interrupted rebuild had left",
+    "reembedded": "entries with vectors of the new model of embeddings",
+    "switched": "agents whose searches compare those vectors now",
+    "switches_refused": "agents that keep their vectors, and why is a problem of the report",
+    "vectors_removed": "vectors of earlier models removed",
     "tables": "tables of the backup",
     "rows": "rows of the backup",
     "bytes": "bytes of its files",
@@ -62,7 +67,7 @@ def describe_left(why: str, agent_ids: Sequence[str], *, number: int) -> str:
 class MaintenanceRequest(DeferredModel):
     """The input of the workflow `Maintenance`.
 
-    A run that continues as new goes on after the agent `after`, with what was counted before.
+    A run that continues as new goes on in its stage after the agent `after`, with what was counted before.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -76,6 +81,7 @@ class MaintenanceRequest(DeferredModel):
     )
     scheduled_at: AwareDatetime | None = None
     started_at: AwareDatetime | None = None
+    stage: Literal["agents", "embeddings"] = "agents"
     after: str | None = None
     agents: int = 0
     counts: dict[str, int] = Field(default_factory=dict)

@@ -103,7 +103,7 @@ class ResolvedTerms:
     or an alias. `related` are relatives, as owner, predicate and name; `described` are the keys of those who are known by
     name and relation, and whether facts tell them apart from namesakes; `own_relatives` are the same of those whom the
     query calls the asker's own. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
-    `entries`, `lexemes` and `vectors` count what the memory has. `knowledge` is the revision of the agent's memory in
+    `entries`, `lexemes` and `vectors` count what the memory has; `model` is that of the vectors. `knowledge` is the revision of the agent's memory in
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
     """
 
@@ -120,6 +120,7 @@ class ResolvedTerms:
     entries: int = 0
     lexemes: int = 0
     vectors: int = 0
+    model: str | None = None
     now: datetime
     knowledge: int
     ends_at: datetime | None

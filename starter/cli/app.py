@@ -78,6 +78,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.maintenance.backups:app",
             "Back up memory into a folder, verify backups, and restore from them.",
         ),
+        "embeddings": (
+            f"{_CLI}.maintenance.embeddings:app",
+            "Show which model's vectors searches compare, and go back to the model before.",
+        ),
         "schedules": (
             f"{_CLI}.maintenance.schedules:app",
             "List, pause, resume and backfill the Schedules of maintenance.",

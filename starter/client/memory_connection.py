@@ -24,7 +24,7 @@ from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
 from mnestic.starter.memory_wiring import (
     auto_retriever,
-    embedder_of,
+    embedders_of,
     find_database,
     local_models,
     open_database,
@@ -205,5 +205,5 @@ async def open_models(settings: Settings, opened: AsyncExitStack) -> QueryModels
         openai = await opened.enter_async_context(open_openai(settings))
     reranker = await opened.enter_async_context(open_reranker(settings))
     return await opened.enter_async_context(
-        open_query_models(settings, embedder_of(settings, openai), reranker)
+        open_query_models(settings, embedders_of(settings, openai), reranker)
     )

@@ -65,7 +65,7 @@ async def search(
     return await retrieve(
         scope.caller,
         query,
-        embedder=scope.models.embedder(scope.caller),
+        embedders=scope.models.embedders(scope.caller),
         rerankers=scope.models.rerankers(scope.caller),
         count_tokens=scope.count_tokens,
         policy=policy,

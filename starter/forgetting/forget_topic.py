@@ -40,8 +40,8 @@ class TopicForgetting:
     async def preview(self, topic: str) -> TopicForgotten:
         """See `MemoryClient.preview_forget`."""
         # The day's budget does not limit what forgetting finds.
-        embedder = self._models.embedder(self._caller, is_budgeted=False)
-        meaning = await find_entries_by_meaning(self._caller, topic, embedder=embedder)
+        embedders = self._models.embedders(self._caller, is_budgeted=False)
+        meaning = await find_entries_by_meaning(self._caller, topic, embedders=embedders)
         survey = await self._survey(topic, meaning.close)
         return TopicForgotten(
             dry_run=True,

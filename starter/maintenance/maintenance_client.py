@@ -7,7 +7,9 @@ from typing import Any
 
 from temporalio.client import WorkflowHandle
 
+from mnestic.activities.knowledge.ingest_starts import start_ingest
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.maintenance.embeddings import AgentEmbeddings
 from mnestic.memory.maintenance.policies import (
     MAINTENANCE_KINDS,
     SETTING,
@@ -171,6 +173,47 @@ class MaintenanceClient(ChecksTexts):
         since_last = {one.kind: sizes.since(one.sizes) for one in last if one.sizes}
         return MemoryGrowth(sizes=sizes, since_last=since_last)
 
+    async def list_embeddings(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[AgentEmbeddings, ...], str | None]:
+        """The embeddings of each agent, by name: whose vectors searches compare; and the cursor of the next page.
+
+        Raises:
+            InvalidInputError: the limit or the cursor is invalid.
+        """
+        async with self._transaction(write=False) as transaction:
+            return await transaction.embeddings.list_agents(limit=limit, cursor=cursor)
+
+    async def switch_embeddings_back(self, agent_id: str) -> AgentEmbeddings:
+        """Has searches of an agent compare the vectors of the previous model again, from the next search on.
+
+        The monthly run does not switch to the other model again until `accept_embeddings`. Entries that were written since
+        the switch get their vectors of the previous model in the background; until then their words find them.
+
+        Raises:
+            InvalidInputError: the agent is no id, there are no earlier vectors, or somebody has switched back already.
+            TemporalUnavailableError: Temporal does not answer; it was switched back.
+        """
+        async with self._transaction(write=True, agent_id=agent_id) as transaction:
+            back = await transaction.embeddings.switch_back(now=await transaction.now())
+        with self._rpc_errors():
+            await start_ingest(
+                self._connection.temporal,
+                tenant_id=self._tenant_id,
+                agent_id=agent_id,
+                task_queue=self._connection.task_queue,
+            )
+        return back
+
+    async def accept_embeddings(self, agent_id: str) -> AgentEmbeddings:
+        """Has the next monthly run try the model again from which somebody switched back.
+
+        Raises:
+            InvalidInputError: the agent is no id, or nobody has switched back.
+        """
+        async with self._transaction(write=True, agent_id=agent_id) as transaction:
+            return await transaction.embeddings.accept()
+
     async def list_schedules(self) -> tuple[MaintenanceSchedule, ...]:
         """The Schedules; a worker creates them when it starts.
 
@@ -217,7 +260,10 @@ class MaintenanceClient(ChecksTexts):
     def _rpc_errors(self) -> AbstractContextManager[None]:
         return rpc_errors(self._connection.address, job_id=f"maintenance of {self._tenant_id}")
 
-    def _transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
+    def _transaction(
+        self, *, write: bool, agent_id: str | None = None
+    ) -> AbstractAsyncContextManager[Transaction]:
+        of = EVERY_AGENT if agent_id is None else check_id(agent_id, what="agent")
         return self._memory.transaction(
-            tenant_id=self._tenant_id, agent_id=EVERY_AGENT, actor="client", write=write
+            tenant_id=self._tenant_id, agent_id=of, actor="client", write=write
         )

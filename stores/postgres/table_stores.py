@@ -31,6 +31,7 @@ from mnestic.stores.postgres.maintenance.agents import PostgresMaintenanceStore
 from mnestic.stores.postgres.maintenance.reports import PostgresMaintenanceReportStore
 from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
+from mnestic.stores.postgres.retrieval.embeddings import PostgresEmbeddingStore
 from mnestic.stores.postgres.retrieval.retrieval_log import PostgresRetrievalLogStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -67,3 +68,4 @@ class TableStores:
         self.summaries = PostgresPeriodSummaryStore(unit)
         self.maintenance = PostgresMaintenanceStore(unit)
         self.maintenance_reports = PostgresMaintenanceReportStore(unit)
+        self.embeddings = PostgresEmbeddingStore(unit)

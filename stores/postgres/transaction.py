@@ -14,6 +14,7 @@ from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
+from mnestic.memory.maintenance.embeddings import EmbeddingStore
 from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
@@ -167,6 +168,11 @@ class PostgresTransaction:
     def maintenance_reports(self) -> MaintenanceReportStore:
         """See the port."""
         return self._stores.maintenance_reports
+
+    @property
+    def embeddings(self) -> EmbeddingStore:
+        """See the port."""
+        return self._stores.embeddings
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""

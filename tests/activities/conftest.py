@@ -12,6 +12,7 @@ from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -125,7 +126,7 @@ def steps(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[.
     def make(**fields: Any) -> Steps:
         chosen = {
             "extractor": OpenAIExtractor(openai, model="reader"),
-            "embedder": OpenAIEmbedder(openai, model="vectors", dimensions=2),
+            "embedders": Embedders(OpenAIEmbedder(openai, model="vectors", dimensions=2)),
             "prices": PRICES,
         } | fields
         return Steps(IngestActivities(memory, **chosen), settings)

@@ -12,6 +12,7 @@ import pytest
 from psycopg import sql
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy
@@ -110,7 +111,10 @@ async def test_the_vector_of_a_query_is_made_once_for_a_revision(
 ) -> None:
     embedder = CountingEmbedder()
     ada = MemoryClient(
-        memory, tenant_id=settings.tenant_id, agent_id="ada", models=QueryModels(embedder)
+        memory,
+        tenant_id=settings.tenant_id,
+        agent_id="ada",
+        models=QueryModels(Embedders(embedder)),
     )
     await fill(ada)
 

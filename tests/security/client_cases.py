@@ -255,6 +255,9 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "list_last_reports": lambda m, k: m.list_last_reports(),  # noqa: ARG005
     "growth": lambda m, k: grown(m),  # noqa: ARG005
     "find_progress": lambda m, k: m.find_progress(k.run),
+    "list_embeddings": lambda m, k: m.list_embeddings(cursor=k.cursors["agents"]),
+    "switch_embeddings_back": lambda m, k: m.switch_embeddings_back(AGENT),  # noqa: ARG005
+    "accept_embeddings": lambda m, k: m.accept_embeddings(AGENT),  # noqa: ARG005
     "list_schedules": lambda m, k: m.list_schedules(),  # noqa: ARG005
     "pause": lambda m, k: m.pause("nightly", note="mine"),  # noqa: ARG005
     "resume": lambda m, k: m.resume("nightly"),  # noqa: ARG005

@@ -17,9 +17,9 @@ from mnestic.starter.checkup import check_all
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.transaction import PostgresTransaction
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, migrate
+from mnestic.stores.postgres.transaction import PostgresTransaction
 from tests.pooler import find_pgbouncer, running_pooler, through
 
 _CLIENTS, _CALLS = 8, 20

@@ -84,6 +84,7 @@ ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
     "mnestic.summarise_periods": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.index_vectors": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.vacuum": {"kind": "monthly", "scheduled_at": "2026-03-01T00:00:00Z"},
+    "mnestic.reembed_entries": {"kind": "monthly", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.back_up": {"kind": "backup", "scheduled_at": "2026-03-01T00:00:00Z"},
     "mnestic.finish_maintenance": {"report": REPORT},
 }  # fmt: skip

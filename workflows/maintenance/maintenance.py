@@ -10,6 +10,7 @@ from temporalio.common import SearchAttributeKey
 
 from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
+from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.steps import (
     MaintenanceActivities,
     MaintenanceFinished,
@@ -69,26 +70,37 @@ class Maintenance:
 
     async def _maintain(self, params: MaintenanceRequest) -> MaintenanceRequest:
         """Maintains agents, and what concerns all; returns the request with what was counted."""
-        while True:
-            result = await _run(MaintenanceActivities.maintain, params)
-            params, is_last = _with_result(params, result)
-            self._counted = params
-            workflow.set_current_details(_details(params))
-            if is_last:
-                break
-            if workflow.info().is_continue_as_new_suggested():
-                workflow.continue_as_new(params)
+        if params.stage == "agents":
+            params = await self._in_batches(MaintenanceActivities.maintain, params)
         if params.kind == "nightly" and not params.dry_run:
             params, _ = _with_result(params, await _run(SummaryActivities.summarise, params))
         if params.kind == "nightly" and workflow.patched(_PERIOD_SUMMARIES):
             result = await _run(PeriodSummaryActivities.summarise, params)
             params, _ = _with_result(params, result)
+        if params.kind == "monthly":
+            params = params.model_copy(update={"stage": "embeddings"})
+            params = await self._in_batches(ReembedActivities.reembed, params)
         indexes = params.kind in {"nightly", "monthly"}
         if indexes and params.agent_id is None and not params.dry_run:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
         if params.kind == "monthly" and params.agent_id is None:
             params, _ = _with_result(params, await _run(VacuumActivities.vacuum, params))
         return params
+
+    async def _in_batches(
+        self,
+        method: Callable[[Any, MaintenanceStep], Awaitable[StepResult]],
+        params: MaintenanceRequest,
+    ) -> MaintenanceRequest:
+        """Runs an activity for one batch of agents after the other; returns the request with what was counted."""
+        while True:
+            params, is_last = _with_result(params, await _run(method, params))
+            self._counted = params
+            workflow.set_current_details(_details(params))
+            if is_last:
+                return params
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new(params)
 
 
 async def _run(

@@ -206,6 +206,10 @@ class PostgresEntryStore:
         bytes_of = {row.name: row.bytes for row in tables}
         return EntryStatistics(**counted._asdict(), table_bytes=bytes_of)
 
+    async def find_active_model(self) -> str | None:
+        """See the port."""
+        return await self._vectors.active_model()
+
     async def list_unembedded(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """See the port."""
         rows = await self._vectors.missing(model, limit=check_limit(limit))

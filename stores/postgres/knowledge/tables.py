@@ -277,7 +277,11 @@ class LexemeRow(Table, table=True):
 
 
 class CorpusRow(Table, table=True):
-    """The number of an agent's entries, their total length in lexemes, and their languages."""
+    """The number of an agent's entries, their total length in lexemes, their languages, and the model of their vectors.
+
+    Searches compare vectors of `active_model`. Until `switched_at` they compared those of `previous_model`, which are there for
+    the way back. `rejected_model` is one from which somebody switched back.
+    """
 
     __tablename__ = "corpus"
 
@@ -285,6 +289,10 @@ class CorpusRow(Table, table=True):
     entries: int = Field(sa_type=BigInteger)
     lexemes: int = Field(sa_type=BigInteger)
     languages: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+    active_model: str | None = maybe_words()
+    previous_model: str | None = maybe_words()
+    rejected_model: str | None = maybe_words()
+    switched_at: datetime | None = maybe_instant()
 
 
 class EntryTermRow(Table, table=True):

@@ -19,6 +19,9 @@ SELECT c.entries - COALESCE(m.entries, 0) AS missing, COALESCE(m.complete_to, 0)
     ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = :model
  WHERE c.tenant_id = :tenant_id AND c.agent_id = :agent_id
 """)
+_ACTIVE = text("""
+SELECT active_model FROM mnestic.corpus WHERE tenant_id = :tenant_id AND agent_id = :agent_id
+""")
 _NEXT = text("""
 SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.entry AS e
  WHERE e.tenant_id = :tenant_id AND e.agent_id = :agent_id AND e.number > :after
@@ -37,12 +40,19 @@ SELECT e.id, e.content, e.session_id, e.source_id FROM mnestic.embedding AS v
  WHERE v.tenant_id = :tenant_id AND v.agent_id = :agent_id AND v.model = :model AND l2_norm(v.vector) = 0
  ORDER BY e.number LIMIT :limit
 """)
+# The first model of an agent is its active one.
 _KEEP = text("""
-WITH stored AS (
+WITH pinned AS (
+    UPDATE mnestic.corpus SET active_model = :model
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND active_model IS NULL
+    RETURNING 1
+),
+stored AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
     SELECT :tenant_id, :agent_id, :model, number, :dimensions,
            CAST((CAST(:vectors AS real[]))[(place - 1) * :dimensions + 1 : place * :dimensions] AS halfvec)
       FROM unnest(CAST(:numbers AS bigint[])) WITH ORDINALITY AS _ (number, place)
+     WHERE (SELECT count(*) FROM pinned) >= 0  -- which locks the row of `corpus` before that of `embedding_model`
     ON CONFLICT DO NOTHING
     RETURNING 1
 )
@@ -71,6 +81,11 @@ class Vectors:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
+
+    async def active_model(self) -> str | None:
+        """The model whose vectors searches compare."""
+        row = await self._unit.row(_ACTIVE, self._unit.owner)
+        return None if row is None else row.active_model
 
     async def missing(self, model: str, *, limit: int) -> Sequence[Row[Any]]:
         """Entries, as far as embedding needs them, that have no vector of a model, the oldest first.

@@ -43,7 +43,7 @@ SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off'
        set_config('hnsw.ef_search', $2, true) AS ef_search,
        CASE WHEN CAST('[0]' AS halfvec) IS NOT NULL AND current_setting('hnsw.iterative_scan', true) IS NOT NULL
             THEN set_config('hnsw.iterative_scan', 'strict_order', true) END AS iterative_scan"""
-_EF_SEARCH = 120
+EF_SEARCH = 120
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
@@ -141,7 +141,7 @@ class PostgresSearchStore:
         if plans == self._plans:
             return []
         self._plans = plans
-        return [(_SETTINGS, [plans, str(_EF_SEARCH)])]
+        return [(_SETTINGS, [plans, str(EF_SEARCH)])]
 
 
 def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
@@ -190,6 +190,7 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         languages=row.languages or (),
         entries=row.entries or 0,
         lexemes=row.lexemes or 0,
+        model=row.active_model,
         vectors=row.vectors or 0,
         now=row.now,
         knowledge=row.knowledge,
@@ -231,7 +232,7 @@ def _sources(search: Search) -> dict[str, Any]:
         "average_length": search.vocabulary.average_length,
         "model": search.model,
         "vector": _literal(search.vector),
-        "is_indexed": search.vectors >= INDEXED_FROM and search.policy.pool <= _EF_SEARCH,
+        "is_indexed": search.vectors >= INDEXED_FROM and search.policy.pool <= EF_SEARCH,
         "kinds": [kind for kind, _ in terms],
         "terms": [term for _, term in terms],
         "period_start": None if period is None else period.start,

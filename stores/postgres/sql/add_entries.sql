@@ -25,10 +25,13 @@ added AS (
     RETURNING id, number, session_id, source_id, content, language, lexemes, importance, created_at
 ),
 totals AS (
-    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-    SELECT %(tenant_id)s, %(agent_id)s, count(*), sum(lexemes), array_agg(DISTINCT language) FROM added HAVING count(*) > 0
+    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages, active_model)
+    SELECT %(tenant_id)s, %(agent_id)s, count(*), sum(lexemes), array_agg(DISTINCT language),
+           CASE WHEN CAST(%(dimensions)s AS integer) > 0 THEN %(model)s END
+      FROM added HAVING count(*) > 0
     ON CONFLICT (tenant_id, agent_id)
-    DO UPDATE SET entries = mnestic.corpus.entries + excluded.entries,
+    DO UPDATE SET active_model = COALESCE(mnestic.corpus.active_model, excluded.active_model),
+                  entries = mnestic.corpus.entries + excluded.entries,
                   lexemes = mnestic.corpus.lexemes + excluded.lexemes,
                   languages = ARRAY(SELECT unnest(mnestic.corpus.languages) UNION SELECT unnest(excluded.languages)
                                      ORDER BY 1)

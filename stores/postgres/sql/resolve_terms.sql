@@ -155,7 +155,7 @@ SELECT now() AS now,
                  AND valid_to > now())) AS ends_at,
        (SELECT jsonb_object_agg(name, value) FROM mnestic.setting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
-       c.entries, c.lexemes, c.languages, COALESCE(m.entries, 0) AS vectors,
+       c.entries, c.lexemes, c.languages, c.active_model, COALESCE(m.entries, 0) AS vectors,
        (SELECT json_agg(json_build_array(term, key, is_by_alias, speakers)) FROM name) AS names,
        (SELECT json_agg(json_build_array(part, term, speakers)) FROM by_part) AS name_parts,
        (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
@@ -167,4 +167,4 @@ SELECT now() AS now,
   FROM (SELECT) AS always
   LEFT JOIN mnestic.corpus AS c ON c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
   LEFT JOIN mnestic.embedding_model AS m
-    ON m.tenant_id = %(tenant_id)s AND m.agent_id = %(agent_id)s AND m.model = %(model)s
+    ON m.tenant_id = %(tenant_id)s AND m.agent_id = %(agent_id)s AND m.model = COALESCE(c.active_model, %(model)s)

@@ -11,6 +11,7 @@ from psycopg import sql
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.resources import Resource
@@ -30,7 +31,7 @@ INDEXES = ("entry", "entry_term", "posting", "embedding")
 def learn(ada: MemoryClient, memory: Memory, settings: Settings) -> Learn:
     """Ingests messages, and learns from them."""
     activities = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
     )
     steps = Steps(activities, settings)
 

@@ -9,6 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -27,7 +28,9 @@ async def remember(
 ) -> MemoryClient:
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
     params = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     messages = [
         Resource(

@@ -10,6 +10,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
@@ -173,7 +174,7 @@ async def test_a_days_budget_is_no_matter_to_local_extraction_and_vectors(
     used_up = ModelCallLimits(daily=Budget(tokens=1))
     await steps(limits=used_up).extract()
 
-    local = steps(limits=used_up, embedder=TokenVectorEmbedder(), extractor=Inventor())
+    local = steps(limits=used_up, embedders=Embedders(TokenVectorEmbedder()), extractor=Inventor())
     await ada.ingest([said(2, "Hm.")])
 
     assert (await local.extract()).taken == 1

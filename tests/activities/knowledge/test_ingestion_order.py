@@ -11,6 +11,7 @@ from benchmarks.messages import messages
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -36,7 +37,9 @@ async def learn(
     """What a new agent believes once it has heard the batches."""
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     for batch in batches:
         await client.ingest(batch)

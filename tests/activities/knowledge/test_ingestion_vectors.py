@@ -12,6 +12,7 @@ from temporalio.exceptions import ApplicationError
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestProgress
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -38,7 +39,8 @@ async def test_entries_get_vectors_of_two_models_side_by_side(
     await ada.ingest([said(number, f"I live in City{number}.") for number in range(3)])
 
     done = [
-        await each.embed() for each in (steps(embedder=TokenVectorEmbedder()), steps(), steps())
+        await each.embed()
+        for each in (steps(embedders=Embedders(TokenVectorEmbedder())), steps(), steps())
     ]
 
     with psycopg.connect(admin_url) as connection:
@@ -130,7 +132,7 @@ async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
 ) -> None:
     chat_server.fails(400, "not this")
     await ada.ingest([said(1, "I live in Ghent.")])
-    await steps(embedder=TokenVectorEmbedder()).embed()
+    await steps(embedders=Embedders(TokenVectorEmbedder())).embed()
 
     await steps().embed()
     lessons, _ = await ada.parked.list()
@@ -144,7 +146,7 @@ async def test_vectors_of_a_wrong_width_keep_entries_waiting(
 ) -> None:
     chat_server.answers = vectors
     await ada.ingest([said(1, "I live in Ghent.")])
-    wide = steps(embedder=OpenAIEmbedder(openai, model="vectors", dimensions=3))
+    wide = steps(embedders=Embedders(OpenAIEmbedder(openai, model="vectors", dimensions=3)))
 
     with pytest.raises(ApplicationError, match="2 dimensions, and 3 are asked for") as held:
         await wide.embed()

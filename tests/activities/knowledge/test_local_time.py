@@ -7,6 +7,7 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -23,7 +24,9 @@ def said(name: str, speaker: str, content: str, at: datetime) -> Resource:
 
 async def test_yesterday_is_by_the_clock_of_who_says_it(memory: Memory, settings: Settings) -> None:
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
     new_year = datetime(2025, 1, 1, 0, 30, tzinfo=SEOUL)  # in UTC still 2024
     new_years_eve = datetime(2024, 12, 31, 23, 30, tzinfo=LIMA)  # in UTC 2025 by then

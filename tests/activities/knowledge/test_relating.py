@@ -10,6 +10,7 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -48,7 +49,9 @@ def ada(memory: Memory, settings: Settings) -> MemoryClient:
 @pytest.fixture
 def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
     """Receives messages and learns from them, so many at a time."""
-    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
 
     async def run(messages: Sequence[Resource], *, limit: int = 200) -> None:
         await ada.ingest(messages)

@@ -12,6 +12,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.ports import Memory
@@ -37,7 +38,7 @@ def clean(memory: Memory, settings: Settings) -> Clean:
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
     learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
     )
     steps = Steps(learning, settings)
 

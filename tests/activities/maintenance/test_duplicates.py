@@ -10,6 +10,7 @@ from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import StepResult
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -26,7 +27,7 @@ Run = Callable[..., Any]
 def run(run: Run, memory: Memory, settings: Settings) -> Run:
     """Learns from all messages, and runs nightly maintenance."""
     learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
     )
     steps = Steps(learning, settings)
 

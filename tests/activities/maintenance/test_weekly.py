@@ -13,6 +13,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact
@@ -57,7 +58,7 @@ def maintain(memory: Memory, settings: Settings) -> Maintain:
 def tell(ada: MemoryClient, memory: Memory, settings: Settings) -> Tell:
     """Says something so many days after the start, and has it learned."""
     learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder()
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
     )
     steps = Steps(learning, settings)
 

@@ -8,6 +8,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory
@@ -22,7 +23,7 @@ def make(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
 
     def build(**fields: Any) -> MemoryClient:
         auto = AutoRetriever(
-            models=QueryModels(TokenVectorEmbedder()),
+            models=QueryModels(Embedders(TokenVectorEmbedder())),
             count_tokens=count_tokens,
             notes_tenant_id=settings.tenant_id,
             **fields,

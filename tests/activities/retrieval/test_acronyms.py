@@ -6,6 +6,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.knowledge.resources import Resource
@@ -31,7 +32,9 @@ MESSAGES = {
 
 @pytest.fixture
 async def ada(memory: Memory, settings: Settings) -> MemoryClient:
-    auto = AutoRetriever(models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens)
+    auto = AutoRetriever(
+        models=QueryModels(Embedders(TokenVectorEmbedder())), count_tokens=count_tokens
+    )
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
     await ada.ingest(
         [

@@ -13,6 +13,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLimits
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import InvalidInputError
@@ -196,7 +197,7 @@ async def test_the_first_message_of_a_process_waits_for_the_model_without_a_limi
     memory: Memory, settings: Settings
 ) -> None:
     auto = AutoRetriever(
-        models=QueryModels(SlowToLoad()),
+        models=QueryModels(Embedders(SlowToLoad())),
         count_tokens=count_tokens,
         limits=SourceLimits(memories=timedelta(seconds=0.9)),
     )
@@ -231,7 +232,7 @@ async def test_a_database_that_is_down_is_skipped_by_name_and_the_notes_are_told
 ) -> None:
     down = PostgresMemory("postgresql://nobody@127.0.0.1:1/nothing", pool_size=1)
     auto = AutoRetriever(
-        models=QueryModels(TokenVectorEmbedder()),
+        models=QueryModels(Embedders(TokenVectorEmbedder())),
         count_tokens=count_tokens,
         notes=vault,
         notes_tenant_id="t",

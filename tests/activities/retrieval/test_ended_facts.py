@@ -8,6 +8,7 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -61,7 +62,9 @@ async def test_the_message_that_ended_a_fact_answers_where_nothing_is_so(
     memory: Memory, settings: Settings, question: str, said: tuple[str, ...], found: list[str]
 ) -> None:
     ruth = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-    steps = IngestActivities(memory, extractor=EnglishExtractor(), embedder=TokenVectorEmbedder())
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
     params = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
     for number, text in enumerate(said):
         at = FIRST + timedelta(days=number)

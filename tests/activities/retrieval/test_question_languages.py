@@ -9,6 +9,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.knowledge.resources import Resource
@@ -72,7 +73,9 @@ async def scores(
 ) -> dict[str, Sequence[tuple[int, float]]]:
     """For each question, the numbers and the scores of the messages that it finds."""
     _, speaker, contents, questions, others = LANGUAGES[code]
-    auto = AutoRetriever(models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens)
+    auto = AutoRetriever(
+        models=QueryModels(Embedders(TokenVectorEmbedder())), count_tokens=count_tokens
+    )
     agent = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=language, auto=auto)
     await agent.settings.change(language=language)
     await agent.ingest(

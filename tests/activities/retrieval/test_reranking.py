@@ -12,6 +12,7 @@ from mnestic.activities.clients.remote_reranker import RemoteReranker
 from mnestic.activities.clients.token_matching import TokenMatchReranker
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.memory.ports import Memory
@@ -51,7 +52,7 @@ def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[..
     def build(*, daily: Budget | None = None, **fields: Any) -> MemoryClient:
         remote = RemoteReranker(openai, model="ranker", **fields)
         models = QueryModels(
-            TokenVectorEmbedder(),
+            Embedders(TokenVectorEmbedder()),
             rerankers={"local": TokenMatchReranker(), "remote": remote},
             limits=ModelCallLimits(daily=daily),
             prices=PRICES,

@@ -2,6 +2,7 @@
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory
@@ -15,7 +16,9 @@ async def test_the_settings_of_many_agents_are_cached_within_a_limit(
 ) -> None:
     cache = LRUCache(2_000)
     auto = AutoRetriever(
-        models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens, settings_cache=cache
+        models=QueryModels(Embedders(TokenVectorEmbedder())),
+        count_tokens=count_tokens,
+        settings_cache=cache,
     )
 
     for number in range(10):

@@ -7,6 +7,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.knowledge.resources import Resource
@@ -25,7 +26,7 @@ def ada(memory: Memory, settings: Settings, tmp_path: Path) -> MemoryClient:
     """An agent with a vault of one note."""
     (tmp_path / "Profile.md").write_text("Ada likes tea. #mnestic", encoding="utf-8")
     auto = AutoRetriever(
-        models=QueryModels(TokenVectorEmbedder()),
+        models=QueryModels(Embedders(TokenVectorEmbedder())),
         count_tokens=count_tokens,
         notes=FolderVault(tmp_path),
         notes_tenant_id=settings.tenant_id,

@@ -7,6 +7,7 @@ import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.knowledge.extraction import TurnKind
@@ -50,7 +51,9 @@ MESSAGES: dict[str, tuple[str, TurnKind, str]] = {
 async def test_a_tool_result_is_found_by_its_keys_and_values(
     memory: Memory, settings: Settings, query: str, first: str
 ) -> None:
-    auto = AutoRetriever(models=QueryModels(TokenVectorEmbedder()), count_tokens=count_tokens)
+    auto = AutoRetriever(
+        models=QueryModels(Embedders(TokenVectorEmbedder())), count_tokens=count_tokens
+    )
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
     await ada.ingest(
         [

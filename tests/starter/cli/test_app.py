@@ -41,7 +41,13 @@ def test_the_commands_are_those_that_are_promised() -> None:
 def test_each_command_explains_itself_and_has_json(cli: Cli) -> None:
     names = ("facts", "importance", "keep-outs", "parked", "predicates", "record", "settings")
     groups = {(), ("bench",), ("job",), ("memory",), *(("memory", name) for name in names)}
-    groups |= {("maintenance",), ("maintenance", "policy"), ("schedules",), ("backup",)}
+    groups |= {
+        ("maintenance",),
+        ("maintenance", "policy"),
+        ("schedules",),
+        ("backup",),
+        ("embeddings",),
+    }
     has_none = {*groups, ("memory", "export")}  # which is always lines of JSON
 
     for words in ALL:

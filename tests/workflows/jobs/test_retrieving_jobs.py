@@ -15,6 +15,7 @@ from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.jobs.agent_job import JobResult
@@ -109,7 +110,7 @@ def activities(
     vault.mkdir()
     (vault / "Mara.md").write_text("Mara has moved twice. #mnestic", encoding="utf-8")
     auto = AutoRetriever(
-        models=QueryModels(TokenVectorEmbedder()),
+        models=QueryModels(Embedders(TokenVectorEmbedder())),
         count_tokens=count_tokens,
         notes=FolderVault(vault),
         notes_tenant_id=settings.tenant_id,
@@ -243,7 +244,7 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
     chat_server.answers = vectors
     async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as openai:
         embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
-        auto = AutoRetriever(models=QueryModels(embedder), count_tokens=count_tokens)
+        auto = AutoRetriever(models=QueryModels(Embedders(embedder)), count_tokens=count_tokens)
         activities = activities_of(memory, model=model, summariser=LocalSummariser(), auto=auto)
         async with make_worker(client.temporal, settings, activities=activities):
             await run(THINKS.replace("${budget}", "8000"), who="Mara")

@@ -10,6 +10,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.callers import Caller
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -36,7 +37,7 @@ def models(openai: AsyncOpenAI, chat_server: Any) -> Callable[..., QueryModels]:
     def make(closing: timedelta = timedelta(minutes=1), **limits: Any) -> QueryModels:
         embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
         return QueryModels(
-            embedder, limits=ModelCallLimits(**limits), prices=PRICES, closing=closing
+            Embedders(embedder), limits=ModelCallLimits(**limits), prices=PRICES, closing=closing
         )
 
     return make

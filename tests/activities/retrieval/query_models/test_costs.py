@@ -14,6 +14,7 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
@@ -88,7 +89,9 @@ async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
     openai: AsyncOpenAI, client: Callable[[QueryModels], MemoryClient], chat_server: Any
 ) -> None:
     embedder = OpenAIEmbedder(openai, model="unpriced", dimensions=2)
-    ada = client(QueryModels(embedder, limits=ModelCallLimits(daily=Budget(usd=1)), prices=PRICES))
+    ada = client(
+        QueryModels(Embedders(embedder), limits=ModelCallLimits(daily=Budget(usd=1)), prices=PRICES)
+    )
     await ada.add(ANSWER)
 
     found = await ada.retrieve(QUESTION)
@@ -128,7 +131,7 @@ def full_books(admin_url: str) -> Callable[[], AbstractContextManager[None]]:
 
 async def give_up(models: QueryModels, caller: Caller, *, admin_url: str) -> None:
     """Asks, and gives up while what was paid waits to be written down."""
-    asking = asyncio.create_task(models.embedder(caller).embed([QUESTION]))
+    asking = asyncio.create_task(models.embedders(caller).chosen.embed([QUESTION]))
     await until_held_up(admin_url)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -165,7 +168,7 @@ async def test_a_process_that_ends_has_written_down_what_was_paid(
 ) -> None:
     chat_server.answers = vectors
     embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
-    async with open_query_models(settings, embedder) as asked:
+    async with open_query_models(settings, Embedders(embedder)) as asked:
         with full_books():
             await give_up(asked, caller, admin_url=admin_url)
 
@@ -202,14 +205,14 @@ async def test_a_call_has_its_room_until_it_is_written_down(
     limits: dict[str, Any],
 ) -> None:
     asked = models(**limits)
-    hasty = asked.embedder(caller, within=timedelta(seconds=0.3))
+    hasty = asked.embedders(caller, within=timedelta(seconds=0.3)).chosen
     with full_books():
         await give_up(asked, caller, admin_url=admin_url)
         with pytest.raises(ModelUnavailableError, match="no answer within"):
             await hasty.embed([AGAIN])
         requests = len(chat_server.requests)
     await asked.close()
-    await asked.embedder(caller).embed([AGAIN])
+    await asked.embedders(caller).chosen.embed([AGAIN])
 
     assert (requests, len(chat_server.requests)) == (1, 2)
 
@@ -256,8 +259,8 @@ async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
     await ada.add(ANSWER)
     used_up = models(daily=Budget(tokens=7))
     for topic in ("rivers of Piedmont", "lakes of Piedmont"):
-        embedder = used_up.embedder(caller, is_budgeted=False)
-        await find_entries_by_meaning(caller, topic, embedder=embedder)
+        embedders = used_up.embedders(caller, is_budgeted=False)
+        await find_entries_by_meaning(caller, topic, embedders=embedders)
 
     # The entry gets its vector first, so that it cannot be missed.
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)] * 3

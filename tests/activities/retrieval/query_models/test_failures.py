@@ -7,6 +7,7 @@ import pytest
 
 from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
+from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.models.errors import ModelUnavailableError
@@ -61,7 +62,7 @@ class Late:
 async def test_a_model_that_is_too_late_by_its_own_limit_is_named(
     client: Callable[[QueryModels], MemoryClient],
 ) -> None:
-    ada = client(QueryModels(Late()))
+    ada = client(QueryModels(Embedders(Late())))
     await ada.add(ANSWER)
 
     found = await ada.retrieve(QUESTION)
@@ -88,14 +89,14 @@ async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_be
     contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
     ids = [(await ada.add(content)).id for content in contents]
     chat_server.answers = refusing("forbidden")
-    embedder = asked.embedder(caller, is_budgeted=False)
+    embedders = asked.embedders(caller, is_budgeted=False)
 
-    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
+    found = await find_entries_by_meaning(caller, "river", embedders=embedders)
 
     # What has the topic's words goes by these.
     assert [(one.kind, one.name) for one in found.uncompared] == [("entry", ids[1])]
     async with caller() as transaction:
-        missing = await transaction.entries.list_unembedded(embedder.name, limit=10)
+        missing = await transaction.entries.list_unembedded(embedders.chosen.name, limit=10)
     assert [one.id for one in missing] == ids[1:3]
 
 
@@ -106,12 +107,12 @@ async def test_what_ingestion_could_not_embed_is_named_too(
 ) -> None:
     asked = models()
     (entry_id,) = [(await client(asked).add("forbidden")).id]
-    embedder = asked.embedder(caller, is_budgeted=False)
+    embedders = asked.embedders(caller, is_budgeted=False)
     async with caller(write=True) as transaction:
         nothing = Embedding(entry_id=entry_id, content="forbidden", vector=bytes(8))
-        await transaction.entries.embed(embedder.name, [nothing])
+        await transaction.entries.embed(embedders.chosen.name, [nothing])
 
-    found = await find_entries_by_meaning(caller, "river", embedder=embedder)
+    found = await find_entries_by_meaning(caller, "river", embedders=embedders)
 
     assert [one.name for one in found.uncompared] == [entry_id]
 
@@ -130,5 +131,5 @@ async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
 
     with pytest.raises(ModelUnavailableError):
         await find_entries_by_meaning(
-            caller, "river", embedder=asked.embedder(caller, is_budgeted=False)
+            caller, "river", embedders=asked.embedders(caller, is_budgeted=False)
         )

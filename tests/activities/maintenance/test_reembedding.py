@@ -1,0 +1,322 @@
+"""Re-embedding: new vectors beside the old ones, compared, then one switch, and the way back."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
+from mnestic.activities.knowledge.embedding import EntryEmbedding
+from mnestic.activities.maintenance.reembedding import ReembedActivities
+from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.activities.models.calls import ModelCallLimits
+from mnestic.activities.models.embedders import Embedders
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.maintenance.embeddings import AgentEmbeddings, SampledEntry
+from mnestic.memory.models.errors import ModelUnavailableError
+from mnestic.memory.models.messages import Embeddings
+from mnestic.memory.ports import Embedder, Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+THINGS = ("bread", "rivers", "trains", "violins", "owls", "maps")
+SAID = [
+    f"On day {day} Mara told us at length why {thing} matter to her so much."
+    for day in range(4)
+    for thing in THINGS
+]
+QUERY = "Why does Mara care for violins?"
+
+
+class NarrowEmbedder:
+    """A model of other vectors: half of the local one's dimensions."""
+
+    name, model, batch = "narrow-128", None, 5
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        self.texts += texts
+        made = await TokenVectorEmbedder().embed(texts)
+        return made.model_copy(update={"vectors": tuple(map(self.narrowed, made.vectors))})
+
+    def narrowed(self, vector: bytes) -> bytes:
+        half = np.frombuffer(vector, "<f4")[:128]
+        return np.asarray(half / max(float(np.linalg.norm(half)), 1e-9), "<f4").tobytes()
+
+
+class BlindEmbedder(NarrowEmbedder):
+    """A model by which no text is like another."""
+
+    def narrowed(self, vector: bytes) -> bytes:
+        seed = int.from_bytes(vector[:7], "little")
+        random = np.random.default_rng(seed).normal(size=128)
+        return np.asarray(random / np.linalg.norm(random), "<f4").tobytes()
+
+
+class DyingEmbedder(NarrowEmbedder):
+    """A model that answers for three batches only."""
+
+    async def embed(self, texts: Sequence[str]) -> Embeddings:
+        if len(self.texts) >= 3 * self.batch:
+            raise ModelUnavailableError(model=self.name, why="it is gone")
+        return await super().embed(texts)
+
+
+def embedders_of(chosen: Embedder) -> Embedders:
+    others = {one.name: one for one in (TokenVectorEmbedder(), NarrowEmbedder())}
+    return Embedders(chosen, find_other=others.get)
+
+
+@pytest.fixture
+def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
+    """Runs the step for all agents of the tenant, with a chosen model."""
+
+    async def index(_: str) -> tuple[int, int]:
+        return 0, 0
+
+    async def step(chosen: Embedder | None = None, *, days: int = 0, **fields: Any) -> StepResult:
+        activities = ReembedActivities(
+            memory,
+            embedders=embedders_of(chosen or NarrowEmbedder()),
+            embedding=EntryEmbedding(memory, limits=ModelCallLimits()),
+            index_vectors=index,
+        )
+        at = datetime.now(UTC) + timedelta(days=days)
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind="monthly", scheduled_at=at, **fields
+        )
+        return await ActivityEnvironment().run(activities.reembed, params)
+
+    return step
+
+
+@pytest.fixture
+def searching(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
+    """The memory of an agent in a process whose settings choose a model."""
+
+    def client(chosen: Embedder, agent_id: str = "ada") -> MemoryClient:
+        models = QueryModels(embedders_of(chosen))
+        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id, models=models)
+
+    return client
+
+
+@pytest.fixture
+async def state(memory: Memory, settings: Settings) -> Callable[..., Any]:
+    async def find(agent_id: str = "ada") -> AgentEmbeddings:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=False
+        ) as transaction:
+            found = await transaction.embeddings.find()
+        assert found is not None
+        return found
+
+    return find
+
+
+async def scores(client: MemoryClient) -> list[tuple[str, float]]:
+    found = await client.retrieve(QUERY, mode="semantic", min_score=0)
+    return [(one.entry.content, one.score) for one in found.results]
+
+
+async def test_all_entries_get_new_vectors_and_searches_switch_at_once(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+) -> None:
+    narrow = NarrowEmbedder()
+    new, old = searching(narrow), searching(TokenVectorEmbedder())
+    for text in SAID:
+        await new.add(text)
+    archived = await new.add("Mara once told us about violins in the attic.")
+    await new.entries.archive(archived.id)
+    before = await scores(new), await scores(old)
+    dry = await reembed(dry_run=True)
+    untouched = await state()
+
+    done = await reembed(narrow)
+
+    after = await scores(new), await scores(old)
+    known = await state()
+    again = await reembed(narrow)
+    await new.entries.restore(archived.id)
+    assert dry.counts == {"reembedded": len(SAID) + 1}
+    assert untouched.vectors == {NAME: len(SAID)}
+    assert before[0] == before[1]  # whatever model a process has chosen
+    assert done.counts == {"reembedded": len(SAID), "switched": 1}
+    assert (known.active_model, known.previous_model) == ("narrow-128", NAME)
+    assert known.vectors == {NAME: len(SAID), "narrow-128": len(SAID)}
+    assert after[0] == after[1] != before[0]
+    assert (again.counts, again.problems) == ({}, ())
+    assert (await state()).vectors == {NAME: len(SAID) + 1, "narrow-128": len(SAID) + 1}
+
+
+async def test_the_way_back_gives_the_answers_of_before_until_the_old_vectors_are_removed(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+    begin: Callable[[], Any],
+) -> None:
+    ada = searching(NarrowEmbedder())
+    for text in SAID:
+        await ada.add(text)
+    before = await scores(ada)
+    await reembed()
+
+    async with begin() as transaction:
+        back = await transaction.embeddings.switch_back(now=await transaction.now())
+    after = await scores(ada)
+    rejected = await reembed()
+    async with begin() as transaction:
+        with pytest.raises(InvalidInputError, match="switched back from narrow-128 already"):
+            await transaction.embeddings.switch_back(now=await transaction.now())
+    async with begin() as transaction:
+        await transaction.embeddings.accept()
+    switched = await reembed()
+    kept = await state()
+    removed = await reembed(days=15)
+    async with begin() as transaction:
+        with pytest.raises(InvalidInputError, match="no earlier vectors"):
+            await transaction.embeddings.switch_back(now=await transaction.now())
+
+    assert back.active_model == NAME
+    assert after == before
+    assert "mnestic embeddings accept --agent ada" in rejected.problems[0]
+    assert switched.counts == {"reembedded": len(SAID), "switched": 1}
+    assert set(kept.vectors) == {NAME, "narrow-128"}
+    assert removed.counts == {"vectors_removed": len(SAID)}
+    assert (await state()).vectors == {"narrow-128": len(SAID)}
+
+
+async def test_vectors_by_which_less_is_found_are_not_switched_to(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+) -> None:
+    blind = BlindEmbedder()
+    ada = searching(blind)
+    for text in SAID:
+        await ada.add(text)
+    before = await scores(ada)
+
+    done = await reembed(blind)
+
+    assert done.counts == {"switches_refused": 1}
+    assert "agent ada keeps its vectors of wordllama-256: of 48 sampled queries" in done.problems[0]
+    assert "monthly.least_recall" in done.problems[0]
+    assert (await state()).active_model == NAME
+    assert await scores(ada) == before
+
+
+async def test_an_attempt_that_died_between_batches_goes_on_and_leaves_the_same_rows(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+    stored: Callable[[], dict[str, list[Any]]],
+) -> None:
+    ada, eve = searching(NarrowEmbedder()), searching(NarrowEmbedder(), "eve")
+    for text in SAID:
+        await ada.add(text)
+        await eve.add(text)
+    dying = DyingEmbedder()
+
+    with pytest.raises(Exception, match="it is gone"):
+        await reembed(dying, agent_id="ada")
+    half = await state()
+    rest = NarrowEmbedder()
+    done = await reembed(rest, agent_id="ada")
+    await reembed(agent_id="eve")
+
+    vectors = stored()["embedding"]
+    of_ada = [row for row in vectors if ",ada," in row]
+    assert half.vectors["narrow-128"] == 3 * dying.batch
+    assert half.active_model == NAME
+    assert len([text for text in set(rest.texts) if text in SAID]) == len(SAID)  # samples have all
+    assert rest.texts.count(SAID[0]) == 1  # for the sample; its vector was there
+    assert done.counts == {"reembedded": len(SAID), "switched": 1}
+    assert len(of_ada) == 2 * len(SAID)
+    assert sorted(row.rpartition('"[')[2] for row in of_ada) == sorted(
+        row.rpartition('"[')[2] for row in vectors if ",eve," in row
+    )
+
+
+async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_switch(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+) -> None:
+    late = "Late at night Mara spoke of violins again."
+
+    class Interrupted(NarrowEmbedder):
+        """A model during whose first call, and whose calls for the sample, somebody writes."""
+
+        async def embed(self, texts: Sequence[str]) -> Embeddings:
+            if not self.texts or len(texts) > self.batch:
+                await ada.add(f"{late} {len(self.texts)}")
+            return await super().embed(texts)
+
+    interrupted = Interrupted()
+    ada = searching(NarrowEmbedder())
+    for text in SAID:
+        await ada.add(text)
+
+    done = await reembed(interrupted)
+
+    known = await state()
+    found = await scores(ada)
+    assert known.active_model == "narrow-128"
+    assert known.vectors["narrow-128"] == known.entries == len(SAID) + 2
+    assert done.counts == {"reembedded": len(SAID) + 2, "switched": 1}
+    assert any(content.startswith(late) for content, _ in found)
+
+
+async def test_a_switch_is_refused_while_an_entry_lacks_a_vector(
+    searching: Callable[..., MemoryClient], begin: Callable[[], Any], state: Callable[..., Any]
+) -> None:
+    ada = searching(NarrowEmbedder())
+    await ada.add(SAID[0])
+
+    async with begin() as transaction:
+        lacking = await transaction.embeddings.switch("narrow-128", now=datetime.now(UTC))
+
+    assert lacking == (1, 0)
+    assert (await state()).active_model == NAME
+
+
+async def test_other_tenants_keep_their_vectors(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    memory: Memory,
+    settings: Settings,
+    admin_url: str,
+) -> None:
+    other = f"{settings.tenant_id}-other"
+    await MemoryClient(memory, tenant_id=other, agent_id="ada").add(SAID[0])
+    await searching(NarrowEmbedder()).add(SAID[0])
+
+    await reembed()
+
+    with psycopg.connect(admin_url) as connection:
+        rows = connection.execute(
+            "SELECT model, count(*) FROM mnestic.embedding WHERE tenant_id = %s GROUP BY 1", [other]
+        ).fetchall()
+    assert rows == [(NAME, 1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "passage"),
+    [
+        ("one two three", "one two three"),
+        ("a b c d e f g h", "c d e f"),
+        ("a b\nc d e f g h i", "c d e f g"),
+    ],
+)
+def test_a_passage_is_the_middle_of_a_text(content: str, passage: str) -> None:
+    assert SampledEntry(1, content).passage == passage
