@@ -58,7 +58,7 @@ async def test_a_model_is_asked_where_there_is_one(
 ) -> None:
     models = await opened(chosen(tmp_path, **fields))
 
-    assert (models["extractor"].name, models["embedder"].name) == (extractor, embedder)
+    assert (models["extractor"].name, models["embedders"].chosen.name) == (extractor, embedder)
 
 
 @pytest.mark.parametrize(
