@@ -1,5 +1,6 @@
 """The step of `Maintenance` that builds summaries of large memories by time."""
 
+import logging
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -12,10 +13,12 @@ from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS, RunModel
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult, read_policy
+from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenancePolicy, RunBudget
 from mnestic.memory.models.messages import ChatMessage, Summary
 from mnestic.memory.ports import Memory, Summariser, TokenCounter, Transaction
 
+log = logging.getLogger("mnestic.maintenance")
 _AGENTS = 200  # listed at once
 
 
@@ -48,7 +51,7 @@ class PeriodSummaryActivities:
                 policy = await read_policy(self._memory, params)
                 while agent_ids := await self._agents(params, after=done.after):
                     for agent_id in agent_ids:
-                        done.add(agent_id, await self._build(params, agent_id, policy=policy))
+                        done.add(agent_id, await self._attempt(params, agent_id, policy=policy))
         return done.result()
 
     async def _agents(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
@@ -57,6 +60,18 @@ class PeriodSummaryActivities:
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=_AGENTS
         )
+
+    async def _attempt(
+        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
+    ) -> StepResult:
+        """Builds the summaries of an agent; what keeps it from that is a problem of the result, and the others get theirs."""
+        try:
+            return await self._build(params, agent_id, policy=policy)
+        except UnavailableError:
+            raise  # the next attempt may succeed
+        except MnesticError as error:
+            log.exception("an agent is not summarised", extra={"agent_id": agent_id})
+            return StepResult(problems=(f"agent {agent_id}: summaries: {error}",))
 
     async def _build(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy

@@ -284,7 +284,7 @@ class MemoryClient(ChecksTexts):
     ) -> Context:
         """The context of a question, as one block of at most `max_tokens`, and what was left out.
 
-        Summaries of categories come first, then facts, both current and about the names in the question, then
+        Summaries of a large memory and of categories come first, then facts, both current and about the names in the question, then
         search results. No tier takes the room of the next ones.
 
         Args:
