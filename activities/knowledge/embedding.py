@@ -4,7 +4,8 @@ It stands apart from ingestion because maintenance makes vectors of another mode
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -25,8 +26,16 @@ from mnestic.memory.ports import Embedder, Memory, Transaction
 log = logging.getLogger("mnestic.extraction")
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddingRun:
+    """A run whose calls of models are written down under its name; `check_left` raises if none is left for it."""
+
+    name: str
+    check_left: Callable[[], Awaitable[None]]
+
+
 class EntryEmbedding:
-    """Embeds entries of agents."""
+    """Embeds entries of agents, within a run of maintenance if one is named."""
 
     def __init__(
         self,
@@ -40,7 +49,13 @@ class EntryEmbedding:
         self._limiter = limiter or RateLimiter(concurrency=limits.concurrency, daily=limits.daily)
 
     async def embed_missing(
-        self, scope: AgentScope, embedder: Embedder, *, limit: int, time_limit: timedelta
+        self,
+        scope: AgentScope,
+        embedder: Embedder,
+        *,
+        limit: int,
+        time_limit: timedelta,
+        run: EmbeddingRun | None = None,
     ) -> tuple[int, int]:
         """Embeds the next entries that have no vector of an embedder; returns how many, and how many were given up.
 
@@ -51,15 +66,16 @@ class EntryEmbedding:
             embedder: Its vectors are stored under its name.
             limit: How many entries.
             time_limit: After it no further call begins.
+            run: Whose calls they are.
 
         Raises:
             UnavailableError: the model does not answer, or a limit or a setting keeps it from being called.
         """
-        calls = self._calls(embedder)
+        calls = self._calls(embedder, run=run)
         async with begin_model_step(self._memory, scope) as transaction:
             entries = await transaction.entries.list_unembedded(embedder.name, limit=limit)
         work = ModelRound(
-            ask=partial(self._embed, scope, embedder, calls=calls),
+            ask=partial(self._embed, scope, embedder, calls=calls, run=run),
             give_up=lambda entry, why: self._give_up(scope, embedder, entry, why=why),
             permit=partial(calls.permit, scope),
             recheck=self._limits.recheck,
@@ -69,7 +85,12 @@ class EntryEmbedding:
         return work.answered + work.given_up, work.given_up
 
     async def make_vectors(
-        self, scope: AgentScope, embedder: Embedder, texts: Sequence[str]
+        self,
+        scope: AgentScope,
+        embedder: Embedder,
+        texts: Sequence[str],
+        *,
+        run: EmbeddingRun | None = None,
     ) -> Embeddings:
         """The vectors of texts that are no entries of an index, such as archived ones and sampled queries.
 
@@ -78,17 +99,17 @@ class EntryEmbedding:
             ModelRefusedError: it refuses one of the texts.
             ConfigurationError: a setting keeps it from being called.
         """
-        calls = self._calls(embedder)
+        calls = self._calls(embedder, run=run)
         async with calls.permit(scope):
-            made = await calls.answer(scope, lambda: embedder.embed(texts))
+            made = await _answer(scope, embedder, texts, calls=calls, run=run)
             async with begin_model_step(self._memory, scope) as transaction:
-                await calls.keep(transaction, made)
+                await calls.keep(transaction, made, operation_key=run.name if run else None)
         return made
 
-    def _calls(self, embedder: Embedder) -> ModelCalls:
+    def _calls(self, embedder: Embedder, *, run: EmbeddingRun | None) -> ModelCalls:
         return ModelCalls(
             self._memory,
-            purpose="embed",
+            purpose="embed" if run is None else "maintain",
             model=embedder.model,
             limits=self._limits,
             limiter=self._limiter,
@@ -102,16 +123,17 @@ class EntryEmbedding:
         entries: Sequence[Unembedded],
         *,
         calls: ModelCalls,
+        run: EmbeddingRun | None,
     ) -> None:
         texts = [entry.content for entry in entries]
-        made = await calls.answer(scope, lambda: embedder.embed(texts))
+        made = await _answer(scope, embedder, texts, calls=calls, run=run)
         embeddings = [
             Embedding(entry_id=entry.id, content=entry.content, vector=vector)
             for entry, vector in zip(entries, made.vectors, strict=True)
         ]
         async with begin_model_step(self._memory, scope) as transaction:
             await transaction.entries.embed(embedder.name, embeddings)
-            await calls.keep(transaction, made)
+            await calls.keep(transaction, made, operation_key=run.name if run else None)
 
     async def _give_up(
         self, scope: AgentScope, embedder: Embedder, entry: Unembedded, *, why: str
@@ -126,6 +148,20 @@ class EntryEmbedding:
                 transaction.note("entry.embed", entry.id, reason=reason)
                 if pending is not None:
                     await transaction.ingest_states.park(pending, reason=reason)
+
+
+async def _answer(
+    scope: AgentScope,
+    embedder: Embedder,
+    texts: Sequence[str],
+    *,
+    calls: ModelCalls,
+    run: EmbeddingRun | None,
+) -> Embeddings:
+    if run is not None and embedder.model is not None:
+        await run.check_left()
+    key = run.name if run else None
+    return await calls.answer(scope, lambda: embedder.embed(texts), operation_key=key)
 
 
 async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingMessage | None:

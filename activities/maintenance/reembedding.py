@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
-from mnestic.activities.knowledge.embedding import EntryEmbedding
+from mnestic.activities.knowledge.embedding import EmbeddingRun, EntryEmbedding
 from mnestic.activities.maintenance.recall import Recall, compare_recall
 from mnestic.activities.maintenance.steps import (
     BATCH,
@@ -34,7 +34,7 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings, Lacking
-from mnestic.memory.maintenance.policies import MonthlyPolicy, policy_of
+from mnestic.memory.maintenance.policies import MaintenancePolicy, policy_of
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Embedder, Memory, Transaction
@@ -53,13 +53,12 @@ _PAUSED = (
 log = logging.getLogger("mnestic.maintenance")
 
 
-class _Scope(BaseModel):
-    """Whose entries are embedded."""
-
-    model_config = ConfigDict(frozen=True)
+class _Scope(NamedTuple):
+    """Whose entries are embedded, and in which run."""
 
     tenant_id: Id
     agent_id: Id
+    run: EmbeddingRun
 
 
 class ReembedActivities:
@@ -87,7 +86,7 @@ class ReembedActivities:
             progress = StepProgress.of_last_attempt(StepResult(after=params.after))
             agent_ids = await self._agents(params, after=progress.done.after)
             async with self._begin(params, EVERY_AGENT) as transaction:
-                policy = policy_of(await transaction.settings.read()).monthly
+                policy = policy_of(await transaction.settings.read())
             async with heartbeats(progress.dump):
                 for agent_id in agent_ids:
                     try:
@@ -110,7 +109,7 @@ class ReembedActivities:
         )
 
     async def _reembed(
-        self, params: MaintenanceStep, agent_id: str, *, policy: MonthlyPolicy
+        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
     ) -> StepResult:
         """Gives an agent's entries vectors of the chosen model, and switches; returns what was done."""
         operation = _operation(params, agent_id)
@@ -135,15 +134,16 @@ class ReembedActivities:
         return StepResult(counts=removed + counts, problems=(problem,) if problem else ())
 
     async def _make_and_switch(
-        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MonthlyPolicy
+        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MaintenancePolicy
     ) -> tuple[Counter[str], str | None]:
         """Returns the counts, and why searches were not switched, if they were not."""
-        scope = _Scope(tenant_id=params.tenant_id, agent_id=state.agent_id)
+        run = EmbeddingRun(params.run, lambda: self._check_left(params, policy))
+        scope = _Scope(params.tenant_id, state.agent_id, run)
         await self._embed(scope)
         if why := await self._index(params, state):
             return Counter(switches_refused=1), why
-        recall = await self._compare(scope, state, number=policy.sampled_entries)
-        if (why := recall.find_loss(least=policy.least_recall)) is not None:
+        recall = await self._compare(scope, state, number=policy.monthly.sampled_entries)
+        if (why := recall.find_loss(least=policy.monthly.least_recall)) is not None:
             problem = f"agent {state.agent_id} keeps its vectors of {state.active_model}: {why}"
             return Counter(switches_refused=1), problem
         for _ in range(_CATCHING_UP):
@@ -159,7 +159,7 @@ class ReembedActivities:
         target = self._embedders.chosen
         while True:
             done, _ = await self._embedding.embed_missing(
-                scope, target, limit=_ENTRIES, time_limit=_ROUND
+                scope, target, limit=_ENTRIES, time_limit=_ROUND, run=scope.run
             )
             if not done:
                 break
@@ -179,7 +179,8 @@ class ReembedActivities:
         target = self._embedders.chosen
         texts = [entry.content for entry in entries]
         try:
-            vectors = (await self._embedding.make_vectors(scope, target, texts)).vectors
+            made = await self._embedding.make_vectors(scope, target, texts, run=scope.run)
+            vectors = made.vectors
         except ModelMisconfiguredError:
             raise
         except ModelRefusedError as error:
@@ -193,6 +194,12 @@ class ReembedActivities:
             Embedding(entry_id=entry.id, content=entry.content, vector=vector)
             for entry, vector in zip(entries, vectors, strict=True)
         ]
+
+    async def _check_left(self, params: MaintenanceStep, policy: MaintenancePolicy) -> None:
+        """Raises if the budget of the run has nothing left for a call of a model."""
+        async with self._begin(params, EVERY_AGENT) as transaction:
+            used = await transaction.usage.sum_by_run(params.run)
+        policy.budget.check_left(used, run=params.run)
 
     async def _index(self, params: MaintenanceStep, state: AgentEmbeddings) -> str | None:
         """Builds the index of the new vectors where the old ones have one; returns why that could not be."""
@@ -221,7 +228,8 @@ class ReembedActivities:
         assert state.active_model is not None
 
         async def embed(embedder: Embedder, texts: Sequence[str]) -> tuple[bytes, ...]:
-            return (await self._embedding.make_vectors(scope, embedder, texts)).vectors
+            made = await self._embedding.make_vectors(scope, embedder, texts, run=scope.run)
+            return made.vectors
 
         async with self._open(scope, write=False) as transaction:
             sample = await transaction.embeddings.sample(limit=number)
@@ -253,10 +261,10 @@ class ReembedActivities:
         return lacking, counts
 
     async def _remove_old(
-        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MonthlyPolicy
+        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MaintenancePolicy
     ) -> Counter[str]:
         """Removes vectors that nothing compares any more, and those of the previous model once their time is over."""
-        target, kept = self._embedders.chosen.name, timedelta(days=policy.keep_old_days)
+        target, kept = self._embedders.chosen.name, timedelta(days=policy.monthly.keep_old_days)
         needed = {state.active_model}
         if state.rejected_model != target:
             needed.add(target)

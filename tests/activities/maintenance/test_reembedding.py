@@ -36,7 +36,9 @@ QUERY = "Why does Mara care for violins?"
 class NarrowEmbedder:
     """A model of other vectors: half of the local one's dimensions."""
 
-    name, model, batch = "narrow-128", None, 5
+    name = "narrow-128"
+    model: str | None = None
+    batch = 5
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -69,6 +71,12 @@ class DyingEmbedder(NarrowEmbedder):
         return await super().embed(texts)
 
 
+class PaidEmbedder(NarrowEmbedder):
+    """A model whose calls are counted."""
+
+    model = "narrow"
+
+
 def embedders_of(chosen: Embedder) -> Embedders:
     others = {one.name: one for one in (TokenVectorEmbedder(), NarrowEmbedder())}
     return Embedders(chosen, find_other=others.get)
@@ -95,6 +103,19 @@ def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
         return await ActivityEnvironment().run(activities.reembed, params)
 
     return step
+
+
+@pytest.fixture
+def set_budget(memory: Memory, settings: Settings) -> Callable[[int], Any]:
+    """Sets how many calls of models a run may make."""
+
+    async def put(calls: int) -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
+        ) as transaction:
+            await transaction.settings.put("maintenance", {"budget": {"model_calls": calls}})
+
+    return put
 
 
 @pytest.fixture
@@ -288,6 +309,28 @@ async def test_a_switch_is_refused_while_an_entry_lacks_a_vector(
 
     assert lacking == (1, 0)
     assert (await state()).active_model == NAME
+
+
+async def test_calls_of_a_model_stay_within_the_budget_of_the_run_and_the_next_one_goes_on(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+    set_budget: Callable[[int], Any],
+) -> None:
+    paid = PaidEmbedder()
+    ada = searching(NarrowEmbedder())
+    for text in SAID:
+        await ada.add(text)
+    await set_budget(0)
+
+    none = await reembed(paid)
+    at = (await state()).vectors
+    await set_budget(100)
+    done = await reembed(paid, days=1)
+
+    assert "0 model calls" in none.problems[0]
+    assert at == {NAME: len(SAID)}
+    assert done.counts == {"reembedded": len(SAID), "switched": 1}
 
 
 async def test_other_tenants_keep_their_vectors(
