@@ -19,6 +19,7 @@ from mnestic.memory.forgetting.export_lines import (
     SettingsLine,
     exported_entry,
 )
+from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.knowledge.ingestion import entry_id_at
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.ports import Transaction
@@ -89,9 +90,16 @@ async def _messages(transaction: Transaction, *, owner: str) -> AsyncIterator[Ex
             entry = entries.get(ids[line.place])
             if isinstance(line, MessageLine) and entry is not None:
                 exported = exported_entry(entry, line.message, places=places)
-                yield line.model_copy(update={"entry": exported, "archived": marks.get(entry.id)})
+                yield line.model_copy(
+                    update={"entry": exported, "archived": _exported_mark(marks.get(entry.id))}
+                )
             else:
                 yield line
+
+
+def _exported_mark(mark: ArchiveMark | None) -> ArchiveMark | None:
+    """None for a compressed entry, since an import knows no entry that stands for it: it comes back as it was before."""
+    return None if mark is not None and mark.reason == "compressed" else mark
 
 
 async def _rows(

@@ -15,7 +15,7 @@ from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
-from mnestic.memory.maintenance.removal_guard import find_excess
+from mnestic.memory.maintenance.removal_guard import ActiveMemory, find_excess, removable
 from mnestic.memory.maintenance.reports import MaintenanceReport, run_name
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
@@ -176,7 +176,7 @@ class MaintenanceActivities:
                 return StepResult(counts=stored)
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
-            counts = +await self._counts(transaction, params, policy=policy)
+            counts = +await self._counts(transaction, params, policy=policy, before=before)
             after = await transaction.maintenance.count_active(now)
             excess = find_excess(
                 agent_id, kind=params.kind, before=before, after=after, policy=policy
@@ -192,7 +192,12 @@ class MaintenanceActivities:
             return StepResult(counts=counts)
 
     async def _counts(
-        self, transaction: Transaction, params: MaintenanceStep, *, policy: MaintenancePolicy
+        self,
+        transaction: Transaction,
+        params: MaintenanceStep,
+        *,
+        policy: MaintenancePolicy,
+        before: ActiveMemory,
     ) -> Counter[str]:
         """Does the work of a kind for the agent of a transaction; returns the counts of the report."""
         now = params.scheduled_at
@@ -201,7 +206,14 @@ class MaintenanceActivities:
         if params.kind == "cleanup":
             return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
         if params.kind == "weekly":
-            return await maintain_weekly(transaction, now=now, policy=policy.weekly, run=params.run)
+            entries = before.entries
+            return await maintain_weekly(
+                transaction,
+                now=now,
+                policy=policy.weekly,
+                run=params.run,
+                compressed=entries if params.allow_removals else int(removable(entries, policy)),
+            )
         return await maintain_nightly(
             transaction,
             now=now,

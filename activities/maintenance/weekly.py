@@ -3,6 +3,7 @@
 from collections import Counter
 from datetime import datetime
 
+from mnestic.activities.maintenance.compression import compress_entries
 from mnestic.memory.knowledge.claims import MAINTENANCE, Claim, ClaimSource, make_id
 from mnestic.memory.maintenance.policies import WeeklyPolicy
 from mnestic.memory.maintenance.ports import FadingFact
@@ -12,15 +13,16 @@ _FACTS = 500  # whose claims are added at once
 
 
 async def maintain_weekly(
-    transaction: Transaction, *, now: datetime, policy: WeeklyPolicy, run: str
+    transaction: Transaction, *, now: datetime, policy: WeeklyPolicy, run: str, compressed: int
 ) -> Counter[str]:
-    """Has the confidence of facts decay, and archives those that fade, and removes messages that nothing refers to.
+    """Has the confidence of facts decay, archives those that fade, compresses entries, and removes messages that nothing refers to.
 
     Args:
         transaction: Of the agent.
         now: The moment that decides how old facts are.
         policy: It says how fast they decay, and which fade.
         run: The maintenance run, from which the claims are.
+        compressed: So many entries at most are archived for others that quote them.
     """
     decay = await transaction.maintenance.decay_facts(now, policy)
     faded = 0
@@ -28,8 +30,9 @@ async def maintain_weekly(
         batch = decay.fading[start : start + _FACTS]
         claims = [_faded(fact, now=now, run=run) for fact in batch]
         faded += len(await transaction.facts.claim(claims))
+    counts = await compress_entries(transaction, now=now, policy=policy, run=run, most=compressed)
     orphans = await transaction.maintenance.remove_orphans()
-    return Counter(decayed=decay.decayed, faded=faded, messages_removed=orphans)
+    return counts + Counter(decayed=decay.decayed, faded=faded, messages_removed=orphans)
 
 
 def _faded(fact: FadingFact, *, now: datetime, run: str) -> Claim:

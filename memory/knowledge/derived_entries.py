@@ -1,9 +1,10 @@
-"""Derived entries: what makes facts and episodes searchable, as entries of the same index as messages.
+"""Derived entries: what makes facts, episodes and compressed entries searchable, in the same index as messages.
 
 They stand apart from the enrichment of messages because nobody writes them: they follow from a fact or an episode, have
-its id, and go when it goes.
+its id, and go when it goes. A compressed one follows from archived entries.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.language.sentences import cut_text
+from mnestic.memory.language.sentences import cut_text, split_sentences
 from mnestic.memory.language.word_lists import read_word_lists
+from mnestic.memory.packing import key_of
 
 LONGEST_EPISODE = 10_000  # characters of a summary that are searched
 _SUMMARY_CHARS = 200
@@ -65,6 +67,49 @@ def entry_of_episode(
         at=at,
     )
     return with_importance(entry, basis=basis)
+
+
+def entry_of_sources(entry_id: str, sources: Sequence[Entry], *, basis: ImportanceBasis) -> Entry:
+    """The entry that archived ones were compressed into: it quotes them, in the order of time, and no sentence twice.
+
+    Args:
+        entry_id: Its id, which the sources name.
+        sources: At least one, of one type, speaker and channel, and with the same names.
+        basis: What importance is measured by.
+    """
+    in_order = sorted(sources, key=lambda one: (one.at, one.id))
+    last, content = in_order[-1], quoted_sentences([one.content for one in in_order])
+    entry = Entry(
+        id=entry_id,
+        kind="compressed",
+        entry_type=last.entry_type,
+        content=content,
+        summary=cut_text(content, _SUMMARY_CHARS),
+        channel=last.channel,
+        speaker=last.speaker,
+        subjects=last.subjects,
+        keywords=tuple(dict.fromkeys(word for one in in_order for word in one.keywords)),
+        tags=last.tags,
+        aliases=last.aliases,
+        times=tuple(dict.fromkeys(time for one in in_order for time in one.times)),
+        access_count=sum(one.access_count for one in in_order),
+        last_accessed=max(
+            (one.last_accessed for one in in_order if one.last_accessed), default=None
+        ),
+        at=last.at,
+    )
+    return with_importance(entry, basis=basis)
+
+
+def quoted_sentences(texts: Sequence[str]) -> str:
+    """The sentences of texts, each text on a line of its own, without those that an earlier one has in the same words."""
+    known: set[str] = set()
+    lines = []
+    for text in texts:
+        new = [one for one in split_sentences(text) if key_of(one) not in known]
+        known.update(map(key_of, new))
+        lines.append(" ".join(new))
+    return "\n".join(filter(None, lines))
 
 
 def sentence_of(fact: Fact, *, now: datetime) -> str:

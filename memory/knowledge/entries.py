@@ -32,7 +32,7 @@ EntryType = Literal[
     "preference",
     "knowledge",
 ]
-EntryKind = Literal["message", "fact", "episode"]
+EntryKind = Literal["message", "fact", "episode", "compressed"]
 EntryStatus = Literal["active", "archived"]
 ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
@@ -58,7 +58,8 @@ class Entry(DeferredModel):
     `merged_into` is the entry that says the same, and for which maintenance has archived this one. Once restored, it is not
     merged any more.
 
-    `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows.
+    `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows; a
+    compressed one follows archived entries, whose `merged_into` names it.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

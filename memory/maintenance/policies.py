@@ -125,7 +125,11 @@ class BackupPolicy(DeferredModel):
 
 
 class WeeklyPolicy(DeferredModel):
-    """Of each week: the confidence of facts decays, those fade that nothing supports any more, unused messages are removed."""
+    """Of each week: the confidence of facts decays, those fade that nothing supports any more, unused messages are removed.
+
+    Entries of which no fact follows are compressed if they are older than `compress_after_days`, and at least three are
+    as near each other as `compress_similarity`.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -141,6 +145,11 @@ class WeeklyPolicy(DeferredModel):
     )
     fade_after_days: int = Field(
         90, ge=1, le=36_500, description="A fact that was said or used since then does not fade"
+    )
+    compress: bool = Field(True, description="Whether similar entries are compressed into one")
+    compress_after_days: int = Field(90, ge=1, le=36_500)
+    compress_similarity: float = Field(
+        0.85, ge=0.5, le=1, description="How near the vectors of such entries are, as a cosine"
     )
 
 

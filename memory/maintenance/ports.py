@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
     from mnestic.memory.maintenance.backups import Backup
+    from mnestic.memory.maintenance.compression import Compression
     from mnestic.memory.maintenance.duplicates import Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
@@ -104,6 +105,20 @@ class MaintenanceStore(Protocol):
 
     async def merge(self, merges: Mapping[str, str]) -> None:
         """Notes of entries, which are to be archived, the one that each is merged into, which counts its accesses."""
+        ...
+
+    async def list_similar(
+        self, now: datetime, policy: WeeklyPolicy, *, fewest: int, limit: int
+    ) -> tuple[tuple[str, str], ...]:
+        """Pairs of old entries that are similar, as the policy says, by id, those that were stored first before others.
+
+        They are messages of one month, type, speaker and channel, with the same names, from which no claim was taken.
+        Critical entries, corrections, those that others belong to or correct, and those that were restored are in none.
+        """
+        ...
+
+    async def compress(self, plans: Collection[Compression]) -> None:
+        """Notes of entries, which are to be archived, the one that they are compressed into."""
         ...
 
     async def promote_facts(self, now: datetime, *, step: float) -> int:

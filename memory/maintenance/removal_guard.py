@@ -15,6 +15,11 @@ class ActiveMemory(NamedTuple):
     entries: int
 
 
+def removable(active: int, policy: MaintenancePolicy) -> float:
+    """How many of so many active facts, or entries, of an agent a run may remove."""
+    return max(policy.always_removable, policy.largest_removal_share * active)
+
+
 def find_excess(
     agent_id: str,
     *,
@@ -34,7 +39,7 @@ def find_excess(
     """
     for what, had, has in zip(ActiveMemory._fields, before, after, strict=True):
         removed = had - has
-        if removed > max(policy.always_removable, policy.largest_removal_share * had):
+        if removed > removable(had, policy):
             return (
                 f"agent {agent_id}: {removed} of {had} active {what} ({removed / had:.0%}) would be removed, and at most "
                 f"{policy.largest_removal_share:.0%} may be, so nothing was changed; to allow it, run "

@@ -26,6 +26,8 @@ COUNTS = {
     "deleted": "archived entries deleted for good",
     "decayed": "facts that have lost confidence, since nobody said or used them",
     "faded": "facts that are archived, since they have lost nearly all of it",
+    "compressed": "entries archived, since one that quotes them takes their place",
+    "compressed_into": "entries that take the place of several",
     "messages_removed": "raw messages removed that nothing referred to",
     "agents_left": "agents for which the model calls of the run did not suffice",
     "agents_stopped": "agents left as they were, since too much of their memory would be removed, or they cannot be read",

@@ -161,6 +161,11 @@ class EntryClient(ClientPart):
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.archive.list_archived(limit=limit, cursor=cursor)
 
+    async def list_merged(self, entry_id: str) -> tuple[str, ...]:
+        """The ids of archived entries that were merged, or compressed, into this one."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.archive.select_merged([entry_id])
+
     async def find_archived_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
         """The ids of archived entries with a prefix."""
         async with self._scope.transaction(write=False) as transaction:

@@ -37,6 +37,7 @@ ALLOWED = {
         "_defaults": "our own words",
         "_named_by": "our own words",
     },
+    "memory/maintenance/compression.py": {"_denials": "our own words"},
     "memory/maintenance/duplicates.py": {
         "_words_that_add_nothing": "our own words",
         "pattern_of_nothing": "our own words, as a pattern",

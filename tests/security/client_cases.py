@@ -213,6 +213,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.archive": lambda m, k: m.entries.archive(k.entry.id),
     "entries.restore": lambda m, k: m.entries.restore(k.archived),
     "entries.list_archived": lambda m, k: m.entries.list_archived(cursor=k.cursors["archived"]),
+    "entries.list_merged": lambda m, k: m.entries.list_merged(k.entry.id),
     "entries.find_archived_ids": lambda m, k: m.entries.find_archived_ids(k.archived[:8]),
     "stats": lambda m, k: m.stats(),  # noqa: ARG005
     "facts.list": lambda m, k: m.facts.list(subject="Mara", cursor=k.cursors["facts"]),

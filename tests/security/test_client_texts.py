@@ -87,7 +87,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "archive": {"entry_id": "e"},
         "restore": {"entry_id": "e"},
         "list_archived": {"cursor": None},
-        "find_archived_ids": {"entry_id": "e"},
+        **{one: {"entry_id": "e"} for one in ("find_archived_ids", "list_merged")},
         "find_ids": {"entry_id": "e"},
         "get": {"entry_id": "e"},
         "list": {"query": EntryQuery()},

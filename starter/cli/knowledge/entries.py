@@ -96,6 +96,7 @@ def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
             children, _ = await memory.entries.list(EntryQuery(parent=entry_id), limit=1000)
             pending = await memory.entries.find_message(entry)
             facts = await memory.entries.list_facts(entry)
+            merged = await memory.entries.list_merged(entry_id)
         if as_json:
             state = (
                 pending.model_dump(include={"state", "extractor", "reason"}) if pending else None
@@ -103,11 +104,13 @@ def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
             related = {
                 "children": [child.id for child in children],
                 "facts": [fact.id for fact in facts],
+                "sources": merged,
                 "ingest_state": state,
             }
             print_json(entry.model_dump(mode="json") | related)
         else:
             rows = list(_lines(entry, children, pending, facts))
+            rows += [("sources", "\n".join(merged))] if merged else []
             print_table(("field", "value"), rows, empty="")
 
     run(work())

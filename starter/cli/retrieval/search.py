@@ -14,7 +14,9 @@ from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
-_MADE_OF: Mapping[EntryKind, str] = MappingProxyType({"fact": "(fact)", "episode": "(episode)"})
+_MADE_OF: Mapping[EntryKind, str] = MappingProxyType(
+    {"fact": "(fact)", "episode": "(episode)", "compressed": "(compressed)"}
+)
 
 
 def search(

@@ -59,6 +59,7 @@ class PostgresArchiveStore:
         self._derived.touch_messages(rows)
         if mark.reason == "by_hand":
             self._derived.clear_summaries_of(rows)
+        await self._touch_compressed([row.id for row in rows])
         self._moved("archive", [row.id for row in rows])
         return len(rows)
 
@@ -70,6 +71,7 @@ class PostgresArchiveStore:
             if not entries:
                 continue
             await self._lock()
+            await self._touch_compressed(sorted(entries))
             values = {**self._unit.owner, "ids": sorted(entries)}
             (rows,) = await self._unit.rows_of(_RESTORE.bind(values))
             await self._index.enter([*entries.values()], {row.id: row.number for row in rows})
@@ -145,12 +147,14 @@ class PostgresArchiveStore:
         written = packed(self._unit.owner, [row | vectors for row in rows], what="archived entries")
         await self._unit.run(_REWRITE, written)
         self._derived.clear_summaries_about(ids)
+        await self._touch_compressed(ids)
         self._unit.wrote("archive.change", f"{len(rows)} entries")
 
     async def remove(self, entry_ids: Collection[str]) -> int:
         """See the port."""
         removed = 0
         for batch in _batches(sorted(entry_ids)):
+            await self._touch_compressed(batch)
             gone = delete(ARCHIVED).where(self._among(batch)).returning(ARCHIVED.c.session_id, _AT)
             rows = await self._unit.rows(gone)
             self._derived.clear_summaries_of(rows)
@@ -163,6 +167,14 @@ class PostgresArchiveStore:
         """Locks the agent's indexes, which their other writers lock first too."""
         owner = self._unit.owner
         await self._unit.rows_of(ADD_CORPUS.bind(owner), LOCK_CORPUS.bind(owner))
+
+    async def _touch_compressed(self, entry_ids: Collection[str]) -> None:
+        """Has the entries follow that archived ones of these ids were compressed into."""
+        found = select(ARCHIVED.c.merged_into).distinct()
+        found = found.where(self._among(entry_ids), ARCHIVED.c.reason == "compressed")
+        rows = await self._unit.rows(found.where(ARCHIVED.c.merged_into.is_not(None)))
+        if rows:
+            self._derived.touch_compressed(row.merged_into for row in rows)
 
     def _moved(self, action: str, entry_ids: Sequence[str]) -> None:
         name = entry_ids[0] if len(entry_ids) == 1 else f"{len(entry_ids)} entries"

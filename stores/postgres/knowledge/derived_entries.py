@@ -1,4 +1,4 @@
-"""Derived entries in Postgres: those of facts and episodes follow each change, in the transaction that makes it.
+"""Derived entries in Postgres: those of facts, episodes and archived entries follow each change, in the transaction that makes it.
 
 They stand alone because what changes is written in many places, and every one of them only says which facts, episodes
 and messages it touched. What follows is worked out once, at the end of the transaction.
@@ -11,12 +11,17 @@ from typing import Any
 from pydantic import AwareDatetime, TypeAdapter
 from pydantic_core import from_json
 
-from mnestic.memory.knowledge.derived_entries import entry_of_episode, entry_of_fact
+from mnestic.memory.knowledge.derived_entries import (
+    entry_of_episode,
+    entry_of_fact,
+    entry_of_sources,
+)
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _AT = TypeAdapter(AwareDatetime)
@@ -46,6 +51,7 @@ class DerivedEntries:
         self._facts: set[str] = set()
         self._categories: set[str] = set()
         self._episodes: set[str] = set()
+        self._compressed: set[str] = set()
         self._places: set[tuple[str, str]] = set()
         self._gone: set[tuple[str, datetime]] = set()
         self._unfounded: set[str] = set()
@@ -60,6 +66,11 @@ class DerivedEntries:
     def touch_episodes(self, episode_ids: Iterable[str]) -> None:
         """Episodes were written or are gone."""
         self._episodes.update(episode_ids)
+        self._follow()
+
+    def touch_compressed(self, entry_ids: Iterable[str]) -> None:
+        """Entries that were compressed into these were archived, restored, changed, or are gone."""
+        self._compressed.update(entry_ids)
         self._follow()
 
     def touch_messages(self, rows: Iterable[Any]) -> None:
@@ -85,8 +96,12 @@ class DerivedEntries:
         self._follow()
 
     def _follow(self) -> None:
-        if self._facts or self._episodes or self._places or self._is_clearing:
+        if self._is_touched or self._is_clearing:
             self._unit.before_commit(self.synchronise)
+
+    @property
+    def _is_touched(self) -> bool:
+        return bool(self._facts or self._episodes or self._compressed or self._places)
 
     @property
     def _is_clearing(self) -> bool:
@@ -100,12 +115,13 @@ class DerivedEntries:
             "facts": sorted(self._facts),
             "categories": sorted(self._categories),
             "episodes": sorted(self._episodes),
+            "compressed": sorted(self._compressed),
             "sessions": [session_id for session_id, _ in places],
             "sources": [source_id for _, source_id in places],
         }
         clearing = [self._cleared_periods()] if self._is_clearing else []
         self._facts, self._episodes, self._places = set(), set(), set()
-        self._categories = set()
+        self._categories, self._compressed = set(), set()
         self._gone, self._unfounded, self._corrected = set(), set(), set()
         *_, rows = await self._unit.rows_of(
             ADD_CORPUS.bind(asked),
@@ -139,13 +155,16 @@ class DerivedEntries:
 
 
 def _entry(row: Any) -> Entry | None:
-    """The entry that a fact or an episode should have; `origin` is its row, unless it should have none."""
+    """The entry that there should be; `origin` is the row of its fact or episode, or its sources, unless it should be gone."""
     if row.origin is None:
         return None
     basis = ImportanceBasis(row.now, stored_policy(row.importance_policy))
     if row.kind == "fact":
         return entry_of_fact(Fact.model_validate_json(row.origin), basis=basis)
     origin = from_json(row.origin)
+    if row.kind == "compressed":
+        sources = [read_stored(Entry, one, what=f"source of entry {row.id}") for one in origin]
+        return entry_of_sources(row.id, sources, basis=basis)
     at = _AT.validate_python(origin["created_at"])
     return entry_of_episode(
         row.id, origin["summary"], session_id=origin["session_id"], at=at, basis=basis

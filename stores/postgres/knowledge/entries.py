@@ -288,6 +288,7 @@ def _is_otherwise(entry: Entry, row: Row[Any]) -> bool:
 _INSTEAD = {
     "fact": "a fact: add the right one, or delete it (`memory facts add`, `memory facts delete`)",
     "episode": "an episode: to take something out of it, forget it (`memory forget`)",
+    "compressed": "archived entries: restore one to take it out (`memory restore`), or forget it (`memory forget`)",
 }
 
 

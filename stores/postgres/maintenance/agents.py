@@ -6,6 +6,7 @@ from datetime import datetime
 
 from mnestic.memory.knowledge.facts import MOST_CONFIDENT
 from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.maintenance.compression import Compression
 from mnestic.memory.maintenance.duplicates import Merge
 from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
 from mnestic.memory.maintenance.ports import CleanupChoice, Decay, FadingFact
@@ -50,6 +51,13 @@ SELECT m.merged, m.kept, min(1 - (one.vector <=> other.vector)) AS similarity
    AND other.model = one.model AND other.entry_number = b.number
  GROUP BY m.merged, m.kept
 """)
+_LIST_SIMILAR = read_query("similar_entries")
+_WINDOW = 8  # entries that one is compared with, in each of three orders
+_COMPRESS = NamedQuery.of("""
+UPDATE mnestic.entry AS e SET merged_into = c.compressed_into
+  FROM unnest(CAST(%(sources)s AS text[]), CAST(%(into)s AS text[])) AS c (id, compressed_into)
+ WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.id = c.id
+""")
 _PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 
@@ -88,7 +96,9 @@ class PostgresMaintenanceStore:
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
         """See the port."""
-        limits = policy.model_dump(exclude={"times"})
+        limits = policy.model_dump(
+            include={"half_life_days", "fade_below_confidence", "fade_after_days"}
+        )
         ((row,),) = await self._unit.rows_of(
             _DECAY.bind({**self._unit.owner, **limits, "now": now})
         )
@@ -123,6 +133,26 @@ class PostgresMaintenanceStore:
         values = {**self._unit.owner, "merged": [*merges], "kept": [*merges.values()]}
         await self._unit.rows_of(_MERGE.bind(values))
         self._unit.wrote("entry.merge", f"{len(merges)} entries")
+
+    async def list_similar(
+        self, now: datetime, policy: WeeklyPolicy, *, fewest: int, limit: int
+    ) -> tuple[tuple[str, str], ...]:
+        """See the port."""
+        limits = policy.model_dump(include={"compress_after_days", "compress_similarity"})
+        values = {"now": now, "fewest": fewest, "limit": limit, "window": _WINDOW}
+        (rows,) = await self._unit.rows_of(
+            _LIST_SIMILAR.bind({**self._unit.owner, **limits, **values})
+        )
+        return tuple((row.one, row.other) for row in rows)
+
+    async def compress(self, plans: Collection[Compression]) -> None:
+        """See the port."""
+        pairs = [(source, plan.entry_id) for plan in plans for source in plan.sources]
+        sources, into = [one for one, _ in pairs], [other for _, other in pairs]
+        await self._unit.rows_of(
+            _COMPRESS.bind({**self._unit.owner, "sources": sources, "into": into})
+        )
+        self._unit.wrote("entry.compress", f"{len(sources)} entries")
 
     async def promote_facts(self, now: datetime, *, step: float) -> int:
         """See the port."""

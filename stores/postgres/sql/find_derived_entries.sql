@@ -1,4 +1,4 @@
--- The entries that facts and episodes should have, beside those that they have. A fact has one if no message states it and it
+-- The entries that facts, episodes and compressed entries should have, beside those that they have. A fact has one if no message states it and it
 -- is active, or another takes its place only later; what somebody decides now may be dated some moments ahead. Whatever became
 -- of a fact, or of a message that states it, its id or the message's place comes in here.
 -- Every row is looked up by its whole key (OFFSET 0), so that what a large agent has is not read for a few.
@@ -42,6 +42,12 @@ found AS (
       LEFT JOIN LATERAL (
         SELECT id, summary, session_id, created_at FROM mnestic.episode
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = g.id OFFSET 0) AS e ON true
+     UNION ALL
+    SELECT 'compressed', g.id, s.sources
+      FROM (SELECT DISTINCT id FROM unnest(CAST(%(compressed)s AS text[])) AS given (id)) AS g
+     CROSS JOIN LATERAL (
+        SELECT jsonb_agg(entry) AS sources FROM mnestic.archived_entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND merged_into = g.id AND reason = 'compressed') AS s
 )
 SELECT f.kind, f.id, CAST(f.origin AS text) AS origin, e.number, e.content, CAST(e.subjects AS text) AS subjects,
        CAST(e.tags AS text) AS tags, CAST(e.aliases AS text) AS aliases, e.at, e.expires_at, now() AS now,

@@ -90,13 +90,12 @@ def count_accesses(memory: Memory, settings: Settings) -> Callable[..., Any]:
 def set_policy(memory: Memory, settings: Settings) -> Callable[..., Any]:
     """Sets values of the nightly policy of the tenant, or of another part of the policy."""
 
-    async def put(*, budget: dict[str, Any] | None = None, **nightly: Any) -> None:
+    async def put(**values: Any) -> None:
+        parts = {name: values.pop(name) for name in ("budget", "weekly") if name in values}
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
         ) as transaction:
-            await transaction.settings.put(
-                "maintenance", {"nightly": nightly, "budget": budget or {}}
-            )
+            await transaction.settings.put("maintenance", {"nightly": values, **parts})
 
     return put
 

@@ -8,7 +8,9 @@ from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.maintenance.nightly import maintain_nightly
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
-from mnestic.memory.maintenance.policies import NightlyPolicy
+from mnestic.activities.maintenance.weekly import maintain_weekly
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.maintenance.policies import NightlyPolicy, WeeklyPolicy
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
@@ -68,3 +70,32 @@ async def test_a_forgotten_word_is_in_no_summary_by_time_and_in_no_export(
     await builder.build(above=0)
     (life, *_), _ = await ada.contexts.list_summaries()
     assert life.text == "Mara: The boiler hums at night."
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nothing_of_a_topic_is_left_in_compressed_entries(
+    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+) -> None:
+    ada = client.memory("ada")
+    garden = (
+        "The garden needs water in the evening.",
+        "In the evening the garden needs to be watered.",
+    )
+    falcons = "The garden needs water in the evening. A falcon nests there."
+    await learn(client, *(said(str(number), one) for number, one in enumerate((*garden, falcons))))
+    policy = WeeklyPolicy(compress_similarity=0.5)
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="week", write=True
+    ) as transaction:
+        now = datetime.now(UTC) + timedelta(days=365)
+        counts = await maintain_weekly(
+            transaction, now=now, policy=policy, run="week", compressed=9
+        )
+    assert counts["compressed"] == 3
+    assert {"entry", "archived_entry"} <= scan("falcon").keys()
+
+    await forget(ada, "falcon")
+
+    assert scan("falcon") == {}
+    (compressed,), _ = await ada.entries.list(EntryQuery(kinds=("compressed",)))
+    assert set(compressed.content.splitlines()) == set(garden)

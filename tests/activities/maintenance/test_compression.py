@@ -1,0 +1,263 @@
+"""Compression: one entry quotes several that say nearly the same; nothing is lost by it, and each can be taken back."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.activities.clients.no_extractor import NoExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.activities.models.embedders import Embedders
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.ports import Extractor, Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Steps
+from tests.activities.maintenance.waiting_jobs import wait_with
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+JULY = datetime(2026, 7, 5, 4, tzinfo=UTC)
+GARDEN = (
+    "The garden needs water in the evening.",
+    "In the evening the garden needs to be watered.",
+    "The garden has to get water each evening.",
+)
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(memory: Memory, settings: Settings) -> Run:
+    """Learns from all messages, and runs weekly maintenance for all agents of the tenant, at a moment."""
+
+    async def index(_: str) -> tuple[int, int]:
+        return 0, 0
+
+    activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
+
+    async def step(
+        at: datetime = JULY, *, extractor: Extractor | None = None, **fields: Any
+    ) -> StepResult:
+        learning = IngestActivities(
+            memory, extractor=extractor or NoExtractor(), embedders=Embedders(TokenVectorEmbedder())
+        )
+        steps = Steps(learning, settings)
+        await steps.extract()
+        await steps.learn()
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind="weekly", scheduled_at=at, **fields
+        )
+        result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
+        return result
+
+    return step
+
+
+async def test_one_entry_quotes_those_that_say_nearly_the_same(ada: MemoryClient, run: Run) -> None:
+    sources = await _add(ada, *GARDEN)
+    other = (await _add(ada, "The garden needs shade in the evening.", first=10))[0]
+
+    done = await run()
+
+    (compressed,) = await _compressed(ada)
+    assert (done.counts["compressed"], done.counts["compressed_into"]) == (3, 1)
+    assert compressed.content == "\n".join(GARDEN)
+    assert compressed.at == sources[-1].at
+    assert await ada.entries.list_merged(compressed.id) == tuple(sorted(one.id for one in sources))
+    for source in sources:
+        gone = await ada.entries.get(source.id)
+        assert (gone.status, gone.merged_into) == ("archived", compressed.id)
+    assert await _messages(ada) == {other.id}
+    archived, _ = await ada.entries.list_archived()
+    assert {one.mark.reason for one in archived} == {"compressed"}
+
+
+async def test_what_the_words_of_a_source_found_is_found_by_them_afterwards(
+    ada: MemoryClient, run: Run
+) -> None:
+    sources = await _add(ada, *GARDEN)
+    await _add(
+        ada,
+        *(f"The {one} is in the cellar." for one in ("boiler", "wine", "old bicycle")),
+        first=10,
+    )
+    questions = [
+        *GARDEN,
+        "garden water",
+        "watered in the evening",
+        "each evening",
+    ]
+    for question in questions:
+        assert {one.entry.id for one in (await ada.retrieve(question)).results} & {
+            one.id for one in sources
+        }
+
+    await run()
+
+    (compressed,) = await _compressed(ada)
+    for question in questions:
+        assert (await ada.retrieve(question)).results[0].entry.id == compressed.id, question
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"The fuse box on floor {number} hums at night." for number in (3, 4, 5)],
+        [f"The fuse box of {name} hums at night." for name in ("Mara", "Tom", "Eve")],
+        ["The fuse box hums at night.", "At night the fuse box hums.", "The fuse box does not hum at night."],
+        ["The fuse box hums at night.", "At night the fuse box hums.", "Does the fuse box hum at night?"],
+        [f"The fuse box hummed on {day} March." for day in ("one", "two", "three")],
+        GARDEN[:2],
+        [GARDEN[0], GARDEN[1], "The printer on the second floor jams when it is humid."],
+    ],
+)  # fmt: skip
+async def test_what_differs_in_a_value_or_says_something_else_stays(
+    ada: MemoryClient, run: Run, texts: list[str]
+) -> None:
+    sources = await _add(ada, *texts)
+
+    done = await run()
+
+    assert "compressed" not in done.counts
+    assert await _messages(ada) == {one.id for one in sources}
+
+
+async def test_recent_critical_and_correcting_entries_and_those_of_other_months_stay(
+    ada: MemoryClient, run: Run
+) -> None:
+    await _add(ada, *GARDEN, at=JULY - timedelta(days=30))
+    await _add(ada, *GARDEN, first=10, critical=True)
+    await _add(ada, *GARDEN, first=20, entry_type="correction")
+    for number, text in enumerate(GARDEN):
+        await _add(ada, text, first=30 + number, at=MONDAY - timedelta(days=40 * number))
+
+    assert "compressed" not in (await run()).counts
+
+
+async def test_what_a_waiting_job_refers_to_stays(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    sources = await _add(ada, *GARDEN)
+    await wait_with(memory, settings, {"entry": sources[1].id})
+
+    assert "compressed" not in (await run()).counts
+
+
+async def test_what_states_facts_stays(ada: MemoryClient, run: Run) -> None:
+    await _add(ada, "I like jazz a lot.", "I like jazz very much.", "I really do like jazz.")
+
+    done = await run(extractor=EnglishExtractor())
+
+    assert await ada.facts.list()
+    assert "compressed" not in done.counts
+
+
+async def test_a_restored_source_leaves_the_entry_and_is_not_compressed_again(
+    ada: MemoryClient, run: Run
+) -> None:
+    sources = await _add(ada, *GARDEN)
+    await run()
+
+    restored = await ada.entries.restore(sources[2].id)
+    (compressed,) = await _compressed(ada)
+    assert restored.content == GARDEN[2]
+    assert compressed.content == "\n".join(GARDEN[:2])
+    assert "compressed" not in (await run(JULY + timedelta(days=7))).counts
+    found = await ada.retrieve(GARDEN[2])
+    assert sources[2].id in {one.entry.id for one in found.results}
+
+    await ada.entries.restore(sources[0].id)
+    await ada.entries.restore(sources[1].id)
+    assert await _compressed(ada) == []
+    assert await _messages(ada) == {one.id for one in sources}
+
+
+async def test_a_removed_source_takes_its_words_along(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    sources = await _add(ada, *GARDEN)
+    await run()
+
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        assert await remove_entries(transaction, [sources[2].id]) == 1
+
+    (compressed,) = await _compressed(ada)
+    assert "each" not in compressed.content
+    with pytest.raises(InvalidInputError, match="restore"):
+        await ada.entries.remove(compressed.id)
+
+
+async def test_a_run_repeated_equals_a_run_once(ada: MemoryClient, run: Run, stored: Run) -> None:
+    await _add(ada, *GARDEN)
+    first = await run()
+    once = stored()
+
+    assert (await run()).counts == first.counts
+    assert "compressed" not in (await run(JULY + timedelta(hours=2))).counts
+    assert stored() == once
+
+
+async def test_a_dry_run_and_a_policy_without_compression_change_nothing(
+    ada: MemoryClient, run: Run, stored: Run, set_policy: Run
+) -> None:
+    await _add(ada, *GARDEN)
+    before = stored()
+
+    assert (await run(dry_run=True)).counts["compressed"] == 3
+    assert stored() == before
+    await set_policy(weekly={"compress": False})
+    assert "compressed" not in (await run()).counts
+
+
+async def test_a_run_compresses_no_more_than_it_may_remove(ada: MemoryClient, run: Run) -> None:
+    for number, thing in enumerate(("garden", "meadow", "orchard", "lawn")):
+        await _add(ada, *(text.replace("garden", thing) for text in GARDEN), first=10 * number)
+
+    first, second = await run(), await run(JULY + timedelta(days=7))
+
+    assert (first.problems, second.problems) == ((), ())
+    assert first.counts["compressed"] <= 10
+    assert first.counts["compressed"] + second.counts["compressed"] == 12
+
+
+async def test_an_import_has_the_sources_as_they_were(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    await _add(ada, *GARDEN)
+    await run()
+    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+
+    await bob.import_lines(ada.export())
+
+    entries, _ = await bob.entries.list(EntryQuery())
+    assert {entry.content for entry in entries} == set(GARDEN)
+    await run(JULY + timedelta(days=7))
+    assert [one.content for one in await _compressed(bob)] == ["\n".join(GARDEN)]
+
+
+async def _add(
+    ada: MemoryClient, *texts: str, first: int = 0, at: datetime = MONDAY, **fields: Any
+) -> list[Entry]:
+    return [
+        await ada.add(text, source_id=str(number), at=at + timedelta(hours=number), **fields)
+        for number, text in enumerate(texts, first)
+    ]
+
+
+async def _messages(ada: MemoryClient) -> set[str]:
+    entries, _ = await ada.entries.list(EntryQuery())
+    return {entry.id for entry in entries}
+
+
+async def _compressed(ada: MemoryClient) -> list[Entry]:
+    entries, _ = await ada.entries.list(EntryQuery(kinds=("compressed",)))
+    return list(entries)
