@@ -46,6 +46,7 @@ _PERIOD = timedelta(days=364)  # of all messages, up to yesterday
 _KEPT_SHARE = 0.8  # of entries, after the cleanup
 _WARM_UP = 5
 _WINDOW = 25  # resumes in a row without maintenance, and with it
+_APART_S = 0.5  # between two of them, so that they meet all statements of a run
 _COLUMNS = (
     *("maintenance", "first run, s (CPU: worker + Postgres)", "exponent, s / CPU <= 1.15"),
     *("once more, s (CPU)", "worker, MiB < 400"),
@@ -150,6 +151,7 @@ class Maintained:
                     async with _dry_runs(lane, wanted=is_maintained):
                         for job_id in itertools.islice(jobs, window):
                             taken[is_maintained].append(await _resume_to_activity(lane, job_id))
+                            await asyncio.sleep(_APART_S)
         without, during = spread(taken[False]), spread(taken[True])
         ratio = round(during.p95 / without.p95, 2)
         print_progress(f"resumes without maintenance: {without}, during it: {during}: {ratio}")

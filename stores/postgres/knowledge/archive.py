@@ -27,6 +27,9 @@ ARCHIVED = table(ArchivedEntryRow)
 _ADD, _RESTORE = read_query("archive_entries"), read_query("restore_entries")
 _REWRITE = update_rows(ARCHIVED, "entry", "models", "vectors", key=["id"])
 _BATCH = 1000  # entries of one statement
+# Entries archived by one statement: each counts lexemes anew, and in one transaction a row that is written again and again
+# leaves versions that every later write looks through.
+_ARCHIVED_BATCH = 10_000
 _AT = ARCHIVED.c.entry["at"].astext.cast(INSTANT).label("at")
 _PLACE = (
     *(ENTRY.c.id, ENTRY.c.kind, ENTRY.c.number),
@@ -42,7 +45,8 @@ class PostgresArchiveStore:
 
     async def add(self, entry_ids: Sequence[str], mark: ArchiveMark) -> int:
         """See the port."""
-        return sum([await self._add(batch, mark) for batch in _batches(sorted(entry_ids))])
+        batches = _batches(sorted(entry_ids), _ARCHIVED_BATCH)
+        return sum([await self._add(batch, mark) for batch in batches])
 
     async def _add(self, entry_ids: Sequence[str], mark: ArchiveMark) -> int:
         found = select(*_PLACE).where(self._unit.owned(ENTRY), ENTRY.c.id.in_(entry_ids))
@@ -186,8 +190,8 @@ class PostgresArchiveStore:
         return self._unit.owned(ARCHIVED) & ARCHIVED.c.id.in_(sorted(entry_ids))
 
 
-def _batches(entry_ids: Sequence[str]) -> list[Sequence[str]]:
-    return [entry_ids[start : start + _BATCH] for start in range(0, len(entry_ids), _BATCH)]
+def _batches(entry_ids: Sequence[str], size: int = _BATCH) -> list[Sequence[str]]:
+    return [entry_ids[start : start + size] for start in range(0, len(entry_ids), size)]
 
 
 def _columns(entry: Entry) -> dict[str, Any]:
