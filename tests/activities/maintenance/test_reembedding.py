@@ -1,5 +1,6 @@
 """Re-embedding: new vectors beside the old ones, compared, then one switch, and the way back."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,17 +13,18 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
 from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.maintenance.reembedding import ReembedActivities
-from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.activities.maintenance.steps import IndexVectors, MaintenanceStep, StepResult
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings, SampledEntry
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder, Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
 THINGS = ("bread", "rivers", "trains", "violins", "owls", "maps")
 SAID = [
@@ -86,10 +88,16 @@ def embedders_of(chosen: Embedder) -> Embedders:
 def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
     """Runs the step for all agents of the tenant, with a chosen model."""
 
-    async def index(_: str) -> tuple[int, int]:
-        return 0, 0
+    async def no_index(_: str) -> tuple[int, int]:
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
 
-    async def step(chosen: Embedder | None = None, *, days: int = 0, **fields: Any) -> StepResult:
+    async def step(
+        chosen: Embedder | None = None,
+        *,
+        days: int = 0,
+        index: IndexVectors = no_index,
+        **fields: Any,
+    ) -> StepResult:
         activities = ReembedActivities(
             memory,
             embedders=embedders_of(chosen or NarrowEmbedder()),
@@ -331,6 +339,34 @@ async def test_calls_of_a_model_stay_within_the_budget_of_the_run_and_the_next_o
     assert "0 model calls" in none.problems[0]
     assert at == {NAME: len(SAID)}
     assert done.counts == {"reembedded": len(SAID), "switched": 1}
+
+
+async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    begin: Callable[[], Any],
+    settings: Settings,
+    admin_url: str,
+) -> None:
+    async def index(tenant_id: str) -> tuple[int, int]:
+        done = await asyncio.to_thread(index_vectors, admin_url, tenant_id, at_least=10)
+        return len(done.built), done.dropped
+
+    ada = searching(NarrowEmbedder())
+    for text in SAID:
+        await ada.add(text)
+    await index(settings.tenant_id)
+
+    without = await reembed()
+    done = await reembed(index=index)
+
+    async with begin() as transaction:
+        are_indexed = [await transaction.embeddings.is_indexed(one) for one in (NAME, "narrow-128")]
+    assert without.counts == {"switches_refused": 1}
+    assert "no index" in without.problems[0]
+    assert "owns no table" in without.problems[0]
+    assert done.counts == {"reembedded": len(SAID), "switched": 1}
+    assert are_indexed == [True, True]
 
 
 async def test_other_tenants_keep_their_vectors(
