@@ -16,7 +16,13 @@ from typing import Literal, NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import NEGATED, NO_MORE, change_words, is_revision
+from mnestic.memory.language.change_words import (
+    NEGATED,
+    NO_MORE,
+    change_words,
+    is_revision,
+    may_change,
+)
 from mnestic.memory.language.function_words import function_words
 from mnestic.memory.language.statements import Clause, Kind, Word
 from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_asides
@@ -68,10 +74,23 @@ def find_change(
     first, second = old.statements, new.statements
     if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
         return None
+    if not _may_change(old, new, covered=covered):
+        return None
     compared = _Comparison(old, new, common=common, covered=covered)
     if not compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset()):
         return None
     return "replaced" if compared.takes_the_place else "changed"
+
+
+def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
+    """Whether a text may give another value; it is looked at as a whole, since its clauses take ten times as long."""
+    topic, text = old.stems & old.query_stems, new.text
+    shared, missing = topic & new.stems, topic - new.stems
+    if not shared:
+        return _patterns().replacements.search(text) is not None
+    if 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED:
+        return True
+    return may_change(text) or _patterns().changes.search(text) is not None or says_ending(text)
 
 
 class _Comparison:
