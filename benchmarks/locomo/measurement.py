@@ -9,10 +9,18 @@ the same `MemoryClient.retrieve` that everybody calls: with its defaults for wha
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import psycopg
@@ -25,6 +33,7 @@ from benchmarks.locomo.questions import CATEGORIES, Question, Sample
 from mnestic.memory.retrieval.queries import RetrievedEntry
 from mnestic.starter.client.ingest_status import wait_for_end
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.memory_wiring import embedder_of, token_counter
@@ -37,6 +46,7 @@ _SEARCHED = 100  # entries, so that ten sessions are among them
 _ANSWER = 10  # of which an answer is made
 _CHANNEL = "locomo"
 
+Answered = TypeVar("Answered")
 Report = Callable[[str], None]
 Recall = dict[str, float]
 
@@ -90,6 +100,41 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
     Raises:
         MnesticError: something did not answer, or refused.
     """
+    async with _knowing(samples, report=report) as client:
+        searched = [
+            each
+            for number, sample in enumerate(samples)
+            for each in await _ask(client, sample, agent_id=_agent(number))
+        ]
+        asked = [
+            AskedSample(sample, client.memory(_agent(number)), sample.ends_at)
+            for number, sample in enumerate(samples)
+        ]
+        messages = await measure_messages(asked) if asked[1:] else {}
+    return _report(searched, messages)
+
+
+async def ask_samples(
+    samples: Sequence[Sample],
+    ask: Callable[[MemoryClient, Sample], Awaitable[Answered]],
+    *,
+    report: Report,
+) -> list[Answered]:
+    """Ingests each conversation into an agent of its own, and asks the memory of each in some way.
+
+    Raises:
+        MnesticError: something did not answer, or refused.
+    """
+    async with _knowing(samples, report=report) as client:
+        return [
+            await ask(client.memory(_agent(number)), sample)
+            for number, sample in enumerate(samples)
+        ]
+
+
+@asynccontextmanager
+async def _knowing(samples: Sequence[Sample], *, report: Report) -> AsyncIterator[MnesticClient]:
+    """A client of servers whose agents know the conversations, each its own."""
     with tempfile.TemporaryDirectory(prefix="mnestic-bench-") as folder:
         settings = Settings.model_construct(
             data_dir=Path(folder)
@@ -99,17 +144,7 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
             async with local_worker(client):
                 for number, sample in enumerate(samples):
                     await _learn(client, sample, agent_id=_agent(number), report=report)
-            searched = [
-                each
-                for number, sample in enumerate(samples)
-                for each in await _ask(client, sample, agent_id=_agent(number))
-            ]
-            asked = [
-                AskedSample(sample, client.memory(_agent(number)), _end_of(sample))
-                for number, sample in enumerate(samples)
-            ]
-            messages = await measure_messages(asked) if asked[1:] else {}
-    return _report(searched, messages)
+            yield client
 
 
 async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report: Report) -> None:
@@ -127,7 +162,7 @@ async def _learn(client: MnesticClient, sample: Sample, *, agent_id: str, report
 async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[_SearchedQuestion]:
     """Asks the questions of a sample, one after the other."""
     memory, sessions = client.memory(agent_id), sample.sessions
-    at = _end_of(sample)
+    at = sample.ends_at
     embedder = embedder_of(client.settings, None)
     count = token_counter()
     url = client.endpoints.database_admin_url.get_secret_value()
@@ -157,11 +192,6 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
             tokens = await asyncio.to_thread(count, answer)
             searched.append(_SearchedQuestion(question, sessions, found, tokens, ms))
     return searched
-
-
-def _end_of(sample: Sample) -> datetime:
-    """The time of the last turn."""
-    return max(turn.at for each in sample.conversation.sessions for turn in each.turns)
 
 
 def _agent(number: int) -> str:

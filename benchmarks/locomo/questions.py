@@ -5,6 +5,7 @@ They stand apart from the conversation, which many commands read, since only the
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,11 @@ class Sample(BaseModel):
             for session in self.conversation.sessions
             for turn in session.turns
         }
+
+    @property
+    def ends_at(self) -> datetime:
+        """The time of the last turn."""
+        return max(turn.at for each in self.conversation.sessions for turn in each.turns)
 
     def without_speakers(self, text: str) -> str:
         """A text without the names of who speaks; the text itself if it has nothing else."""
