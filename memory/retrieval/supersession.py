@@ -18,7 +18,7 @@ from mnestic.memory.language.statements import begins_later
 from mnestic.memory.language.updates import UpdateText, update_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
-_COMPARED = 60  # of the best candidates are compared with each other
+_COMPARED = 40  # of the best candidates are compared with each other
 _UPDATED = 10  # of them, the first, are compared with later ones that may have other words
 _ALIKE = 0.5  # of the best score that both candidates need, for one to replace the other
 _EQUAL = 0.6  # of the best score, from which on an entry with the same words of the query answers as well
