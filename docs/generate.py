@@ -23,7 +23,7 @@ from mnestic.starter.client.contexts import ContextClient
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
-from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.inbox import InboxClient
@@ -67,6 +67,7 @@ PARTS: dict[str, type[ClientPart]] = {
     "memory.messages": MessageClient,
     "memory.parked": ParkedClient,
     "memory.contexts": ContextClient,
+    "memory.graph": GraphClient,
     "memory.retrieval_log": RetrievalLogClient,
     "memory.events": EventClient,
     "memory.settings": SettingsClient,

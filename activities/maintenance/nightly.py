@@ -37,13 +37,20 @@ async def maintain_nightly(
         merged=await merge_duplicates(
             transaction, now=now, similarity=policy.merge_similarity, run=run
         ),
-        promoted=await store.promote_facts(now, step=policy.promotion),
+        promoted=await _promote_facts(transaction, now=now, step=policy.promotion),
         importance_changed=await store.renew_importance(now, basis.policy),
         # It comes last, since transactions that change facts wait for it.
         categories_rebuilt=await rebuild_categories(
             transaction, now=now, count_tokens=count_tokens
         ),
     )
+
+
+async def _promote_facts(transaction: Transaction, *, now: datetime, step: float) -> int:
+    promoted = await transaction.maintenance.promote_facts(now, step=step)
+    if promoted:
+        await transaction.facts.graph.rebuild()  # the weights of edges follow
+    return promoted
 
 
 async def _remove_expired_entries(transaction: Transaction, *, now: datetime) -> int:

@@ -201,8 +201,8 @@ class MaintenanceActivities:
     ) -> Counter[str]:
         """Does the work of a kind for the agent of a transaction; returns the counts of the report."""
         now = params.scheduled_at
-        if params.kind == "monthly":  # its work is on the whole tenant
-            return Counter()
+        if params.kind == "monthly":  # its other work is on the whole tenant
+            return Counter(edges_mended=await transaction.facts.graph.rebuild())
         if params.kind == "cleanup":
             return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
         if params.kind == "weekly":

@@ -30,6 +30,8 @@ async def maintain_weekly(
         batch = decay.fading[start : start + _FACTS]
         claims = [_faded(fact, now=now, run=run) for fact in batch]
         faded += len(await transaction.facts.claim(claims))
+    if decay.decayed:
+        await transaction.facts.graph.rebuild()  # the weights of edges follow
     counts = await compress_entries(transaction, now=now, policy=policy, run=run, most=compressed)
     orphans = await transaction.maintenance.remove_orphans()
     return counts + Counter(decayed=decay.decayed, faded=faded, messages_removed=orphans)

@@ -35,10 +35,16 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.predicates import Predicate
     from mnestic.memory.knowledge.relations import Mention, Place
     from mnestic.memory.knowledge.subjects import NamedSubject
+    from mnestic.memory.knowledge.world.graph import GraphStore
 
 
 class FactStore(Protocol):
     """What is believed, and the claims it follows from."""
+
+    @property
+    def graph(self) -> GraphStore:
+        """The graph of the facts."""
+        ...
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """Adds claims; those that are there already change nothing. Returns what is believed otherwise.

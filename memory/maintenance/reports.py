@@ -33,6 +33,7 @@ COUNTS = {
     "agents_stopped": "agents left as they were, since too much of their memory would be removed, or they cannot be read",
     "indexes_built": "vector indexes built for large memories",
     "indexes_dropped": "vector indexes dropped that were not worth their place",
+    "edges_mended": "edges of the graph that differed from the facts, and were written again",
     "tables_vacuumed": "tables vacuumed and analysed",
     "indexes_rebuilt": "bloated indexes that were rebuilt; `bytes freed of NAME` says what that gained",
     "leftover_indexes_dropped": "indexes dropped that an interrupted rebuild had left",

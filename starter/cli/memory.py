@@ -70,6 +70,10 @@ class _MemoryGroup(LazyGroup):
             f"{_RETRIEVAL}.retrievals:retrievals",
             "List automatic retrievals, the latest first: memories with their scores, and notes.",
         ),
+        "graph": (
+            f"{_KNOWLEDGE}.graph:graph",
+            "Show the graph of facts: edges with their weights, the nearest to a name first.",
+        ),
         "categories": (
             f"{_KNOWLEDGE}.categories:categories",
             "List the categories of facts with their summaries.",

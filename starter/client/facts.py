@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import get_args
 
+from mnestic.activities.knowledge.graph import read_graph
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import (
@@ -20,6 +21,7 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.predicates import check_predicate
 from mnestic.memory.knowledge.subjects import spelt
+from mnestic.memory.knowledge.world.graph import Graph
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction
@@ -245,3 +247,29 @@ async def _check_reactivated(transaction: Transaction, fact: Fact) -> None:
     (last_id,) = [other.id for other in active if name_key(other.object) == key]
     why = f"is an earlier period of {fact.object!r}; only the last can be reactivated, {last_id}"
     raise InvalidInputError(what=f"fact {fact.id}", why=why)
+
+
+class GraphClient(ClientPart):
+    """The graph of one agent's facts: nodes and weighted edges."""
+
+    async def read(
+        self,
+        name: str | None = None,
+        *,
+        depth: int = 1,
+        at: datetime | None = None,
+        limit: int = 100,
+    ) -> Graph:
+        """The edges around a name, and the nodes that they join; without a name, the heaviest edges of all.
+
+        Args:
+            name: Where to begin, however it is written; one of its aliases will do.
+            depth: How many edges away from it, 1 to 5.
+            at: When the edges were valid, aware; by default those of active facts that hold now.
+            limit: How many edges at most, up to 1000: the nearest first, of equally near ones the heaviest.
+
+        Raises:
+            InvalidInputError: the name means several, or an argument is out of range.
+        """
+        async with self._scope.transaction(write=False) as transaction:
+            return await read_graph(transaction, name, depth=depth, at=at, limit=limit)

@@ -37,7 +37,7 @@ from mnestic.starter.client.contexts import (
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
-from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient, topic_forgetting
 from mnestic.starter.client.keyword_arguments import (
     AutoArguments,
@@ -93,6 +93,7 @@ class MemoryClient(ChecksTexts):
         self._scope, self._lazy_temporal, self._extraction = scope, lazy_temporal, extraction
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
         self.facts = FactClient(scope)
+        self.graph = GraphClient(scope)
         self.entries = EntryClient(scope)
         self.records = RecordClient(scope)
         self.episodes = EpisodeClient(scope)

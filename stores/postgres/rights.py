@@ -37,6 +37,7 @@ _TABLES = {
     "episode": "SELECT INSERT UPDATE DELETE",
     "fact": "SELECT INSERT UPDATE DELETE",
     "forgetting": "SELECT INSERT",
+    "graph_edge": "SELECT INSERT UPDATE DELETE",
     "ingest_state": "SELECT INSERT UPDATE",
     "job_read": "SELECT INSERT UPDATE DELETE",
     "job_wait": "SELECT INSERT UPDATE",

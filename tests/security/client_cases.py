@@ -216,6 +216,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.list_merged": lambda m, k: m.entries.list_merged(k.entry.id),
     "entries.find_archived_ids": lambda m, k: m.entries.find_archived_ids(k.archived[:8]),
     "stats": lambda m, k: m.stats(),  # noqa: ARG005
+    "graph.read": lambda m, k: m.graph.read("Mara", depth=2),  # noqa: ARG005
     "facts.list": lambda m, k: m.facts.list(subject="Mara", cursor=k.cursors["facts"]),
     "facts.now": lambda m, k: m.facts.now(),  # noqa: ARG005
     "facts.history": lambda m, k: m.facts.history("Mara", "lives_in"),  # noqa: ARG005

@@ -119,6 +119,7 @@ COMMAND_CASES: Mapping[str, Case] = {
     "memory keep-outs lift": lambda k, _: (str(k.purged.forgetting_id), *OF_AGENT),
     "memory world": lambda *_: ("Mara", *OF_AGENT),
     "memory stats": lambda *_: OF_AGENT,
+    "memory graph": lambda *_: ("Mara", *OF_AGENT),
     "memory categories": lambda *_: OF_AGENT,
     "memory summaries": lambda k, _: (*OF_AGENT, *_cursor(k, "summaries")),
     "memory facts list": lambda k, _: (*OF_AGENT, "--subject", "Mara", *_cursor(k, "facts")),

@@ -26,7 +26,7 @@ from mnestic.starter.client.contexts import ContextClient
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
-from mnestic.starter.client.facts import FactClient
+from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
@@ -120,9 +120,8 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     },
     EpisodeClient: {"list": {}},
     RetrievalLogClient: {"list": {}},
-    EventClient: {
-        "list": {},
-    },
+    GraphClient: {"read": {"name": "Mara"}},
+    EventClient: {"list": {}},
     MessageClient: {
         "append": {"messages": (MESSAGE,)},
     },

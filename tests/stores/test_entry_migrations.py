@@ -7,7 +7,7 @@ import psycopg
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from mnestic.memory.knowledge.claims import ClaimSource
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
@@ -159,3 +159,44 @@ async def test_facts_and_episodes_of_0015_are_entries_of_the_index(empty_url: st
             "AND relrowsecurity AND NOT relforcerowsecurity"
         ).fetchall()
     assert open_tables == []
+
+
+def insert_facts_of_0027(connection: psycopg.Connection[Any], claims: list[Claim]) -> None:
+    """Claims about where Mara lives, and what follows from them."""
+    for claim in claims:
+        row = claim.model_dump(mode="json", exclude={"session_id", "source_id"})
+        insert(connection, "claim", row | {"subject_key": "mara", "recorded_at": NOON})
+    for fact in resolve(claims, owner="t1/ada", predicate=default_predicate("lives_in")):
+        keys = {"subject_key": "mara", "object_key": fact.object.casefold()}
+        times = {"created_at": NOON, "updated_at": NOON}
+        insert(connection, "fact", fact.model_dump(mode="json") | keys | times)
+
+
+async def test_facts_of_0027_get_their_edges(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0027")
+    claims = [moved_in("Ghent", days=0), moved_in("Porto", days=9)]
+    claims.append(moved_in("Porto", days=10).model_copy(update={"id": "again"}))
+    with psycopg.connect(empty_url) as owner:
+        insert_facts_of_0027(owner, claims)
+
+    migrate(empty_url)
+
+    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
+    async with memory.transaction(
+        tenant_id="t1", agent_id="ada", actor="test", write=True
+    ) as transaction:
+        then = await transaction.facts.graph.list_edges(["mara"], at=NOON, limit=9)
+        now = await transaction.facts.graph.list_edges(["mara"], at=None, limit=9)
+        mended = await transaction.facts.graph.rebuild()
+    await memory.close()
+    assert [one.target_name for one in then] == ["Ghent"]
+    assert [one.target_name for one in now] == ["Porto"]
+    assert now[0].edge.weight > then[0].edge.weight
+    assert mended == 0
+    with psycopg.connect(empty_url) as owner:
+        walls = owner.execute(
+            "SELECT count(*) FROM pg_class WHERE relname IN ('fact', 'claim', 'graph_edge') AND relforcerowsecurity"
+        ).fetchone()
+    assert walls == (3,)

@@ -1,4 +1,4 @@
-"""Derived entries in Postgres: those of facts, episodes and archived entries follow each change, in the transaction that makes it.
+"""Derived entries in Postgres: those of facts, episodes and archived entries follow each change in its transaction. So do edges.
 
 They stand alone because what changes is written in many places, and every one of them only says which facts, episodes
 and messages it touched. What follows is worked out once, at the end of the transaction.
@@ -26,6 +26,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _AT = TypeAdapter(AwareDatetime)
 _FIND, _CLEAR_PERIODS = read_query("find_derived_entries"), read_query("clear_summaries")
+REFRESH_GRAPH = read_query("refresh_graph")
 # Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
 # meanwhile: neither the messages that state a fact nor its entry.
 ADD_CORPUS = NamedQuery.of("""
@@ -44,7 +45,7 @@ SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s 
 
 
 class DerivedEntries:
-    """The derived entries of one transaction, and the summaries that no longer hold: of categories, and by time."""
+    """The derived entries of one transaction, the edges of its facts, and summaries that no longer hold: of categories, and by time."""
 
     def __init__(self, unit: UnitOfWork, index: EntryIndex) -> None:
         self._unit, self._index = unit, index
@@ -120,6 +121,7 @@ class DerivedEntries:
             "sources": [source_id for _, source_id in places],
         }
         clearing = [self._cleared_periods()] if self._is_clearing else []
+        edges = [REFRESH_GRAPH.bind(asked)] if self._facts else []
         self._facts, self._episodes, self._places = set(), set(), set()
         self._categories, self._compressed = set(), set()
         self._gone, self._unfounded, self._corrected = set(), set(), set()
@@ -128,6 +130,7 @@ class DerivedEntries:
             LOCK_CORPUS.bind(asked),
             _CLEAR_SUMMARIES.bind(asked),
             *clearing,
+            *edges,
             _FIND.bind(asked),
         )
         wanted = [(row, _entry(row)) for row in rows]

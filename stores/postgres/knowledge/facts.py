@@ -39,6 +39,7 @@ from mnestic.stores.postgres.knowledge.fact_reader import (
     is_about,
     names_of,
 )
+from mnestic.stores.postgres.knowledge.graph import PostgresGraphStore
 from mnestic.stores.postgres.knowledge.named_subjects import list_aliases, list_named
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
@@ -67,6 +68,7 @@ class PostgresFactStore:
 
     def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
         self._unit, self._reader, self._derived = unit, FactReader(unit), derived
+        self.graph = PostgresGraphStore(unit)
 
     async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
         """See the port."""

@@ -27,6 +27,7 @@ _TABLES = (
     "lexeme",
     "embedding",
     "fact",
+    "graph_edge",
     "claim",
     "category",
     "archived_entry",
@@ -43,9 +44,8 @@ def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
 
     async def step(at: datetime = NOON, *, is_index: bool = False, **fields: Any) -> StepResult:
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
-        )
+        step_of = {"tenant_id": settings.tenant_id, "kind": "nightly", "scheduled_at": at, **fields}
+        params = MaintenanceStep.model_validate(step_of)
         work = activities.index if is_index else activities.maintain
         result: StepResult = await ActivityEnvironment().run(work, params)
         return result

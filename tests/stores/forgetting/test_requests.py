@@ -25,7 +25,7 @@ CALLS = [
 ]
 WORDLESS = {
     *("agent_revision", "corpus", "embedding", "embedding_model", "entry_term", "forgetting"),
-    *("lexeme", "llm_usage", "maintenance_run", "posting"),
+    *("graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
 }
 
 
