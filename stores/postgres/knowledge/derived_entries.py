@@ -4,7 +4,7 @@ They stand alone because what changes is written in many places, and every one o
 and messages it touched. What follows is worked out once, at the end of the transaction.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +25,7 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _AT = TypeAdapter(AwareDatetime)
+_BATCH = 1000  # derived entries written at once, with their vectors
 _FIND, _CLEAR_PERIODS = read_query("find_derived_entries"), read_query("clear_summaries")
 REFRESH_GRAPH = read_query("refresh_graph")
 # Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
@@ -133,6 +134,11 @@ class DerivedEntries:
             *edges,
             _FIND.bind(asked),
         )
+        for start in range(0, len(rows), _BATCH):
+            await self._index_changed(rows[start : start + _BATCH])
+
+    async def _index_changed(self, rows: Sequence[Any]) -> None:
+        """Writes the derived entries that are not as they should be."""
         wanted = [(row, _entry(row)) for row in rows]
         changed = [(row, entry) for row, entry in wanted if not _is_as_stored(row, entry)]
         gone = [row.number for row, _ in changed if row.number is not None]
