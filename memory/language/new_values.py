@@ -8,14 +8,10 @@ needed where both say what is so. Words are data, in `new_values.yaml`; clauses 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from pydantic import ConfigDict
-
-from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.change_words import (
     NEGATED,
     NO_MORE,
@@ -23,12 +19,10 @@ from mnestic.memory.language.change_words import (
     is_revision,
     may_change,
 )
-from mnestic.memory.language.function_words import function_words
 from mnestic.memory.language.statements import Clause, Kind, Word
-from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_asides
-from mnestic.memory.language.word_lists import read_word_lists
+from mnestic.memory.language.updates import UpdateText, says_ending, stems_of
+from mnestic.memory.language.value_words import is_event, usual_words, value_patterns
 
-_FILE = Path(__file__).with_name("new_values.yaml")
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
 _ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
@@ -36,27 +30,9 @@ _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
-_PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
-    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
-    re.IGNORECASE,
-)
 
 
 ValueChange = Literal["changed", "replaced"]
-
-
-class _Words(DeferredModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-    changes: list[str]
-    replacements: list[str]
-    events: list[str]
-
-
-class _Patterns(NamedTuple):
-    changes: re.Pattern[str]
-    replacements: re.Pattern[str]
-    events: re.Pattern[str]
 
 
 def find_change(
@@ -87,10 +63,12 @@ def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     topic, text = old.stems & old.query_stems, new.text
     shared, missing = topic & new.stems, topic - new.stems
     if not shared:
-        return _patterns().replacements.search(text) is not None
+        return value_patterns().replacements.search(text) is not None
     if 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED:
         return True
-    return may_change(text) or _patterns().changes.search(text) is not None or says_ending(text)
+    return (
+        may_change(text) or value_patterns().changes.search(text) is not None or says_ending(text)
+    )
 
 
 class _Comparison:
@@ -119,7 +97,7 @@ class _Comparison:
             )
         return (
             is_revision(text)
-            or _patterns().changes.search(text) is not None
+            or value_patterns().changes.search(text) is not None
             or says_ending(text)
             or self._is_of_new(clause)
         )
@@ -226,7 +204,7 @@ class _Comparison:
     @cached_property
     def _replaces(self) -> bool:
         """Whether it names a part of the old value beside what takes its place, as *from physics to chemistry*."""
-        value, pattern = self._old.value, _patterns().replacements
+        value, pattern = self._old.value, value_patterns().replacements
         changing = [self._clauses[place] for place in self.changing]
         return any(map(pattern.search, (one.text for one in changing))) and any(
             value & one.terms.keys() for one in changing
@@ -291,7 +269,8 @@ class _Comparison:
             2 * len(self.missing) <= len(self.shared)
             and self._covered >= _LEAST_COVERED
             and not any(
-                _is_event(one) or one.denies for one in map(self._clauses.__getitem__, self.about)
+                is_event(one.text) or one.denies
+                for one in map(self._clauses.__getitem__, self.about)
             )
         )
 
@@ -345,8 +324,8 @@ class _Comparison:
 
     def _others_in(self, clause: Clause) -> Iterator[tuple[int, Word]]:
         """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
-        change = _patterns().changes.search(clause.text)
-        known = self._known | _usual() | (stems_of(change.group()) if change else frozenset())
+        change = value_patterns().changes.search(clause.text)
+        known = self._known | usual_words() | (stems_of(change.group()) if change else frozenset())
         known |= stems_of("new") if self._is_of_new(clause) else frozenset()
         for place, (term, word) in enumerate(clause.terms.items()):
             if term not in known and word.kind != "time":
@@ -398,7 +377,7 @@ def _amounts(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
 
 def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:
     """What names a value: its names, numbers and times, or else the last word of each phrase."""
-    of_value = [(term, word) for term, word in words if term in value - _usual()]
+    of_value = [(term, word) for term, word in words if term in value - usual_words()]
     named = {term for term, word in of_value if word.kind in _VALUES}
     return named or {*{word.phrase: term for term, word in of_value}.values()}
 
@@ -408,35 +387,7 @@ def _is_compound(clause: Clause, last: Word) -> bool:
     if (
         last.kind != "word"
         or last.text.endswith(("s", "ed", "ly"))
-        or _patterns().events.fullmatch(last.text)
+        or value_patterns().events.fullmatch(last.text)
     ):
         return False
     return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None
-
-
-def _is_event(clause: Clause) -> bool:
-    """Whether it tells what happened, rather than what is so."""
-    return bool(_patterns().events.search(clause.text) or _PAST.search(clause.text))
-
-
-@cache
-def _usual() -> frozenset[str]:
-    """Words that say nothing about which of several things is meant, in all languages."""
-    return usual_asides().union(*function_words().values())
-
-
-@cache
-def _patterns() -> _Patterns:
-    lists = [*read_word_lists(_FILE, _Words).values()]
-    return _Patterns(
-        *(
-            _pattern(word for one in lists for word in getattr(one, name))
-            for name in _Patterns._fields
-        )
-    )
-
-
-def _pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    longest = sorted(phrases, key=len, reverse=True)
-    parts = (r"(?:\S+ ){1,5}?".join(map(re.escape, one.split("* "))) for one in longest)
-    return re.compile(rf"\b(?:{'|'.join(parts)})\b", re.IGNORECASE)

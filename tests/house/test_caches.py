@@ -47,9 +47,9 @@ ALLOWED = {
     "memory/language/date_words.py": {"date_words": "our own words and patterns"},
     "memory/language/numbers.py": {"number_words": "our own words and patterns"},
     "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
-    "memory/language/new_values.py": {
-        "_patterns": "our own words, as patterns",
-        "_usual": "our own words",
+    "memory/language/value_words.py": {
+        "value_patterns": "our own words, as patterns",
+        "usual_words": "our own words",
     },
     "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/retrieval/possessive_references.py": {"_called": "our own words"},
