@@ -283,7 +283,7 @@ def without_names(text: str, *, known: Known, tenant_id: str) -> str:
     text = _MOMENT.sub("<moment>", text)
     for name in (tenant_id, *known.names):
         text = text.replace(name, "<name>")
-    return re.sub(rf"(?<![\w.]){known.signal}\b", "<name>", _ID.sub("<id>", text))
+    return _ID.sub("<id>", text.replace(f"after: is {known.signal};", "after: is <name>;"))
 
 
 def _strings(value: Any) -> Iterator[str]:
