@@ -325,10 +325,6 @@ class ResourceStore(Protocol):
         """The messages of a session in the order of their time."""
         ...
 
-    async def list_before(self, first: Resource, *, limit: int) -> tuple[Resource, ...]:
-        """The last messages of a session before one of its messages, the oldest first."""
-        ...
-
 
 class ToolResultStore(Protocol):
     """Results of tools that are too large to travel with a job."""

@@ -63,26 +63,21 @@ Predicates with several:
 def quotation(turns: Sequence[Turn]) -> str:
     """The turns, a line each, numbered from 1; a conversation is a session.
 
-    What was said in a conversation before comes first, without a number.
+    What was said in a conversation before a turn comes before it, without a number.
     """
-    given = {(turn.session_id, turn.source_id) for turn in turns}
+    quoted_ones = {(turn.session_id, turn.source_id) for turn in turns}
     conversations: dict[str, int] = {}
     lines = []
     for number, turn in enumerate(turns, 1):
-        if turn.session_id not in conversations:
-            conversations[turn.session_id] = len(conversations) + 1
-            lines += [
-                _line(
-                    earlier.model_copy(
-                        update={"content": cut_text(earlier.content, _PRECEDING_CHARS)}
-                    )
-                )
-                | {"conversation": conversations[turn.session_id]}
-                for earlier in turn.before
-                if (earlier.session_id, earlier.source_id) not in given
-            ]
-        place = {"message": number, "conversation": conversations[turn.session_id]}
-        lines.append(place | _line(turn))
+        conversation = conversations.setdefault(turn.session_id, len(conversations) + 1)
+        for earlier in turn.before:
+            place = (earlier.session_id, earlier.source_id)
+            if place not in quoted_ones:
+                quoted_ones.add(place)
+                short = cut_text(earlier.content, _PRECEDING_CHARS)
+                line = _line(earlier.model_copy(update={"content": short}))
+                lines.append(line | {"conversation": conversation})
+        lines.append({"message": number, "conversation": conversation} | _line(turn))
     return "\n".join(map(quoted, lines))
 
 

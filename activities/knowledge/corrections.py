@@ -1,58 +1,100 @@
 """Corrections across messages: reads what the same person said just before a message that corrects.
 
-It stands apart from ingestion because few messages need it, and a message's own claims are stored before it.
+It stands apart from learning because few messages need it. What a message corrects follows from the claims of the messages
+right before it in its session, whatever else is believed, so it does not depend on the order in which messages arrive.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.corrections import correcting_claims, may_correct
+from mnestic.activities.knowledge.receiving import remove_excluded
+from mnestic.memory.knowledge.claims import Claim, name_key
+from mnestic.memory.knowledge.corrections import correcting_claims
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES, PendingMessage, contexts_of
+from mnestic.memory.knowledge.predicates import Predicate
+from mnestic.memory.knowledge.relations import Place
+from mnestic.memory.knowledge.resolution import resolve
 from mnestic.memory.ports import Transaction
 
-_EARLIER = 8  # messages of the session that are looked at
 _OWN = 2  # messages of the same person that a correction may mean
 _RECENT = timedelta(hours=1)
 
 
 async def find_corrections(
-    transaction: Transaction, batch: Sequence[PendingMessage], *, workflow_run: str | None
-) -> dict[tuple[str, str], list[Claim]]:
+    transaction: Transaction,
+    batch: Sequence[PendingMessage],
+    claims: Mapping[Place, Sequence[Claim]],
+    *,
+    workflow_run: str | None,
+) -> dict[Place, list[Claim]]:
     """What messages correct of the same person's last messages, beside their own claims; by session and source id.
 
     Args:
-        transaction: The claims of the messages are stored in it already.
+        transaction: It reads the claims of earlier messages.
         batch: The messages.
+        claims: Their own claims.
         workflow_run: Stands in the claims.
     """
-    found: dict[tuple[str, str], list[Claim]] = {}
-    for pending in batch:
-        if pending.kind != "message" or not may_correct(pending.resource.content):
-            continue
-        said, is_next = await _recent_facts(transaction, pending)
+    correcting = sorted((one for one in batch if one.may_correct), key=lambda one: one.order)
+    if not correcting:
+        return {}
+    before = await transaction.ingest_states.list_around(correcting, before=CONTEXT_MESSAGES)
+    contexts = contexts_of(correcting, before)
+    stored = await transaction.facts.list_claims_from({one.place for one in before} - claims.keys())
+    known = {**stored, **claims}
+    predicates = await transaction.facts.get_predicates(
+        {claim.predicate for each in known.values() for claim in each}
+    )
+    found: dict[Place, list[Claim]] = {}
+    for pending in correcting:
+        context = contexts[pending.place]
+        facts = _active_facts(
+            (claim for one in context for claim in known.get(one.place, ())), predicates
+        )
+        own = _own_messages(pending, context)
         extracted = correcting_claims(
-            pending.resource.content, pending.extracted, said=said, is_next=is_next
+            pending.resource.content,
+            pending.extracted,
+            said=[_facts_from(known.get(one.place, ()), facts) for one in own],
+            is_next=bool(own) and own[0] == context[-1],
         )
         if extracted:
-            correcting = pending.model_copy(update={"extracted": extracted})
-            found[pending.place] = correcting.claims(workflow_run=workflow_run)
+            corrects = pending.model_copy(update={"extracted": extracted})
+            made = await remove_excluded(transaction, corrects.claims(workflow_run=workflow_run))
+            found[pending.place] = made
+            known[pending.place] = [*known[pending.place], *made]
     return found
 
 
-async def _recent_facts(
-    transaction: Transaction, pending: PendingMessage
-) -> tuple[list[tuple[Fact, ...]], bool]:
-    """The active facts behind the person's last messages, the latest first, and whether nobody spoke since."""
+def _own_messages(
+    pending: PendingMessage, context: Sequence[PendingMessage]
+) -> list[PendingMessage]:
+    """The person's last messages before one, the latest first."""
     message = pending.resource
-    earlier = await transaction.resources.list_before(message, limit=_EARLIER)
-    recent = [one for one in earlier if message.at - one.at <= _RECENT]
-    own = [one for one in reversed(recent) if one.speaker == message.speaker][:_OWN]
-    said = [
-        tuple(
-            fact for fact in await transaction.facts.list_from(one.place) if fact.status == "active"
-        )
-        for one in own
+    return [
+        one
+        for one in reversed(context)
+        if one.resource.speaker == message.speaker and message.at - one.resource.at <= _RECENT
+    ][:_OWN]
+
+
+def _active_facts(claims: Iterable[Claim], predicates: Mapping[str, Predicate]) -> list[Fact]:
+    """What is believed by these claims alone."""
+    topics: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+    for claim in claims:
+        topics[name_key(claim.subject), claim.predicate].append(claim)
+    facts = [
+        fact
+        for (_, predicate), each in topics.items()
+        for fact in resolve(each, owner="", predicate=predicates[predicate])
+        if fact.status == "active"
     ]
-    return said, bool(own) and own[0].place == earlier[-1].place
+    return sorted(facts, key=lambda fact: fact.id)
+
+
+def _facts_from(claims: Sequence[Claim], facts: Sequence[Fact]) -> tuple[Fact, ...]:
+    """The facts that follow from some of these claims."""
+    ids = {claim.id for claim in claims}
+    return tuple(fact for fact in facts if ids.intersection(fact.claims))

@@ -7,7 +7,7 @@ A step that is repeated so finds the next messages.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -16,28 +16,28 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
-from mnestic.activities.knowledge.corrections import find_corrections
 from mnestic.activities.knowledge.embedding import EntryEmbedding
+from mnestic.activities.knowledge.late_messages import park_unread, store_extracted
+from mnestic.activities.knowledge.learning import learn_from
 from mnestic.activities.knowledge.model_batches import ModelRound
-from mnestic.activities.knowledge.namesakes import with_namesakes_apart
-from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_model_step
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import ExtractionPausedError, InvalidInputError
-from mnestic.memory.knowledge.enrichment import effective_claims, enriched_entry
 from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
-from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
-from mnestic.memory.knowledge.relations import related_messages
-from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.knowledge.ingestion import (
+    CONTEXT_MESSAGES,
+    PendingMessage,
+    contexts_of,
+    in_conversations,
+)
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.ports import Extractor, Memory, Transaction
+from mnestic.memory.ports import Extractor, Memory
 from mnestic.memory.scope import Id
 
 Item = TypeVar("Item")
 _BATCH = 500
-_PRECEDING = 6  # messages before a batch that a model gets as its context
 _LONGEST = timedelta(minutes=5)
 log = logging.getLogger("mnestic.extraction")
 
@@ -108,7 +108,9 @@ class IngestActivities:
             learned, refused = learned + silent, refused + faults
 
         async def park(pending: PendingMessage, why: str) -> None:
-            await self._park(params, pending, why)
+            log.warning("parked", extra={"source": pending.name, "why": why})
+            async with begin_model_step(self._memory, params) as transaction:
+                await park_unread(transaction, pending, reason=why, extractor=self._extractor)
 
         async with _step():
             async with begin_model_step(self._memory, params) as transaction:
@@ -134,8 +136,14 @@ class IngestActivities:
                 batch: tuple[PendingMessage, ...] = ()
                 try:
                     async with begin_model_step(self._memory, params) as transaction:
+                        await transaction.ingest_states.lock()
                         batch = await transaction.ingest_states.take("extracted", limit=limit)
-                        await _learn(transaction, batch, params)
+                        await learn_from(
+                            transaction,
+                            batch,
+                            owner=f"{params.tenant_id}/{params.agent_id}",
+                            workflow_run=activity.info().workflow_run_id,
+                        )
                 except InvalidInputError as error:
                     if len(batch) == 1:
                         await self._park(params, batch[0], str(error))
@@ -182,20 +190,27 @@ class IngestActivities:
 
         Returns how many messages change no fact, and how many claims were refused.
         """
-        extraction = await self._extract(params, await self._turns(params, batch))
+        batch = in_conversations(batch)
+        contexts = await self._contexts(params, batch)
+        places = {pending.place for pending in batch}
+        turns = [
+            pending.turn_after([one for one in contexts[pending.place] if one.place not in places])
+            for pending in batch
+        ]
+        extraction = await self._extract(params, turns)
         refused, read = extraction.refused, []
         for pending, found in zip(batch, extraction.claims, strict=True):
             claims, faults = sound_claims(found, pending.turn)
-            read.append(pending.model_copy(update={"extracted": claims}))
+            read.append(pending.as_extracted(claims, context=contexts[pending.place]))
             refused += len(faults)
         if refused:
             log.warning("claims refused", extra={"claims": refused, "messages": len(batch)})
         sessions = {pending.resource.session_id for pending in batch}
         async with begin_model_step(self._memory, params) as transaction:
-            await transaction.ingest_states.store_extracted(read, extractor=self._extractor.name)
+            stored = await store_extracted(transaction, read, extractor=self._extractor)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, extraction, session_id=session_id)
-        return sum(not pending.may_change_facts for pending in read), refused
+        return sum(not pending.may_change_facts for pending in stored), refused
 
     async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """The claims of turns. If the model refuses, it is called once more without the earlier messages."""
@@ -209,27 +224,15 @@ class IngestActivities:
                 raise
         return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
-    async def _turns(self, params: IngestInput, batch: Sequence[PendingMessage]) -> list[Turn]:
-        """Messages as turns; where the extractor reads them, with the earlier messages of their sessions."""
+    async def _contexts(
+        self, params: IngestInput, batch: Sequence[PendingMessage]
+    ) -> dict[tuple[str, str], tuple[PendingMessage, ...]]:
+        """The messages before each in its session, where the extractor reads them; by session and source id."""
         if not self._extractor.reads_earlier:
-            return [pending.turn for pending in batch]
-        first: dict[str, Resource] = {}
-        for message in sorted((pending.resource for pending in batch), key=_order):
-            first.setdefault(message.session_id, message)
+            return {pending.place: () for pending in batch}
         async with begin_model_step(self._memory, params, write=False) as transaction:
-            before = {
-                session: tuple(
-                    PendingMessage(resource=message).turn
-                    for message in await transaction.resources.list_before(
-                        earliest, limit=_PRECEDING
-                    )
-                )
-                for session, earliest in first.items()
-            }
-        return [
-            pending.turn.model_copy(update={"before": before[pending.resource.session_id]})
-            for pending in batch
-        ]
+            before = await transaction.ingest_states.list_around(batch, before=CONTEXT_MESSAGES)
+        return contexts_of(batch, before)
 
     def _round(
         self,
@@ -251,10 +254,6 @@ def _time_limit() -> timedelta:
     return (activity.info().start_to_close_timeout or _LONGEST) / 2
 
 
-def _order(message: Resource) -> tuple[datetime, str]:
-    return message.at, message.source_id
-
-
 def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
@@ -266,59 +265,3 @@ async def _step() -> AsyncIterator[None]:
     with failures():
         async with heartbeats():
             yield
-
-
-async def _learn(
-    transaction: Transaction, batch: Sequence[PendingMessage], params: IngestInput
-) -> None:
-    if not batch:
-        return
-    run = activity.info().workflow_run_id
-    batch = await with_namesakes_apart(transaction, batch)
-    claimed = {pending.place: pending.claims(workflow_run=run) for pending in batch}
-    all_claims = await remove_excluded(
-        transaction, [claim for each in claimed.values() for claim in each]
-    )
-    ids = {claim.id for claim in all_claims}
-    claims = {
-        place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
-    }
-    changes = [*await transaction.facts.claim(all_claims)]
-    for place, each in (await find_corrections(transaction, batch, workflow_run=run)).items():
-        allowed = await remove_excluded(transaction, each)
-        changes += await transaction.facts.claim(allowed)
-        claims[place] += allowed
-        all_claims += allowed
-    predicates = await transaction.facts.get_predicates({claim.predicate for claim in all_claims})
-    learned = {place for place, each in claims.items() if each}
-    mentions = await transaction.facts.list_mentions(
-        {(claim.subject, claim.predicate) for claim in all_claims}
-    )
-    related = related_messages(mentions, predicates=predicates, learned=learned)
-    owner = f"{params.tenant_id}/{params.agent_id}"
-    places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
-    entries = await transaction.entries.select(sorted(places), lock=True)
-    earlier = {
-        entry.id: {
-            *entry.related,
-            *(entry_id_at(one.place, owner=owner) for one in related.get(places[entry.id], ())),
-        }
-        for entry in entries.values()
-    }
-    times = await transaction.entries.select_times(set().union(*earlier.values()))
-    children = await transaction.entries.count_children(entries.keys())
-    basis = await transaction.settings.importance_basis()
-    await transaction.entries.change(
-        [
-            enriched_entry(
-                entry,
-                effective_claims(claims.get(places[entry.id], ()), changes),
-                predicates=predicates,
-                related={name: times[name] for name in earlier[entry.id] & times.keys()},
-                children=children[entry.id],
-                basis=basis,
-            )
-            for entry in entries.values()
-        ]
-    )
-    await transaction.ingest_states.mark_learned(batch)

@@ -78,7 +78,7 @@ class MessageState(_Part):
     @classmethod
     def of(cls, pending: PendingMessage) -> Self:
         """The state of a message, without the message."""
-        fields = pending.model_dump(exclude={"resource", "number", "kind"})
+        fields = pending.model_dump(exclude={"resource", "number", "kind", "context"})
         return cls(message_kind=pending.kind, **fields)
 
 

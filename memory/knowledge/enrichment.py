@@ -121,6 +121,7 @@ def enriched_entry(
     related: Mapping[str, datetime],
     basis: ImportanceBasis,
     children: int = 0,
+    replaced: Sequence[Claim] = (),
 ) -> Entry:
     """An entry with what follows from its claims; with the same claims once more it stays as it is.
 
@@ -132,11 +133,15 @@ def enriched_entry(
             already are among them.
         basis: What importance is measured by.
         children: How many entries belong to it.
+        replaced: What it was understood to claim before. It loses their subjects, except those whom its words name.
     """
+    content = entry.content.casefold()
+    wrong = {claim.subject for claim in replaced if claim.subject.casefold() not in content}
+    subjects = [name for name in entry.subjects if name not in wrong or name == entry.speaker]
     categories = sorted({predicates[claim.predicate].category for claim in claims})
     found = entry.model_copy(
         update={
-            "subjects": _joined(entry.subjects, (claim.subject for claim in claims)),
+            "subjects": _joined(subjects, (claim.subject for claim in claims)),
             "tags": _joined(entry.tags, categories),
             "aliases": _joined(entry.aliases, _names_in(claims)),
             "related": _related(entry, related),

@@ -4,6 +4,9 @@ It is pure: which steps there are, and how many messages are where. Which entry 
 in `enrichment`.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
@@ -17,6 +20,7 @@ from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
+CONTEXT_MESSAGES = 8  # messages of the session before one that show what it means
 NO_EXTRACTOR = "none"  # what extracted the claims of a message where there is no extractor
 IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 
@@ -24,8 +28,8 @@ IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 class PendingMessage(DeferredModel):
     """A resource that is to be learned from, and how far that is.
 
-    `extracted` is what its extractor found, from the state `extracted` on; `reason` says why it is
-    parked. With another `number` its message says something else by now.
+    `extracted` is what its extractor found, from the state `extracted` on, and `context` the numbers of the messages with
+    which it read it; `reason` says why it is parked. With another `number` its message says something else by now.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -40,7 +44,13 @@ class PendingMessage(DeferredModel):
     corrects: str | None = None
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
+    context: tuple[int, ...] | None = None
     reason: str | None = None
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Its place among the messages of its session."""
+        return self.resource.at, self.resource.source_id
 
     @property
     def turn(self) -> Turn:
@@ -54,6 +64,16 @@ class PendingMessage(DeferredModel):
             at=resource.local_at,
             kind=self.kind,
         )
+
+    def turn_after(self, context: Sequence["PendingMessage"]) -> Turn:
+        """The resource as an extractor reads it after the messages of its context."""
+        return self.turn.model_copy(update={"before": tuple(one.turn for one in context)})
+
+    def as_extracted(
+        self, claims: tuple[Extracted, ...], *, context: Sequence["PendingMessage"]
+    ) -> "PendingMessage":
+        """With what its extractor found, and the messages with which it read it."""
+        return self.model_copy(update={"extracted": claims, "context": numbers_of(context)})
 
     def claims(self, *, workflow_run: str | None) -> list[Claim]:
         """What it claims; a correction says of what was claimed before that it never was so.
@@ -74,9 +94,14 @@ class PendingMessage(DeferredModel):
 
     @property
     def may_change_facts(self) -> bool:
-        """Whether facts may follow from it: from its claims, or since it may correct a message before it."""
-        is_correcting = self.kind == "message" and may_correct(self.resource.content)
-        return bool(self.extracted) or is_correcting
+        """Whether facts may follow from it: from its claims, also those of before, or since it may correct a message."""
+        was_extracted = self.state == "received" and self.extractor is not None
+        return bool(self.extracted) or self.may_correct or was_extracted
+
+    @property
+    def may_correct(self) -> bool:
+        """Whether it may correct a message before it."""
+        return self.kind == "message" and may_correct(self.resource.content)
 
     @property
     def place(self) -> tuple[str, str]:
@@ -169,6 +194,40 @@ class IngestCounts(DeferredModel):
     def waiting(self) -> int:
         """Those that are still to be learned from."""
         return self.received + self.extracted
+
+
+def numbers_of(messages: Sequence[PendingMessage]) -> tuple[int, ...]:
+    """The numbers of messages."""
+    return tuple(one.number for one in messages if one.number is not None)
+
+
+def in_conversations(messages: Sequence[PendingMessage]) -> list[PendingMessage]:
+    """Messages by session, in the order in which the sessions come, and those of a session by date."""
+    sessions: dict[str, list[PendingMessage]] = defaultdict(list)
+    for one in messages:
+        sessions[one.resource.session_id].append(one)
+    return [one for each in sessions.values() for one in sorted(each, key=lambda said: said.order)]
+
+
+def contexts_of(
+    messages: Sequence[PendingMessage], around: Sequence[PendingMessage]
+) -> dict[tuple[str, str], tuple[PendingMessage, ...]]:
+    """For each message those right before it in its session, the oldest first; by session and source id.
+
+    Args:
+        messages: Those that are to be understood.
+        around: Others of their sessions, among them all that may be their contexts.
+    """
+    sessions: dict[str, list[PendingMessage]] = defaultdict(list)
+    for one in sorted((*around, *messages), key=lambda each: each.order):
+        sessions[one.resource.session_id].append(one)
+    wanted = {one.place for one in messages}
+    return {
+        one.place: tuple(session[max(0, number - CONTEXT_MESSAGES) : number])
+        for session in sessions.values()
+        for number, one in enumerate(session)
+        if one.place in wanted
+    }
 
 
 def entry_id_of(resource: Resource, *, owner: str) -> str:

@@ -1,14 +1,13 @@
 """The ports of the stores of knowledge: claims and facts, entries, states of ingestion, and events.
 
-They stand apart from the other stores, which a job works with; as those, they work inside the
-transaction they came from, and belong to its tenant and agent.
+They stand apart from the stores of jobs. As those, they work in the transaction they came from, for its tenant and agent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.claims import Claim
@@ -46,10 +45,12 @@ class FactStore(Protocol):
         """The graph of the facts."""
         ...
 
-    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+    async def claim(
+        self, claims: Sequence[Claim], *, replaced: Sequence[Claim] = ()
+    ) -> tuple[FactChange, ...]:
         """Adds claims; those that are there already change nothing. Returns what is believed otherwise.
 
-        Transactions that claim something of one subject and predicate wait for each other.
+        The `replaced` ones are removed. Transactions that claim something of one subject and predicate wait for each other.
 
         Raises:
             InvalidInputError: a claim cannot be stored.
@@ -70,6 +71,10 @@ class FactStore(Protocol):
 
     async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """The facts, whatever their status, that follow from claims of a message."""
+        ...
+
+    async def list_claims_from(self, places: Collection[Place]) -> dict[Place, tuple[Claim, ...]]:
+        """The claims of messages, by message."""
         ...
 
     async def list_mentions(self, topics: Collection[tuple[str, str]]) -> tuple[Mention, ...]:
@@ -144,17 +149,11 @@ class FactStore(Protocol):
         ...
 
     async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
-        """Works facts of a predicate out anew that are from before it was changed.
-
-        Takes so many subjects at most; returns nothing once none of the agent's is left.
-        """
+        """Works facts out anew of so many subjects that are from before a predicate was changed; nothing once none is left."""
         ...
 
     async def forget(self, claim_ids: Collection[str], *, forgetting_id: str) -> tuple[str, ...]:
-        """Removes claims for a forgetting that goes on, and works out anew what follows without them.
-
-        Returns the ids of the facts that are gone.
-        """
+        """Removes claims for a forgetting, and what follows from them; returns the ids of the facts that are gone."""
         ...
 
     async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
@@ -188,10 +187,7 @@ class EntryStore(Protocol):
         ...
 
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
-        """The entries of these ids that are there.
-
-        With `lock`, nobody else writes them until the transaction ends.
-        """
+        """The entries of these ids that are there; with `lock`, nobody else writes them until the transaction ends."""
         ...
 
     async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
@@ -308,11 +304,7 @@ class AccessStore(Protocol):
     """How often entries were retrieved."""
 
     async def count(self, counts: Mapping[str, int], *, wait: bool = False) -> frozenset[str]:
-        """Adds to the access counts of entries, and sets the time of their last access.
-
-        Returns:
-            Those that somebody else has locked, which are passed over; none with `wait`, which waits.
-        """
+        """Counts accesses of entries at this moment; returns those that others have locked and it skips, unless it may `wait`."""
         ...
 
 
@@ -337,6 +329,22 @@ class IngestStateStore(Protocol):
         """Stores the claims of each message and the name of the extractor; one that changes no fact is done then."""
         ...
 
+    async def lock(self) -> None:
+        """Waits until no other transaction that has called it extracts or learns from messages of the agent."""
+        ...
+
+    async def list_around(
+        self, messages: Sequence[PendingMessage], *, before: int = 0, after: int = 0
+    ) -> tuple[PendingMessage, ...]:
+        """So many messages around each of these in its session, by date and source id; neither these nor forgotten ones."""
+        ...
+
+    async def repeat(
+        self, lessons: Sequence[PendingMessage], *, state: Literal["received", "extracted"]
+    ) -> int:
+        """Has messages that were extracted, or learned from, go on from an earlier state; returns how many."""
+        ...
+
     async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
         """Marks messages whose entries and facts are stored."""
         ...
@@ -356,10 +364,7 @@ class IngestStateStore(Protocol):
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> PendingMessage | None:
-        """The ingest state of a resource, None for one without a state.
-
-        With `lock`, nobody else moves it on until the transaction ends.
-        """
+        """The ingest state of a resource, None without one; with `lock`, nobody else moves it on until the transaction ends."""
         ...
 
     async def list_by_state(

@@ -78,6 +78,7 @@ _FUNCTIONS = {
     "redact_snapshot": APPLICATION,
     "refuse_update": _PUBLIC,
     "renew_statistics": APPLICATION,
+    "replace_claims": APPLICATION,
     "words_apart": _PUBLIC,
 }
 _WITHOUT_TENANT = {"alembic_version"}

@@ -183,7 +183,7 @@ class ResourceRow(Table, table=True):
 
     __tablename__ = "resource"
     __table_args__ = (
-        # serves list_by_session
+        # serves list_by_session and list_around; the migration says of which collation it is
         Index("resource_by_session", "tenant_id", "agent_id", "session_id", "at", "source_id"),
     )
 

@@ -4,21 +4,24 @@ It stands apart from the reading of one message, which knows nothing of others b
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from mnestic.activities.clients.english.lexicon import Lexicon, load_lexicon
+from mnestic.activities.clients.english.lexicon import Grammar, load_lexicon
 from mnestic.activities.clients.english.messages import Read, read_message
 from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
 from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.spelling import Spelled, leave_out, spell_out
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
-from mnestic.memory.knowledge.corrections import contrast_spans, correcting_claims
+from mnestic.memory.knowledge.corrections import contrast_spans, correcting_claims, may_correct
 from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES
 
 _REMEMBERED = 3  # messages whose people a pronoun may mean
 _CORRECTABLE = 3  # messages of the speaker that a correction may mean
+_Claims = tuple[Extracted, ...]
 
 
 @dataclass
@@ -29,38 +32,101 @@ class _Session:
     )
 
 
+class _Text(NamedTuple):
+    """A message as it is parsed, and the places of its parts in the message as it was written.
+
+    `corrects` says whether it may correct another, and `has_pronoun` whether it means somebody by one.
+    """
+
+    parsed: Parsed
+    spelled: Spelled
+    left: Spelled
+    corrects: bool
+    has_pronoun: bool
+
+    def may_mean(self, person: Person) -> bool:
+        """Whether somebody whom messages before have named may be meant."""
+        text = self.parsed.text.casefold()
+        names = (person.called, *person.subject.split())
+        return self.has_pronoun or any(name and name.casefold() in text for name in names)
+
+    def placed(self, claim: Extracted) -> Extracted:
+        """A claim with its span in the message as it was written."""
+        return _placed(_placed(claim, self.spelled), self.left)
+
+
 def claims_of(turns: Sequence[Turn]) -> tuple[tuple[Extracted, ...], ...]:
-    """What each turn claims, in the order of the turns."""
-    everything = _with_earlier(turns)
+    """What each turn claims, in the order of the turns.
+
+    It depends on the turn and on the few messages right before it in its session, those of `before` or other turns.
+    """
     with parser_memory():
-        found = dict(_read_all(everything))
-    return tuple(found[_place(turn)] for turn in turns)
+        conversations = _Conversations(_with_earlier(turns))
+        return tuple(map(conversations.claims_of, turns))
 
 
-def _read_all(turns: Sequence[Turn]) -> Iterator[tuple[tuple[str, str], tuple[Extracted, ...]]]:
-    """What turns claim, in the order in which they were said, by the place of each."""
-    lexicon = load_lexicon()
-    spoken = [turn for turn in turns if turn.kind == "message"]
-    left = {_place(turn): leave_out(turn.content, contrast_spans(turn.content)) for turn in spoken}
-    spelled = {place: spell_out(each.text) for place, each in left.items()}
-    parsed = dict(zip(spelled, parse([each.text for each in spelled.values()]), strict=True))
-    sessions: dict[str, _Session] = defaultdict(_Session)
-    for turn in turns:
-        place = _place(turn)
+class _Conversations:
+    """The sessions of some turns. Each message is parsed once, and is read once with the same people before it."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self._lexicon = load_lexicon()
+        self._sessions: dict[str, list[Turn]] = defaultdict(list)
+        self._numbers: dict[tuple[str, str], int] = {}
+        for turn in turns:
+            session = self._sessions[turn.session_id]
+            self._numbers[_place(turn)] = len(session)
+            session.append(turn)
+        spoken = [turn for turn in turns if turn.kind == "message"]
+        self._texts = _texts_of(spoken, grammar=self._lexicon.grammar)
+        self._reads: dict[tuple[tuple[str, str], tuple[Person, ...]], tuple[Read, _Claims]] = {}
+
+    def claims_of(self, turn: Turn) -> tuple[Extracted, ...]:
+        """What a turn claims, after the messages before it."""
         if turn.kind == "tool_result":
-            yield place, tuple(_once(claims_of_result(turn.content)))
-            continue
-        reading = turn.model_copy(update={"content": spelled[place].text})
-        session = sessions[turn.session_id]
-        read = _read(reading, parsed[place], session, lexicon=lexicon)
-        claims = [
-            _placed(_placed(claim, spelled[place]), left[place]) for claim in _once(read.claims)
-        ]
-        if read.is_stated:
-            claims = _once([*claims, *_corrections(turn, claims, session)])
+            return tuple(_once(claims_of_result(turn.content)))
+        number = self._numbers[_place(turn)]
+        context = self._sessions[turn.session_id][max(0, number - CONTEXT_MESSAGES) : number]
+        session = _Session()
+        for earlier in context:
+            if earlier.kind == "message":
+                self._take(earlier, session)
+        return self._take(turn, session)
+
+    def _take(self, turn: Turn, session: _Session) -> tuple[Extracted, ...]:
+        """What a message claims after those of the session, which it joins."""
+        read, claims = self._read(turn, session)
+        if read.is_stated and self._texts[_place(turn)].corrects:
+            claims = tuple(_once([*claims, *_corrections(turn, claims, session)]))
         session.people.append(read.people)
-        session.claims[turn.speaker].append(tuple(claims))
-        yield place, tuple(claims)
+        session.claims[turn.speaker].append(claims)
+        return claims
+
+    def _read(self, turn: Turn, session: _Session) -> tuple[Read, _Claims]:
+        """What a message says after those of the session, but for what it corrects."""
+        text = self._texts[_place(turn)]
+        people = tuple(
+            person
+            for each in session.people[-_REMEMBERED:]
+            for person in each
+            if text.may_mean(person)
+        )
+        key = (_place(turn), people)
+        if key not in self._reads:
+            reading = turn.model_copy(update={"content": text.spelled.text})
+            read = read_message(text.parsed, reading, earlier=people, lexicon=self._lexicon)
+            self._reads[key] = read, tuple(text.placed(claim) for claim in _once(read.claims))
+        return self._reads[key]
+
+
+def _texts_of(turns: Sequence[Turn], *, grammar: Grammar) -> dict[tuple[str, str], _Text]:
+    left = [leave_out(turn.content, contrast_spans(turn.content)) for turn in turns]
+    spelled = [spell_out(each.text) for each in left]
+    parsed = [*parse([each.text for each in spelled])]
+    pronouns = grammar.female | grammar.male | {"her", "his"}
+    has_pronoun = [any(token.lower_ in pronouns for token in each.doc) for each in parsed]
+    corrects = [may_correct(turn.content) for turn in turns]
+    texts = zip(parsed, spelled, left, corrects, has_pronoun, strict=True)
+    return {_place(turn): _Text(*text) for turn, text in zip(turns, texts, strict=True)}
 
 
 def _place(turn: Turn) -> tuple[str, str]:
@@ -78,11 +144,6 @@ def _with_earlier(turns: Sequence[Turn]) -> list[Turn]:
     before = {_place(one): one for turn in turns for one in turn.before}
     everything = before | {_place(turn): turn for turn in turns}
     return sorted(everything.values(), key=lambda turn: (turn.at, turn.source_id))
-
-
-def _read(turn: Turn, parsed: Parsed, session: _Session, *, lexicon: Lexicon) -> Read:
-    earlier = [person for people in session.people[-_REMEMBERED:] for person in people]
-    return read_message(parsed, turn, earlier=earlier, lexicon=lexicon)
 
 
 def _corrections(

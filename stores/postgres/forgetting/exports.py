@@ -65,21 +65,18 @@ class PostgresExportStore:
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[MessageLine | ForgottenLine, ...], str | None]:
         """See the port."""
-        order = ("session_id", "at", "source_id")
         statement = select(*RESOURCE.c).where(self._unit.owned(RESOURCE))
         if cursor is not None:
             session_id, at, source_id = decode_cursor(cursor, parts=3)
             after = (session_id, read_instant(at), source_id)
-            statement = statement.where(tuple_(*(RESOURCE.c[name] for name in order)) > after)
-        statement = statement.order_by(*(RESOURCE.c[name] for name in order)).limit(
-            check_limit(limit) + 1
-        )
+            statement = statement.where(tuple_(*_order(RESOURCE.c)) > after)
+        statement = statement.order_by(*_order(RESOURCE.c)).limit(check_limit(limit) + 1)
         page = statement.subquery("page")
         keys = ("tenant_id", "agent_id", *_PLACE)
         same = and_(*(INGEST_STATE.c[name] == page.c[name] for name in keys))
         states = [INGEST_STATE.c[name].label(name) for name in (*_STATE, "kind")]
         found = select(*page.c, *states).join_from(page, INGEST_STATE, same, isouter=True)
-        rows = await self._unit.rows(found.order_by(*(page.c[name] for name in order)))
+        rows = await self._unit.rows(found.order_by(*_order(page.c)))
         claims = await self._claims_from([(row.session_id, row.source_id) for row in rows[:limit]])
         lines = tuple(_message(row, claims) for row in rows[:limit])
         if len(rows) <= limit:
@@ -192,6 +189,11 @@ class PostgresExportStore:
             self._derived.touch_episodes([episode_id])
             self._unit.wrote("episode.append", episode_id)
         return bool(added)
+
+
+def _order(columns: Any) -> tuple[Any, ...]:
+    """Columns of messages by which they are ordered, as the index has them."""
+    return (columns.session_id, columns.at, columns.source_id.collate("C"))
 
 
 def _message(row: Any, claims: Mapping[Place, list[Claim]]) -> MessageLine | ForgottenLine:

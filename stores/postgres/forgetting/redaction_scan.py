@@ -60,7 +60,8 @@ _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 class _ScannedTable:
     """How rows of a table are read: `texts` are columns that may hold words, `copies` also whole texts of entries.
 
-    Of a row that is one JSON document, `members` are those of its members that may. Rows that are locked are those that the
+    Of a row that is one JSON document, `members` are those of its members that may. Columns that are `emptied` are
+    set to null by any redaction. Rows that are locked are those that the
     application itself may write.
     """
 
@@ -68,6 +69,7 @@ class _ScannedTable:
     key: tuple[str, ...]
     texts: tuple[str, ...]
     members: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
     copies: bool = False
     locked: bool = False
     page: int = _ROWS
@@ -141,6 +143,7 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
             of=INGEST_STATE,
             key=("session_id", "source_id"),
             texts=("extracted", "reason"),
+            emptied=("context",),  # so that what is forgotten is not extracted again
             locked=True,
         ),
         "claim": _ScannedTable(of=CLAIM, key=("id",), texts=("subject", "predicate", "object")),
@@ -194,7 +197,7 @@ async def write_redaction(
 ) -> None:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.redaction`."""
     source = _TABLES[row.table]
-    values = dict(redaction.values)
+    values = {**redaction.values, **dict.fromkeys(source.emptied)}
     parameters = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
     if row.table == "memory_snapshot":
         await unit.rows(_REDACT_SNAPSHOT, {**parameters, "body": canonical_json(values["body"])})

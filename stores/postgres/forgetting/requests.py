@@ -67,13 +67,15 @@ WITH cut AS (
       FROM unnest(CAST(:sessions AS text[]), CAST(:sources AS text[])) AS cut (session_id, source_id)
 ), unread AS (
     UPDATE mnestic.ingest_state AS l
-       SET state = 'received', number = DEFAULT, extractor = NULL, extracted = NULL, updated_at = now()
+       SET state = 'received', number = DEFAULT, extractor = NULL, extracted = NULL, context = NULL,
+           updated_at = now()
       FROM cut
      WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
        AND l.source_id = cut.source_id AND l.state IN ('received', 'extracted')
 )
 UPDATE mnestic.ingest_state AS l
-   SET extractor = CASE l.state WHEN 'parked' THEN NULL ELSE extractor END, extracted = NULL, updated_at = now()
+   SET extractor = CASE l.state WHEN 'parked' THEN NULL ELSE extractor END, extracted = NULL, context = NULL,
+       updated_at = now()
   FROM cut
  WHERE l.tenant_id = :tenant_id AND l.agent_id = :agent_id AND l.session_id = cut.session_id
    AND l.source_id = cut.source_id AND l.state NOT IN ('received', 'extracted')
@@ -218,7 +220,7 @@ class PostgresForgettingStore:
             return 0
         ordered = sorted(places)
         there = among(ordered, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id)
-        nothing = {"extracted": None, "reason": None, "updated_at": func.now()}
+        nothing = {"extracted": None, "context": None, "reason": None, "updated_at": func.now()}
         await self._unit.run(
             update(INGEST_STATE)
             .where(self._unit.owned(INGEST_STATE), there)

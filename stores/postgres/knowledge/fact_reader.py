@@ -5,7 +5,7 @@ their pages.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -61,6 +61,21 @@ class FactReader:
         (rows,) = await self._unit.rows_of(_VALID.bind(values))
         self._unit.read("fact.list", subject)
         return tuple(map(fact_of, rows))
+
+    async def claims_from(
+        self, places: Collection[tuple[str, str]]
+    ) -> dict[tuple[str, str], tuple[Claim, ...]]:
+        """See `mnestic.memory.ports.FactStore.list_claims_from`."""
+        if not places:
+            return {}
+        there = among(sorted(places), CLAIM.c.session_id, CLAIM.c.source_id)
+        rows = await self._unit.rows(
+            select(*CLAIM.c).where(self._unit.owned(CLAIM), there).order_by(CLAIM.c.id)
+        )
+        found: dict[tuple[str, str], list[Claim]] = defaultdict(list)
+        for row in rows:
+            found[row.session_id, row.source_id].append(claim_of(row))
+        return {place: tuple(claims) for place, claims in found.items()}
 
     async def predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See `mnestic.memory.ports.FactStore.get_predicates`."""

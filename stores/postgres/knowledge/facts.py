@@ -56,6 +56,7 @@ _INSERT_CLAIM = insert_rows(
     returning=["subject_key", "predicate"],
     where_new=True,
 )
+_REPLACE_CLAIMS = text("SELECT mnestic.replace_claims(:agent_id, :ids)")
 _FORGET_CLAIMS = text("SELECT mnestic.forget_claims(:forgetting, :agent_id, :ids)")
 _KEYS = ("subject_key", "object_key")
 _INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
@@ -70,16 +71,23 @@ class PostgresFactStore:
         self._unit, self._reader, self._derived = unit, FactReader(unit), derived
         self.graph = PostgresGraphStore(unit)
 
-    async def claim(self, claims: Sequence[Claim]) -> tuple[FactChange, ...]:
+    async def claim(
+        self, claims: Sequence[Claim], *, replaced: Sequence[Claim] = ()
+    ) -> tuple[FactChange, ...]:
         """See the port."""
-        if not claims:
+        if not claims and not replaced:
             return ()
         rows = [{**claim.model_dump(), "subject_key": name_key(claim.subject)} for claim in claims]
         added = packed(self._unit.owner, rows, what="claims")
         _check(claims)
         await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
-        await self._lock(_topic(claim) for claim in claims)
-        changed = {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
+        await self._lock(_topic(claim) for claim in (*claims, *replaced))
+        changed = {_topic(claim) for claim in replaced}
+        if replaced:
+            gone = {"agent_id": self._unit.agent_id, "ids": [claim.id for claim in replaced]}
+            await self._unit.rows(_REPLACE_CLAIMS, gone)
+            self._unit.wrote("claim.replace", f"{len(replaced)} claims")
+        changed |= {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
         if not changed:
             return ()
         self._unit.wrote("claim.add", f"{len(rows)} claims")
@@ -116,6 +124,10 @@ class PostgresFactStore:
         self._unit.read("fact.list", f"{session_id}/{source_id}")
         ids = {row.id for row in claims}
         return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
+
+    async def list_claims_from(self, places: Collection[Place]) -> dict[Place, tuple[Claim, ...]]:
+        """See the port."""
+        return await self._reader.claims_from(places)
 
     async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
         """See the port."""
@@ -348,8 +360,7 @@ def _check(claims: Sequence[Claim]) -> None:
         if claim.object is not None:
             check_name(claim.object, what=f"object of claim {claim.id}")
         for name in ("said_at", "valid_from", "valid_to"):
-            moment = getattr(claim, name)
-            if moment is not None:
+            if (moment := getattr(claim, name)) is not None:
                 check_time(moment, what=f"{name} of claim {claim.id}")
 
 
@@ -375,8 +386,7 @@ def _is_endless(fact: Fact) -> bool:
 def _mention(row: Row[Any]) -> Mention:
     key = None if row.object is None else name_key(row.object)
     place = (row.session_id, row.source_id)
-    ends = row.kind == "ended"
-    return Mention(row.subject_key, row.predicate, key, row.said_at, place, ends)
+    return Mention(row.subject_key, row.predicate, key, row.said_at, place, row.kind == "ended")
 
 
 def _facts_by_topic(facts: Iterable[Fact]) -> dict[Topic, list[Fact]]:

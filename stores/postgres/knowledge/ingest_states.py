@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import CTE, Select, case, func, select, true, update
+from sqlalchemy import CTE, ColumnElement, Select, case, func, select, text, true, update
 
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.memory.knowledge.ingestion import (
@@ -27,11 +27,13 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 INGEST_STATE, RESOURCE = table(IngestStateRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
-_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "reason")
+_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "context", "reason")
 _RECEIVE = read_query("receive_messages")
+_AROUND = read_query("messages_around")
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 _EXTRACTED = update_rows(
     INGEST_STATE,
-    *("state", "extractor", "extracted"),
+    *("state", "extractor", "extracted", "context"),
     key=(*_PLACE, "number"),
     now=["updated_at"],
     where="t.state = 'received'",
@@ -96,10 +98,39 @@ class PostgresIngestStateStore:
                 "state": "extracted" if lesson.may_change_facts else "learned",
                 "extractor": extractor,
                 "extracted": lesson.extracted,
+                "context": lesson.context,
             }
             for lesson in lessons
         ]
         await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
+
+    async def lock(self) -> None:
+        """See the port."""
+        await self._unit.rows(_LOCK, {"name": "\x1f".join(("ingest", *self._unit.owner.values()))})
+
+    async def list_around(
+        self, messages: Sequence[PendingMessage], *, before: int = 0, after: int = 0
+    ) -> tuple[PendingMessage, ...]:
+        """See the port."""
+        if not messages:
+            return ()
+        given = [one.resource.model_dump(include={*_PLACE, "at"}) for one in messages]
+        parameters = packed(self._unit.owner, given, what="messages", name="messages")
+        (rows,) = await self._unit.rows_of(
+            _AROUND.bind({**parameters, "before": before, "after": after})
+        )
+        return tuple(map(_lesson, rows))
+
+    async def repeat(
+        self, lessons: Sequence[PendingMessage], *, state: Literal["received", "extracted"]
+    ) -> int:
+        """See the port."""
+        if not lessons:
+            return 0
+        known = INGEST_STATE.c.context.is_not(None)
+        again = await self._set(lessons, known, of=("extracted", "learned"), state=state)
+        self._unit.wrote("learning.repeat", f"{again} messages")
+        return again
 
     async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
         """See the port."""
@@ -177,14 +208,19 @@ class PostgresIngestStateStore:
         return found.order_by(INGEST_STATE.c.number)
 
     async def _set(
-        self, lessons: Sequence[PendingMessage], *, of: Sequence[IngestState], **values: Any
+        self,
+        lessons: Sequence[PendingMessage],
+        *conditions: ColumnElement[bool],
+        of: Sequence[IngestState],
+        **values: Any,
     ) -> int:
-        """Writes columns of lessons that are in one of these states."""
+        """Writes columns of lessons that are in one of these states, where the conditions hold."""
         places = [(one.resource.session_id, one.resource.source_id) for one in lessons]
         statement = update(INGEST_STATE).where(
             self._unit.owned(INGEST_STATE),
             INGEST_STATE.c.state.in_(of),
             among(places, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id),
+            *conditions,
         )
         return await self._unit.run(statement.values(updated_at=func.now(), **values))
 

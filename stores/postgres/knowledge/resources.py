@@ -11,6 +11,10 @@ from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 RESOURCE = table(ResourceRow)
+_ORDER = (
+    RESOURCE.c.at,
+    RESOURCE.c.source_id.collate("C"),
+)  # of the index, the same in every database
 _INSERT = insert_rows(RESOURCE, *Resource.model_fields, now=["created_at"], where_new=True)
 
 
@@ -41,24 +45,11 @@ class PostgresResourceStore:
         )
         if cursor is not None:
             after = decode_time_cursor(cursor)
-            statement = statement.where(tuple_(RESOURCE.c.at, RESOURCE.c.source_id) > after)
-        statement = statement.order_by(RESOURCE.c.at, RESOURCE.c.source_id)
+            statement = statement.where(tuple_(*_ORDER) > after)
+        statement = statement.order_by(*_ORDER)
         rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
         self._unit.read("resource.list", session_id)
         found = tuple(Resource.model_validate(row, from_attributes=True) for row in rows[:limit])
         if len(rows) <= limit:
             return found, None
         return found, encode_cursor(found[-1].at.isoformat(), found[-1].source_id)
-
-    async def list_before(self, first: Resource, *, limit: int) -> tuple[Resource, ...]:
-        """See the port."""
-        statement = select(*RESOURCE.c).where(
-            self._unit.owned(RESOURCE),
-            RESOURCE.c.session_id == first.session_id,
-            RESOURCE.c.forgotten_at.is_(None),
-            tuple_(RESOURCE.c.at, RESOURCE.c.source_id) < (first.at, first.source_id),
-        )
-        latest = statement.order_by(RESOURCE.c.at.desc(), RESOURCE.c.source_id.desc())
-        rows = await self._unit.rows(latest.limit(check_limit(limit)))
-        self._unit.read("resource.list", first.session_id)
-        return tuple(Resource.model_validate(row, from_attributes=True) for row in rows[::-1])

@@ -345,10 +345,9 @@ class EmbeddingModelRow(Table, table=True):
 
 
 class IngestStateRow(Table, table=True):
-    """The state of a message's extraction; `reason` says why it is parked.
+    """The state of a message's extraction; `reason` says why it is parked, `corrects` which message, by source id, it corrects.
 
-    `job_id` and `workflow_run` are of the job that received it, if one did; `corrects` is the source id of
-    the message that a correction is about.
+    `job_id` and `workflow_run` are of the job that received it; `context` has the numbers of the messages that it was read with.
     """
 
     __tablename__ = "ingest_state"
@@ -377,6 +376,7 @@ class IngestStateRow(Table, table=True):
     corrects: str | None = maybe_words()
     extractor: str | None = maybe_words()
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    context: list[int] | None = Field(default=None, sa_type=ARRAY(BigInteger), nullable=True)
     reason: str | None = maybe_words()
     updated_at: datetime = instant()
 

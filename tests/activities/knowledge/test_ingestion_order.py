@@ -1,8 +1,9 @@
 """What is believed does not depend on the order in which messages come, nor on how often."""
 
 import uuid
+from datetime import UTC, datetime, timedelta
 
-from hypothesis import HealthCheck, given
+from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from temporalio.testing import ActivityEnvironment
@@ -19,12 +20,55 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
 MOST = 12
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+# What they mean depends on the messages before them, except the first ones.
+FORMS = (
+    *("I live in {place}.", "I work at {firm}.", "My brothers are {boy} and {other}."),
+    *("My sister {girl} is visiting.", "My colleague {girl} called.", "I like {place}."),
+    *("She lives in {place}.", "He works at {firm}.", "Her brother {boy} works at {firm}."),
+    *("Sorry, I meant {place}.", "Oops, {boy}.", "No, it's {place}.", "Not {place}, Porto."),
+    *("I meant {boy}.", "Scratch that.", "Wait, that's wrong.", "No, I never said that.", "Nice!"),
+)
+WORDS = {
+    "place": ("Ghent", "Genk", "Oslo", "Turin"),
+    "firm": ("Acme", "Apex", "Quarry"),
+    "boy": ("Mark", "Marc", "Luke"),
+    "other": ("Tom", "Ivo"),
+    "girl": ("Elin", "Nadia"),
+}
 
 
 @st.composite
-def deliveries(draw: st.DrawFn) -> tuple[list[Resource], list[list[Resource]]]:
-    """Messages in which people tell of themselves; and batches of them in any order, some again."""
-    said = list(messages(MOST, seed=draw(st.integers(0, 10_000)), telling=1))
+def conversations(draw: st.DrawFn) -> list[Resource]:
+    """Messages of two sessions that mean what they mean only after others; some are of one moment."""
+    said = []
+    for number in range(draw(st.integers(3, MOST))):
+        words = {name: draw(st.sampled_from(several)) for name, several in WORDS.items()}
+        said.append(
+            Resource(
+                session_id=draw(st.sampled_from("aaab")),
+                source_id=f"{draw(st.sampled_from('Mm'))}{number}",
+                channel="chat",
+                speaker=draw(st.sampled_from(("Mara", "Mara", "Jonas"))),
+                content=draw(st.sampled_from(FORMS)).format(**words),
+                at=NOON + timedelta(minutes=draw(st.integers(0, 20))),
+            )
+        )
+    return sorted(said, key=lambda one: (one.at, one.source_id))
+
+
+@st.composite
+def tellings(draw: st.DrawFn) -> list[Resource]:
+    """Messages in which people tell of themselves."""
+    return list(messages(MOST, seed=draw(st.integers(0, 10_000)), telling=1))
+
+
+@st.composite
+def deliveries(
+    draw: st.DrawFn, of: st.SearchStrategy[list[Resource]]
+) -> tuple[list[Resource], list[list[Resource]]]:
+    """Messages; and batches of them in any order, some again."""
+    said = draw(of)
     again = draw(st.lists(st.sampled_from(said), max_size=6))
     order = draw(st.permutations([*said, *again]))
     cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1), max_size=4)))
@@ -43,8 +87,13 @@ async def learn(
     asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
     for batch in batches:
         await client.ingest(batch)
-        await ActivityEnvironment().run(steps.extract, asked)
-        await ActivityEnvironment().run(steps.learn, asked)
+        is_left = True
+        while is_left:  # as the workflow does
+            done = [
+                await ActivityEnvironment().run(step, asked)
+                for step in (steps.extract, steps.learn)
+            ]
+            is_left = any(progress.taken for progress in done)
     found, _ = await client.facts.list(statuses=("active", "archived"), limit=1000)
     assert (await client.messages.count()).waiting == 0
     return {_told(fact) for fact in found}
@@ -60,7 +109,7 @@ def _told(fact: Fact) -> tuple[object, ...]:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(told=deliveries())
+@given(told=deliveries(tellings()))
 async def test_any_order_of_delivery_gives_the_same_facts(
     memory: Memory, settings: Settings, told: tuple[list[Resource], list[list[Resource]]]
 ) -> None:
@@ -70,6 +119,25 @@ async def test_any_order_of_delivery_gives_the_same_facts(
 
     assert await learn(memory, settings, batches) == in_order
     assert any(fact[3] == "active" for fact in in_order)
+
+
+@hypothesis_settings(
+    max_examples=12,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(told=deliveries(conversations()))
+async def test_what_messages_mean_after_others_follows_from_their_dates(
+    memory: Memory, settings: Settings, told: tuple[list[Resource], list[list[Resource]]]
+) -> None:
+    said, batches = told
+
+    in_order = await learn(memory, settings, [said])
+    one_by_one = await learn(memory, settings, [[each] for each in said])
+
+    assert one_by_one == in_order
+    assert await learn(memory, settings, batches) == in_order
 
 
 async def test_a_correction_that_names_what_is_wrong_may_come_before_it(

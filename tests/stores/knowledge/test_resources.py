@@ -117,21 +117,3 @@ async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> Non
     for stranger in (begin(agent="eve", write=False), begin(tenant="other", write=False)):
         async with stranger as transaction:
             assert await transaction.resources.list_by_session("s1") == ((), None)
-
-
-async def test_what_was_said_before_a_message_is_found(begin: Begin) -> None:
-    same_time = message(7, at=NOON + timedelta(seconds=3))
-    async with begin() as transaction:
-        await transaction.resources.append([*map(message, range(5)), same_time])
-        await transaction.resources.append([message(1, session_id="s2")])
-
-    async with begin(write=False) as transaction:
-        before = await transaction.resources.list_before(message(3), limit=2)
-        beside = await transaction.resources.list_before(same_time, limit=2)
-        none = await transaction.resources.list_before(message(0), limit=2)
-    async with begin(agent="eve", write=False) as transaction:
-        strangers = await transaction.resources.list_before(message(3), limit=2)
-
-    assert before == (message(1), message(2))
-    assert beside == (message(2), message(3))
-    assert none == strangers == ()

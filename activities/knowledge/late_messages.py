@@ -1,0 +1,100 @@
+"""Late messages: what was extracted without them, and comes after them in their session, is extracted again.
+
+It stands apart from ingestion because the order in which messages arrive matters to it alone. All of it happens under the
+lock of the agent's ingestion, in the transaction that stores the late message's claims. So whoever extracted another message
+without it has stored that by then, and is found, or finds the late one itself before it stores.
+"""
+
+from collections.abc import Collection, Sequence
+
+from mnestic.memory.knowledge.ingestion import (
+    CONTEXT_MESSAGES,
+    PendingMessage,
+    contexts_of,
+    numbers_of,
+)
+from mnestic.memory.ports import Extractor, Transaction
+
+
+async def store_extracted(
+    transaction: Transaction, read: Sequence[PendingMessage], *, extractor: Extractor
+) -> list[PendingMessage]:
+    """Stores what was extracted from messages, and has later ones that were read without them extracted again.
+
+    A message is not stored if others have arrived right before it since it was read; it is taken again.
+
+    Args:
+        transaction: It stores nothing else about messages.
+        read: The messages with their claims and contexts.
+        extractor: It has read them.
+
+    Returns:
+        Those that were stored.
+    """
+    await transaction.ingest_states.lock()
+    around = await transaction.ingest_states.list_around(
+        read, before=CONTEXT_MESSAGES if extractor.reads_earlier else 0, after=CONTEXT_MESSAGES
+    )
+    contexts = contexts_of(read, around)
+    stored = [
+        one
+        for one in read
+        if not extractor.reads_earlier or one.context == numbers_of(contexts[one.place])
+    ]
+    await transaction.ingest_states.store_extracted(stored, extractor=extractor.name)
+    await _repeat_later(transaction, stored, around, extractor=extractor)
+    return stored
+
+
+async def park_unread(
+    transaction: Transaction, pending: PendingMessage, *, reason: str, extractor: Extractor
+) -> None:
+    """Parks a message that cannot be extracted; later ones are extracted again all the same, since its words are there."""
+    await transaction.ingest_states.lock()
+    around = await transaction.ingest_states.list_around([pending], after=CONTEXT_MESSAGES)
+    await transaction.ingest_states.park(pending, reason=reason)
+    await _repeat_later(transaction, [pending], around, extractor=extractor)
+
+
+async def repeat_corrections(
+    transaction: Transaction,
+    batch: Sequence[PendingMessage],
+    *,
+    changed: Collection[tuple[str, str]],
+) -> None:
+    """Has later messages that may correct others learned from again, without an extractor.
+
+    Args:
+        transaction: It has stored the claims of the batch.
+        batch: Messages.
+        changed: Those of them that claim something else than before, by session and source id.
+    """
+    if not changed:
+        return
+    later = await transaction.ingest_states.list_around(batch, after=CONTEXT_MESSAGES)
+    contexts = contexts_of(later, batch)
+    again = [
+        one
+        for one in later
+        if one.may_correct and any(each.place in changed for each in contexts[one.place])
+    ]
+    await transaction.ingest_states.repeat(again, state="extracted")
+
+
+async def _repeat_later(
+    transaction: Transaction,
+    messages: Sequence[PendingMessage],
+    around: Sequence[PendingMessage],
+    *,
+    extractor: Extractor,
+) -> None:
+    """Has messages extracted again, or learned from again, that were extracted without these, which come before them."""
+    late = set(numbers_of(messages))
+    contexts = contexts_of(around, messages)
+    unread = [
+        one for one in around if late & {*numbers_of(contexts[one.place])} - {*(one.context or ())}
+    ]
+    again = [one for one in unread if extractor.reads_earlier and one.extractor == extractor.name]
+    await transaction.ingest_states.repeat(again, state="received")
+    others = [one for one in unread if one not in again and one.may_correct]
+    await transaction.ingest_states.repeat(others, state="extracted")
