@@ -18,7 +18,7 @@ from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
-from mnestic.memory.maintenance.embeddings import AgentEmbeddings, SampledEntry
+from mnestic.memory.maintenance.embeddings import AgentEmbeddings
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder, Memory
@@ -387,15 +387,3 @@ async def test_other_tenants_keep_their_vectors(
             "SELECT model, count(*) FROM mnestic.embedding WHERE tenant_id = %s GROUP BY 1", [other]
         ).fetchall()
     assert rows == [(NAME, 1)]
-
-
-@pytest.mark.parametrize(
-    ("content", "passage"),
-    [
-        ("one two three", "one two three"),
-        ("a b c d e f g h", "c d e f"),
-        ("a b\nc d e f g h i", "c d e f g"),
-    ],
-)
-def test_a_passage_is_the_middle_of_a_text(content: str, passage: str) -> None:
-    assert SampledEntry(1, content).passage == passage
