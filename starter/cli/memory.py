@@ -80,7 +80,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "summaries": (
             f"{_KNOWLEDGE}.categories:summaries",
-            "List summaries of a large memory by session, week, month and life, the highest level and the latest first.",
+            "List summaries of a large memory, the highest level and the latest first.",
         ),
         "forget": (
             "mnestic.starter.cli.forgetting.forget:forget",

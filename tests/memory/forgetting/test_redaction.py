@@ -169,7 +169,8 @@ def test_a_claim_that_was_read_out_of_another_message_goes_alone() -> None:
 def test_a_row_that_says_nothing_of_it_is_left(table: str) -> None:
     row: dict[str, Any] = {
         **dict.fromkeys(("namespace", "key", "name", "subject", "predicate", "object"), "x"),
-        **dict.fromkeys(("content", "summary", "speaker", "preview", "target", "ask"), "Parisa"),
+        **dict.fromkeys(("content", "text", "summary", "speaker", "preview"), "Parisa"),
+        **dict.fromkeys(("target", "ask"), "Parisa"),
         **{key: ["y"] for key in ("subjects", "keywords", "tags", "aliases", "memories", "notes")},
         **{key: {"a": 1} for key in ("value", "result", "context", "form", "receipt", "payload")},
         **{key: {} for key in ("state", "body", "document")},

@@ -150,6 +150,7 @@ def test_any_text_is_read(content: str) -> None:
         assert len(claims_of([turn(content, kind)])) == 1
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     "part",
     [
