@@ -46,6 +46,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 # Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
 # for those who use predicates, and they for it.
 _LOCK_TOPICS = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
+_LOCKS = 1024  # of an agent, which its topics share: Postgres has room for some thousands in all
 _SHARE_PREDICATES = text("SELECT pg_advisory_xact_lock_shared(:key)")
 _LOCK_PREDICATES = text("SELECT pg_advisory_xact_lock(:key)")
 _INSERT_CLAIM = insert_rows(
@@ -344,7 +345,8 @@ class PostgresFactStore:
 
     async def _lock(self, topics: Iterable[Topic]) -> None:
         """In one order for everybody, so that nobody waits for somebody who waits."""
-        keys = sorted({self._lock_key(self._unit.agent_id, *topic) for topic in topics})
+        numbers = {self._lock_key(*topic) % _LOCKS for topic in topics}
+        keys = sorted(self._lock_key(self._unit.agent_id, str(number)) for number in numbers)
         await self._unit.rows(_LOCK_TOPICS, {"keys": keys})
 
     def _lock_key(self, *parts: str) -> int:

@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -196,3 +197,20 @@ async def test_a_claim_that_cannot_be_stored_is_refused_with_its_place(begin: Be
             await transaction.facts.claim([claim(1, "Ghent"), claim(2, "a\0b", id="2")])
 
     assert await facts(begin, **ALL) == []
+
+
+async def test_a_transaction_on_many_topics_takes_no_more_locks_than_postgres_has_room_for(
+    begin: Begin, admin_url: str
+) -> None:
+    claims = [claim(1, "x", id=f"c{n}", predicate=f"likes_{n}") for n in range(1500)]
+
+    async with begin() as transaction:
+        await transaction.facts.claim(claims)
+        with psycopg.connect(admin_url) as connection:
+            locks = connection.execute(
+                "SELECT count(*) FROM pg_locks JOIN pg_database ON oid = database "
+                "WHERE locktype = 'advisory' AND datname = current_database()"
+            ).fetchone()
+
+    assert locks is not None
+    assert 0 < locks[0] < 1100
