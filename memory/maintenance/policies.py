@@ -6,6 +6,7 @@ from typing import Any, Literal, Self, get_args
 from zoneinfo import available_timezones
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticSerializationError, to_json
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import BudgetExceededError, InvalidInputError, StoredValueError
@@ -235,7 +236,10 @@ class MaintenancePolicy(DeferredModel):
         description="Share of an agent's active facts, or entries, above which a run removes none and asks for a person",
     )
     always_removable: int = Field(
-        10, ge=0, description="So many facts and entries of an agent a run may always remove"
+        10,
+        ge=0,
+        le=100_000,
+        description="So many facts and entries of an agent a run may always remove",
     )
     budget: RunBudget = RunBudget()
     nightly: NightlyPolicy = NightlyPolicy()
@@ -285,12 +289,44 @@ def changed_policy(policy: MaintenancePolicy, path: str, value: Any) -> Maintena
     if not isinstance(place, dict) or last not in place:
         why = f"is not known; there are {', '.join(paths_of(document))}"
         raise InvalidInputError(what=f"maintenance policy {path[:140]}", why=why)
+    _check_complete(path, before=place[last], value=value)
     place[last] = value
     try:
-        return MaintenancePolicy.model_validate(document)
+        # Strictly, as JSON: true is no number, and "4" is none either.
+        changed = MaintenancePolicy.model_validate_json(to_json(document), strict=True)
+        _check_day(changed, kind=path.partition(".")[0])
     except ValidationError as error:
-        why = f"cannot be {value!r:.60}: {problem_of(error).removeprefix(f'{path}: ')}"
-        raise InvalidInputError(what=f"maintenance policy {path}", why=why) from None
+        raise _refused(path, value, problem_of(error).removeprefix(f"{path}: ")) from None
+    except (PydanticSerializationError, UnicodeError):
+        raise _refused(path, value, "is no JSON") from None
+    except ValueError as error:
+        raise _refused(path, value, str(error)) from None
+    return changed
+
+
+def _refused(path: str, value: Any, why: str) -> InvalidInputError:
+    return InvalidInputError(
+        what=f"maintenance policy {path}", why=f"cannot be {value!r:.60}: {why}"
+    )
+
+
+def _check_complete(path: str, *, before: Any, value: Any) -> None:
+    """A whole section needs all its values, since one left out would silently have its default again."""
+    if isinstance(before, dict) and isinstance(value, dict):
+        missing = [name for name in paths_of(before) if name not in paths_of(value)]
+        if missing:
+            why = f"a section needs all its values, and {', '.join(missing)} are missing; set one value, such as {path}.{missing[0]}"
+            raise _refused(path, value, why)
+
+
+def _check_day(policy: MaintenancePolicy, *, kind: str) -> None:
+    """The weekly and the monthly maintenance name a day, or they would run every day."""
+    if kind in {"weekly", "monthly"}:
+        times: ScheduleTimes = getattr(policy, kind).times
+        if times.day_of_week is None and times.day_of_month is None:
+            raise ValueError(
+                f"{kind} would run every day; set {kind}.times.day_of_week or {kind}.times.day_of_month"
+            )
 
 
 def paths_of(document: Mapping[str, Any], before: str = "") -> dict[str, Any]:

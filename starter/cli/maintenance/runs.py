@@ -135,7 +135,10 @@ def get_policy(as_json: AsJson = False) -> None:
     run(work())
 
 
-@policy_app.command("set")
+@policy_app.command(
+    "set",
+    context_settings={"ignore_unknown_options": True},  # -1 is a value
+)
 def set_policy(
     path: Annotated[str, typer.Argument(help="Such as nightly.times.hour; `get` shows all.")],
     value: Annotated[str, typer.Argument(help="JSON, or text.")],

@@ -30,6 +30,16 @@ def test_a_value_is_changed_by_its_path() -> None:
         pytest.param("monthly.times.day_of_month", 3, "cannot both be set", id="two days"),
         pytest.param("weather", 3, "is not known", id="no such kind"),
         pytest.param("nightly", 3, "Input should be", id="no object"),
+        pytest.param("nightly.times.hour", True, "valid integer", id="a bool as an integer"),
+        pytest.param("nightly.times.hour", "4", "valid integer", id="text as an integer"),
+        pytest.param("largest_removal_share", True, "valid number", id="a bool as a share"),
+        pytest.param("cleanup.enabled", 1, "valid boolean", id="a number as a bool"),
+        pytest.param("always_removable", 10**20, "less than or equal to", id="guard off"),
+        pytest.param("budget.cost_usd", -1, "greater than 0", id="negative"),
+        pytest.param("weekly.times", {}, "hour, minute, day_of_week", id="empty section"),
+        pytest.param("weekly", {"times": {}}, "times.hour", id="empty section below"),
+        pytest.param("weekly.times.day_of_week", None, "every day", id="weekly without a day"),
+        pytest.param("budget.cost_usd", object(), "no JSON", id="no JSON"),
     ],
 )
 def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any, why: str) -> None:
@@ -38,6 +48,24 @@ def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any,
 
     assert f"maintenance policy {path}" in str(error.value)
     assert why in str(error.value)
+
+
+def test_a_complete_section_is_changed_at_once() -> None:
+    times = MaintenancePolicy().weekly.times.model_dump(mode="json") | {"hour": 7}
+
+    policy = changed_policy(MaintenancePolicy(), "weekly.times", times)
+
+    assert (policy.weekly.times.hour, policy.weekly.times.day_of_week) == (7, 0)
+
+
+def test_a_day_of_the_month_takes_the_place_of_one_of_the_week() -> None:
+    policy = MaintenancePolicy()
+    steps = (("week_of_month", None), ("day_of_month", 15), ("day_of_week", None))
+
+    for name, value in steps:
+        policy = changed_policy(policy, f"monthly.times.{name}", value)
+
+    assert (policy.monthly.times.day_of_month, policy.monthly.times.day_of_week) == (15, None)
 
 
 def test_a_stored_policy_that_cannot_be_is_reported() -> None:

@@ -62,3 +62,9 @@ async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask
     (grown,) = (line for line in table.splitlines() if "since the last nightly" in line)
     assert "entries -1, archived +1" in grown
     assert "messages" not in grown
+
+
+async def test_a_negative_value_is_refused_by_the_policy(ask: Ask) -> None:
+    refused = await ask("maintenance", "policy", "set", "budget.cost_usd", "-1")
+
+    assert "budget.cost_usd: cannot be -1: Input should be greater than 0" in refused.error(code=2)
