@@ -1,7 +1,7 @@
 """What a maintenance run is asked, and what it reports."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal
 
 from pydantic import AwareDatetime, ConfigDict, Field
@@ -48,6 +48,11 @@ COUNTS = {
     "backups_removed": "older backups removed",
 }
 """What a report counts."""
+
+
+def is_future(at: datetime, *, now: datetime) -> bool:
+    """Whether a moment is later than now by more than clocks may differ; no maintenance is done for it."""
+    return at > now + timedelta(minutes=1)
 
 
 def run_name(kind: MaintenanceKind, scheduled_at: datetime) -> str:

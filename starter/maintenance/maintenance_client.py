@@ -23,6 +23,7 @@ from mnestic.memory.maintenance.reports import (
     MaintenanceReport,
     MaintenanceRequest,
     MemoryGrowth,
+    is_future,
 )
 from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
 from mnestic.memory.ports import Memory, Transaction
@@ -247,12 +248,17 @@ class MaintenanceClient(ChecksTexts):
         """Starts the runs of a period in the past, one after the other.
 
         Raises:
-            InvalidInputError: the period ends before it begins, or it is of backups, which are of now.
+            InvalidInputError: the period ends before it begins or in the future, or it is of backups, which are of now.
             NotFoundError: there is no such Schedule.
             TemporalUnavailableError: Temporal does not answer.
         """
         if kind == "backup":
             why = "makes backups of now, not of then; run one: mnestic maintenance run backup"
+            raise InvalidInputError(what="backfill", why=why)
+        async with self._transaction(write=False) as transaction:
+            now = await transaction.now()
+        if is_future(until, now=now):
+            why = f"ends in the future; end it at {now:%Y-%m-%dT%H:%MZ} or before"
             raise InvalidInputError(what="backfill", why=why)
         with self._rpc_errors():
             await self._schedules.backfill(kind, since=since, until=until)

@@ -19,10 +19,12 @@ from mnestic.activities.maintenance.steps import (
 )
 from mnestic.activities.maintenance.summaries import SummaryActivities
 from mnestic.activities.maintenance.vacuum import VacuumActivities
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
     MaintenanceRequest,
+    is_future,
 )
 from mnestic.memory.names import MAINTENANCE, PROGRESS
 from mnestic.workflows.calls import run_activity
@@ -36,6 +38,7 @@ _LOST = timedelta(
 _SHORT = timedelta(minutes=1)
 _MOST_PROBLEMS = 200  # of a report; each may be one agent's, and counts say how many there were
 _PERIOD_SUMMARIES = "period summaries"  # runs that began before build none
+_REFUSES_FUTURE = "no future"  # a run for the future that began before goes on
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
 
@@ -44,7 +47,8 @@ _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 class Maintenance:
     """Maintains the agents of a tenant, batch by batch; its result is the report.
 
-    The time for which it was scheduled is its clock: a backfilled run decides as it would have done then.
+    The time for which it was scheduled decides what has expired and what is old enough, so a backfilled run decides as it
+    would have done then. One for the future fails, and changes nothing.
     """
 
     @workflow.run
@@ -110,17 +114,22 @@ async def _run(
 
 
 def _begun(params: MaintenanceRequest) -> MaintenanceRequest:
-    """The request with the times of the run, which a Schedule or this first run decides."""
+    """The request with the times of the run, which a Schedule or this first run decides.
+
+    Raises:
+        InvalidInputError: it is for the future, where memory would be lost before its time; the workflow fails by it.
+    """
     if params.started_at is not None:
         return params
     started = workflow.info().start_time
     scheduled = workflow.info().typed_search_attributes.get(_SCHEDULED)
-    return params.model_copy(
-        update={
-            "started_at": started,
-            "scheduled_at": params.scheduled_at or scheduled or started,
-        }
-    )
+    at = params.scheduled_at or scheduled or started
+    if is_future(at, now=started) and workflow.patched(_REFUSES_FUTURE):
+        why = (
+            f"is scheduled for {at:%Y-%m-%d %H:%M %Z}, which is in the future; nothing was changed"
+        )
+        raise InvalidInputError(what=f"{params.kind} maintenance", why=why)
+    return params.model_copy(update={"started_at": started, "scheduled_at": at})
 
 
 def _step(params: MaintenanceRequest) -> MaintenanceStep:

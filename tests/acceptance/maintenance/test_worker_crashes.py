@@ -71,7 +71,7 @@ class Place:
         async with await MnesticClient.connect(self.settings) as client:
             run = await client.temporal.start_workflow(
                 MAINTENANCE,
-                MaintenanceRequest(tenant_id=tenant, kind=kind, scheduled_at=at),
+                MaintenanceRequest(tenant_id=tenant, kind=kind, scheduled_at=at, started_at=at),
                 id=f"{maintenance_workflow_id(tenant, kind)}-{at:%Y%m%d}",
                 task_queue=maintenance_queue(self.settings.task_queue),
                 result_type=MaintenanceReport,

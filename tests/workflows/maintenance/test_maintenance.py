@@ -6,13 +6,18 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from temporalio.client import WorkflowFailureError
 
 from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
-from mnestic.memory.maintenance.reports import MaintenanceProgress, MaintenanceReport
+from mnestic.memory.maintenance.reports import (
+    MaintenanceProgress,
+    MaintenanceReport,
+    MaintenanceRequest,
+)
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.names import maintenance_workflow_id
+from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import (
@@ -239,6 +244,30 @@ async def test_a_backfill_runs_for_each_night_of_the_period(
     }
 
 
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_for_the_future_fails_and_changes_nothing(
+    client: MnesticClient, settings: Settings
+) -> None:
+    ada, now = client.memory("ada"), datetime.now(UTC)
+    entry = await ada.add("The code is 4711.", expires_at=now + timedelta(days=1))
+
+    run = await client.temporal.start_workflow(
+        MAINTENANCE,
+        MaintenanceRequest(
+            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=now + timedelta(days=9)
+        ),
+        id=maintenance_workflow_id(settings.tenant_id, "nightly"),
+        task_queue=maintenance_queue(settings.task_queue),
+        result_type=MaintenanceReport,
+    )
+    with pytest.raises(WorkflowFailureError) as failed:
+        await run.result()
+
+    assert "in the future" in str(failed.value.cause)
+    assert (await ada.entries.get(entry.id)).id == entry.id
+    assert (await client.maintenance.list_reports())[0] == ()
+
+
 async def test_what_cannot_be_is_refused(client: MnesticClient) -> None:
     day = datetime(2026, 3, 1, tzinfo=UTC)
 
@@ -248,6 +277,10 @@ async def test_what_cannot_be_is_refused(client: MnesticClient) -> None:
         await client.maintenance.pause("nightly")
     with pytest.raises(InvalidInputError, match="ends before it begins"):
         await client.maintenance.backfill("nightly", since=day, until=day)
+    with pytest.raises(InvalidInputError, match="backfill: ends in the future"):
+        await client.maintenance.backfill(
+            "nightly", since=day, until=datetime.now(UTC) + timedelta(minutes=2)
+        )
     with pytest.raises(InvalidInputError, match="agent"):
         await client.maintenance.start("nightly", agent_id="a/b")
     with pytest.raises(InvalidInputError, match="name the agent"):
