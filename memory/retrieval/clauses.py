@@ -5,13 +5,13 @@ clause is a query of its own, and what was asked counts before what was remarked
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.acronyms import content_terms
@@ -50,6 +50,12 @@ class _ClauseWords(DeferredModel):
     connectives: list[str]
     requests: list[str]
     pronouns: list[str]
+    contractions: list[str] = Field(default=[])
+    object_requests: list[str] = Field(default=[])
+    conjunctions: list[str] = Field(default=[])
+    relatives: list[str] = Field(default=[])
+    determiners: list[str] = Field(default=[])
+    prepositions: list[str] = Field(default=[])
 
 
 class _Patterns(NamedTuple):
@@ -59,6 +65,21 @@ class _Patterns(NamedTuple):
     opening: re.Pattern[str]
     inner: re.Pattern[str]
     pronouns: frozenset[str]
+
+
+class _RequestPatterns(NamedTuple):
+    """`request` begins a request for several things.
+
+    `questions` is between two of them that are questions, `things` between any two; `whole` is a thing that is complete
+    without the next one, `owned` one with an owner, and `complement` may name the owner of all of them.
+    """
+
+    request: re.Pattern[str]
+    questions: re.Pattern[str]
+    things: re.Pattern[str]
+    whole: re.Pattern[str]
+    owned: re.Pattern[str]
+    complement: re.Pattern[str]
 
 
 def split_clauses(message: str) -> tuple[Clause, ...]:
@@ -162,7 +183,29 @@ def _asks(text: str) -> bool:
 def _split_sentence(sentence: str) -> Iterator[str]:
     """The parts of a sentence: at a semicolon or a dash, and before a question that begins within it."""
     for part in _PART.split(sentence):
-        yield from _split_at_questions(part)
+        for asked in _split_at_questions(part):
+            yield from _split_objects(asked)
+
+
+def _split_objects(part: str) -> Iterator[str]:
+    """The request of a part for each of the things that it lists: "tell me the rent and the day it is due".
+
+    It stays whole if its last words may belong to each thing, as in "the name and the address of the baker".
+    """
+    patterns = _request_patterns()
+    request = patterns.request.match(part)
+    if request is None:
+        yield part
+        return
+    between = patterns.things if request["question"] is None else patterns.questions
+    *others, last = things = between.split(part[request.end() :])
+    splits = request["question"] is not None or all(map(patterns.whole.fullmatch, others))
+    if splits and patterns.complement.search(last) and request["question"] is None:
+        splits = all(map(patterns.owned.search, others))
+    if splits and all(map(content_terms, things)):
+        yield from (f"{request[0].strip()} {thing.strip()}" for thing in things)
+    else:
+        yield part
 
 
 def _split_at_questions(part: str) -> Iterator[str]:
@@ -203,22 +246,19 @@ def _goes_on(text: str) -> bool:
 
 @cache
 def _patterns() -> _Patterns:
-    by_language = read_word_lists(_FILE, _ClauseWords)
-    words = by_language.values()
-
-    def either(lists: Iterator[list[str]]) -> str:
-        every = {word.replace("'", "['\u2019]") for one in lists for word in one}
-        return "|".join(sorted(every, key=len, reverse=True))
-
-    asking = either([*question_words()[name]] for name in by_language)
+    words = _clause_words()
+    asking = _question_words()
     question = rf"(?:{asking})(?:['\u2019]s)?"
-    auxiliary = either(one.auxiliaries for one in words)
-    connective = either(one.connectives for one in words)
-    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{either(one.requests for one in words)})\b(?!\s*[,.!])"
-    subject = rf"(?:(?:{either(one.subjects for one in words)})\b|(?-i:[^\W\da-z_]))"
+    auxiliary = _either(one.auxiliaries for one in words)
+    connective = _either(one.connectives for one in words)
+    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.requests for one in words)})\b(?!\s*[,.!])"
+    subject = rf"(?:(?:{_either(one.subjects for one in words)})\b|(?-i:[^\W\da-z_]))"
     begin = rf"\s*(?:(?:{connective}|please)\b[\s,]*)*"
-    # The verb of a question comes before its subject: "where does", "which city did", "do you", "is Ana".
-    inverted = rf"(?:{question})(?:\s+\w+)?\s+(?:{auxiliary})\b|(?:{auxiliary})\s+{subject}"
+    contracted = rf"(?:{asking})['\u2019](?:s|re|d|ve|ll)\b|(?:{_either(one.contractions for one in words)})\b"
+    # The verb of a question comes before its subject: "where does", "which city did", "what's", "do you", "is Ana".
+    inverted = (
+        rf"{contracted}|(?:{question})(?:\s+\w+)?\s+(?:{auxiliary})\b|(?:{auxiliary})\s+{subject}"
+    )
     inner = (
         rf"(?:,\s*|\s+)(?:(?P<connective>{connective})\b[\s,]*)?"
         rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
@@ -229,6 +269,47 @@ def _patterns() -> _Patterns:
         inner=re.compile(inner, re.IGNORECASE),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
+
+
+@cache
+def _request_patterns() -> _RequestPatterns:
+    words = _clause_words()
+    asking = _question_words()
+    both = _either(one.conjunctions for one in words)
+    possessive = r"[^\W\d_]+['\u2019]s\b"
+    preposition = rf"\b(?:{_either(one.prepositions for one in words)})\b"
+    thing = rf"(?:(?:{_either(one.determiners for one in words)})\b|{possessive})"
+    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.object_requests for one in words)})"
+    # Not with a clause ("the day that Ana and the boys come"), nor before a verb ("the day Ana and the boys come").
+    whole = (
+        rf"(?!.*\s(?:{asking}|{_either(one.relatives for one in words)})\b)"
+        rf"(?:.*(?:{possessive}|{preposition}).*|(?:.*\s)?(?-i:[a-z\d])\S*)"
+    )
+    joint = rf"(?:,(?=.*\s(?:{both})\s)(?:\s*(?:{both}))?\s+|\s+(?:{both})\s+)"
+    return _RequestPatterns(
+        request=re.compile(
+            rf"\s*{request}\s+(?=(?P<question>(?:{asking})\b)|{thing})", re.IGNORECASE
+        ),
+        questions=re.compile(rf"{joint}(?=(?:{asking})\b)", re.IGNORECASE),
+        things=re.compile(rf"{joint}(?=(?:{asking})\b|{thing})", re.IGNORECASE),
+        whole=re.compile(whole, re.IGNORECASE),
+        owned=re.compile(rf"{possessive}|{preposition}", re.IGNORECASE),
+        complement=re.compile(preposition, re.IGNORECASE),
+    )
+
+
+def _clause_words() -> tuple[_ClauseWords, ...]:
+    return tuple(read_word_lists(_FILE, _ClauseWords).values())
+
+
+def _question_words() -> str:
+    languages = read_word_lists(_FILE, _ClauseWords)
+    return _either([*question_words()[name]] for name in languages)
+
+
+def _either(lists: Iterable[list[str]]) -> str:
+    every = {word.replace("'", "['\u2019]") for one in lists for word in one}
+    return "|".join(sorted(every, key=len, reverse=True))
 
 
 def _discounted(results: Sequence[RetrievedEntry], *, least: float) -> Iterator[RetrievedEntry]:

@@ -45,11 +45,64 @@ def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
             "Where does Ana live, and when did Ben move to Oslo?",
             ["Where does Ana live", "when did Ben move to Oslo?"],
         ),
+        (
+            "What's the locker number and when did Ben move to Oslo?",
+            ["What's the locker number", "when did Ben move to Oslo?"],
+        ),
+        (
+            "Where\u2019s the ladder, and who's our baker?",
+            ["Where\u2019s the ladder", "who's our baker?"],
+        ),
         ("Let me know, I have to run before the shop closes.", []),
     ],
 )
 def test_questions_are_found_among_remarks(message: str, asked: list[str]) -> None:
     assert questions(message) == asked
+
+
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        (
+            "Show me Ana's address and the week the roof gets painted",
+            ["Show me Ana's address", "Show me the week the roof gets painted"],
+        ),
+        (
+            "can you give me the locker number, the shed key and Ben's birthday?",
+            [
+                "can you give me the locker number",
+                "can you give me the shed key",
+                "can you give me Ben's birthday?",
+            ],
+        ),
+        ("Remind me where Ana lives and what she eats.", ["Remind me where Ana lives", "Remind me what she eats."]),
+        (
+            "Send us the price of the oven and the name of the baker",
+            ["Send us the price of the oven", "Send us the name of the baker"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_request_asks_for_each_thing_that_it_lists(message: str, asked: list[str]) -> None:
+    assert questions(message) == asked
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Give me the phone number and the address of the baker",
+        "Tell me about the quarrel between the cook and the waiter",
+        "Tell me what Ana and her sister eat",
+        "Tell me when Ana comes and the house is empty",
+        "Remind me what Ben said about the oven and the roof",
+        "Tell me the day Ana and the boys arrive",
+        "Tell me the day that she and the boys arrive",
+        "Remind me to call the baker and the cook",
+        "Give me the key, the long one",
+        "Show me Ana's phone number and address",
+    ],
+)
+def test_a_request_for_one_thing_stays_whole(message: str) -> None:
+    assert questions(message) == [message]
 
 
 @pytest.mark.parametrize(
