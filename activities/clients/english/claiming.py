@@ -15,7 +15,7 @@ from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.parsing import Parsed
 from mnestic.activities.clients.english.people import Cast
 from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import clause_words
+from mnestic.activities.clients.english.trees import children, clause_words
 from mnestic.activities.clients.english.values import Values
 from mnestic.memory.knowledge.claims import ClaimKind, Span
 from mnestic.memory.knowledge.extraction import Extracted
@@ -102,6 +102,16 @@ def _until(clause: Clause, reading: Reading) -> Period | None:
             if words[0].idx <= mention.start <= words[-1].idx:
                 return mention.resolve(reading.at, "future")
     return None
+
+
+def moves_thing(verb: Token, reading: Reading) -> bool:
+    """Whether something is moved, and nobody moves: "I moved my desk to Bath", but not "we moved house"."""
+    return any(
+        not each.lower_.endswith(("self", "selves"))
+        and not reading.values.is_date(each)
+        and (children(each, "det", "poss") or not reading.classes.is_of(each, "house"))
+        for each in children(verb, "dobj")
+    )
 
 
 def make_claim(  # noqa: PLR0917 - subject, predicate and object, as everywhere

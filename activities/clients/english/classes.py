@@ -166,6 +166,8 @@ class ValueClasses:
         inside = [each for child in followers for each in child.children]
         if any(each.pos_ == "PRON" or children(each, "poss") for each in inside):
             return False
+        if self._values.kind_of(token) == "kin":
+            return False
         is_known = self.is_of(token, "job") or bool(self._job.search(token.lower_))
         is_head = token.lower_ in self._classes["post"] and bool(inside)
         return is_known or is_head or self._values.kind_of(token) == "post"

@@ -14,6 +14,7 @@ from mnestic.activities.clients.english.status import Status, status_of
 from mnestic.activities.clients.english.trees import (
     children,
     conjuncts,
+    is_let_go,
     is_verb,
     lemma,
     subjects,
@@ -46,7 +47,7 @@ class Clause:
 def clauses_of(sentence: Sequence[Token], cast: Cast, grammar: Grammar) -> Iterator[Clause]:
     """The clauses of a sentence, in the order of their verbs."""
     for token in sentence:
-        if is_verb(token):
+        if is_verb(token) and not is_let_go(token):
             yield _clause(token, cast, grammar)
 
 
@@ -110,7 +111,11 @@ def _slots_of(verb: Token, grammar: Grammar) -> tuple[Slots, list[str]]:
     if not children(verb, "prt"):
         keys.append(lemma(verb))
     _add_prepositions(verb, slots)
+    if verb.dep_ == "xcomp" and children(verb.head, "auxpass"):
+        slots.pop("by", None)  # "I was told to go by Acme": who told me
     for child in verb.children:
+        if is_let_go(child):
+            _add_prepositions(child, slots)
         if child.dep_ in _OBJECTS or (child.dep_ == "dative" and child.pos_ != "ADP"):
             _add(slots, child.dep_, child)
         if child.dep_ in _NOUNS:

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Sequence
 from spacy.tokens import Token
 
 from mnestic.activities.clients.english.claiming import Reading, make_claim
+from mnestic.activities.clients.english.lexicon import Grammar
 from mnestic.activities.clients.english.trees import children, is_verb, lemma, subjects
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
+_OWN = frozenset({"me", "us"})
 _CONTACTS = {"phone": "phone", "email": "email"}
 _LONGEST_FRAGMENT = 6  # words
 _LONGEST_LEAD = 12  # tokens between what leads to an address and the address
@@ -34,12 +36,8 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         if predicate is None:
             continue
         lead = list(sentence[max(0, place - _LONGEST_LEAD) : place])
-        cues = [
-            each
-            for each in lead
-            if each.lower_ in {"my", "me", "new"} or each.lower_ in grammar.contact
-        ]
-        is_named = any(map(_is_other, lead))
+        cues = [each for each in lead if _is_cue(each, grammar)]
+        is_named = any(_is_other(each, reading) for each in lead)
         if not cues or is_named or any(each.lower_ in grammar.contact_of_others for each in lead):
             continue
         rest = itertools.takewhile(lambda each: each.text != ",", sentence[place:])
@@ -50,8 +48,24 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         yield make_claim([cues[0], token], reading.cast.speaker, predicate, value, kind=kind)
 
 
-def _is_other(token: Token) -> bool:
-    """Whether a name says whose an address is: "Reach Mara on", "Mara's email", "the email of Mara"."""
+def _is_cue(token: Token, grammar: Grammar) -> bool:
+    """Whether a word says that an address is the speaker's: "reach me on", "my email", "use", "mail:"."""
+    is_label = token.lower_ in grammar.contact and token.nbor().text == ":"
+    return token.lower_ in _OWN | {"my", "new", "use"} or is_label
+
+
+def _is_other(token: Token, reading: Reading) -> bool:
+    """Whether a word says that an address is another's: "Reach Mara on", "Mara's email", "call my aunt on"."""
+    if is_verb(token) and token.lower_ in reading.lexicon.grammar.contact - {"use"}:
+        objects = [
+            each
+            for child in children(token, "dobj", "dative")
+            for each in (child.children if child.pos_ == "ADP" else [child])
+        ]
+        return bool(objects) and not any(
+            each.lower_ in _OWN or reading.lexicon.nouns.get(each.lower_) in _CONTACTS.values()
+            for each in objects
+        )
     is_owner = token.dep_ in {"nsubj", "poss"} or token.head.lower_ == "of"
     return token.pos_ == "PROPN" and is_owner
 

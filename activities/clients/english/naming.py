@@ -13,6 +13,7 @@ from mnestic.activities.clients.english.trees import children, conjuncts, lemma,
 from mnestic.activities.clients.english.values import Values
 
 _LONGEST_LIST = 16  # tokens
+_WHERE = frozenset({"in", "at", "near"})
 _NAMING = frozenset({"name", "call"})
 
 
@@ -31,12 +32,27 @@ class Names:
 
     def kin_of(self, noun: Token) -> tuple[str, str, bool] | None:
         """Predicate, gender, and whether there are few of them."""
-        if noun.pos_ not in {"NOUN", "PROPN"}:
+        if noun.pos_ not in {"NOUN", "PROPN"} or self._is_at_one_remove(noun):
             return None
-        kin = self._grammar.kin_of.get(noun.lower_) or self._grammar.kin_of.get(lemma(noun))
+        word = self.kin_word(noun)
+        kin = self._grammar.kin_of.get(word)
+        if kin is None and word == noun.lower_:
+            kin = self._grammar.kin_of.get(lemma(noun))
         if kin is not None:
             return kin.predicate, kin.gender, kin.is_close
         return ("pet", "", True) if self._classes.is_of(noun, "pet") else None
+
+    def _is_at_one_remove(self, noun: Token) -> bool:
+        """Whether a hyphen makes it another relation: "great-granddaughter", but not "ex-wife"."""
+        is_joined = noun.i > 1 and noun.nbor(-1).text == "-"
+        return is_joined and noun.nbor(-2).lower_ not in self._grammar.gone
+
+    def kin_word(self, noun: Token) -> str:
+        """A noun of kin as it is known; "step-father" is a stepfather, "father in law" a father-in-law."""
+        if self._values.kind_of(noun) != "kin":
+            return noun.lower_
+        word = "-".join(self._values.word(noun).lower().split())
+        return word if word in self._grammar.kin_of else word.replace("step-", "step", 1)
 
     def full_name(self, token: Token) -> str:
         """A name with the names before it, without kin nouns and titles."""
@@ -54,7 +70,7 @@ class Names:
         head = noun.head
         if noun.dep_ in {"compound", "nmod"} and head.pos_ == "PROPN" and noun.i < head.i:
             yield from self._of([head])
-        elif noun.dep_ == "appos" and head.pos_ == "PROPN":
+        elif noun.dep_ == "appos" and head.pos_ == "PROPN" and not _is_where(head, noun):
             yield from self._of([head], with_joined=False)
         elif noun.dep_ in {"attr", "nsubj", "nsubjpass"}:
             yield from self._names_of_copula(noun, head)
@@ -117,6 +133,14 @@ class Names:
                 )
                 if is_name and self.kin_of(one) is None:
                     yield self.full_name(one), one
+
+
+def _is_where(name: Token, noun: Token) -> bool:
+    """Whether a name is a place, and a noun beside it begins anew: "in Spa, our son in Ghent"."""
+    preposition = name.head.lower_ if name.dep_ == "pobj" else ""
+    after = [*children(noun, "prep"), *children(name, "prep")]
+    is_again = any(child.i > noun.i and child.lower_ == preposition for child in after)
+    return preposition in _WHERE or is_again
 
 
 def _listed(noun: Token) -> list[Token]:

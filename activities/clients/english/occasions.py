@@ -7,7 +7,12 @@ from collections.abc import Iterator
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.claiming import Reading, claim_of_clause, times_of
+from mnestic.activities.clients.english.claiming import (
+    Reading,
+    claim_of_clause,
+    moves_thing,
+    times_of,
+)
 from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.status import State, status_of
 from mnestic.activities.clients.english.trees import (
@@ -50,6 +55,8 @@ def _journey(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     """A journey or a move to come: a plan, or a wish."""
     is_move = bool(_MOVES & set(clause.keys))
     if not is_move and not _JOURNEYS & set(clause.keys):
+        return
+    if is_move and moves_thing(clause.verb, reading):
         return
     places = [
         token
@@ -96,7 +103,8 @@ def _deed(clause: Clause, reading: Reading) -> str:
         for token in clause.slots.get(name, ())
         if reading.classes.fits(token, "place")
     ]
-    if lemma(verb) in _MOVES | {"live"} and places:
+    is_move = lemma(verb) in _MOVES and not moves_thing(verb, reading)
+    if (is_move or lemma(verb) == "live") and places:
         return f"move to {reading.values.text(places[0])}"
     if lemma(verb) in _JOURNEYS and places:
         return ""  # a journey, of which others make a plan

@@ -36,6 +36,8 @@ _STAND_IN = {
     "zone": "Zonename",
     "pronouns": "Pronouns",
 }
+# Before a noun of kin: another relation than the noun alone.
+_AT_ONE_REMOVE = r"(?:step|half|great|god|foster)-|great (?=aunt|uncle|niece|nephew|grand)"
 _SPACED = re.compile(r"(?<=\bhalf) (?=marathons?\b)")  # one word, for the parser
 # "Like" may be taken for a preposition; what stands in its place is a verb only.
 _LIKED = re.compile(
@@ -76,9 +78,11 @@ def load_pipeline() -> Language:
 def _one_word() -> re.Pattern[str]:
     """What is parsed as one word: addresses, numbers, names with marks, and posts of several words."""
     posts = "|".join(load_lexicon().frames.posts)
+    nouns = "|".join(word for word in load_lexicon().grammar.kin_of if "-" not in word)
+    kin = rf"(?:{_AT_ONE_REMOVE})(?:{nouns})|(?:{nouns})s?[- ]in[- ]law"
     return re.compile(
         rf"(?P<email>{_EMAIL})|(?P<phone>{_PHONE})|(?P<zone>{_ZONE})|(?P<pronouns>(?i:{_PRONOUNS}))"
-        rf"|(?P<name>{_MARKED_NAME})|\b(?P<post>(?i:{posts}))\b"
+        rf"|(?P<name>{_MARKED_NAME})|\b(?P<kin>(?i:{kin}))\b|\b(?P<post>(?i:{posts}))\b"
     )
 
 
@@ -93,7 +97,8 @@ def _doer() -> re.Pattern[str]:
 def _kin_name() -> re.Pattern[str]:
     """The name after a noun of kin, as in "my brother Max"."""
     lexicon = load_lexicon()
-    nouns = "|".join(sorted(map(re.escape, lexicon.grammar.kin_of.keys() | lexicon.classes["pet"])))
+    words = {*lexicon.grammar.kin_of, *lexicon.classes["pet"], *lexicon.frames.stand_ins}
+    nouns = "|".join(sorted(map(re.escape, words)))
     return re.compile(
         rf"\b(?i:my|our|'s|his|her|a|an) (?:[a-z]+ )?(?i:{nouns}),? (?:(?:called|named) )?(?P<name>[^\W\d_a-z][\w-]*)"
     )
@@ -123,10 +128,11 @@ def _prepare(text: str) -> tuple[str, dict[int, str]]:
 
     def one_word(match: re.Match[str]) -> str:
         kind = match.lastgroup or "name"
-        if kind == "phone" and _is_no_number(match[0]):
+        is_too_long = kind == "kin" and len(match[0]) not in stand_ins
+        if is_too_long or (kind == "phone" and _is_no_number(match[0])):
             return match[0]
         kinds[match.start()] = kind
-        if kind == "post":
+        if kind in {"post", "kin"}:
             return stand_ins.get(len(match[0]), match[0])
         return (_STAND_IN[kind] * 9)[: len(match[0])].capitalize()
 

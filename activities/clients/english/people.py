@@ -203,7 +203,7 @@ class Cast:
         has_ended = any(child.lower_ in self._grammar.gone for child in near)
         has_ended = has_ended or (kin[0] == "married_to" and self._is_one_of_many(noun))
         tokens = (noun, *children(noun, "poss"), *(token for _, token in pairs))
-        return Bond(owner, kin[0], noun.lower_, names, tokens, has_ended)
+        return Bond(owner, kin[0], self._names.kin_word(noun), names, tokens, has_ended)
 
     def is_kin(self, noun: Token) -> bool:
         """Whether a noun says what somebody is to somebody, or which animal."""
@@ -305,13 +305,14 @@ class Cast:
             return None
         names = list(dict.fromkeys(name for name, _ in self._names.names_by(noun)))
         if len(names) == 1 and names[0] in self._shared:
-            title = f"{names[0]} ({noun.lower_} of {owner})"
+            title = f"{names[0]} ({self._names.kin_word(noun)} of {owner})"
             return Person(title, called=names[0], owner=owner, kin=kin[0], gender=kin[1])
         if len(names) == 1:
             return self._known(names[0], noun, owner, kin=kin)
         if names:
             return None
-        word = self._grammar.same_kin.get(noun.lower_, noun.lower_)
+        word = self._names.kin_word(noun)
+        word = self._grammar.same_kin.get(word, word)
         return Person(f"{owner}'s {word}", owner=owner, kin=kin[0], gender=kin[1])
 
     def _is_one_of_many(self, noun: Token) -> bool:
@@ -322,7 +323,7 @@ class Cast:
         )
 
     def _known(self, name: str, noun: Token, owner: str, *, kin: tuple[str, str, bool]) -> Person:
-        subject = name if kin[2] else f"{name} ({noun.lower_} of {owner})"
+        subject = name if kin[2] else f"{name} ({self._names.kin_word(noun)} of {owner})"
         person = Person(subject, called=name, owner=owner, kin=kin[0], gender=kin[1])
         self._named.setdefault(name, person)
         return self._named[name]

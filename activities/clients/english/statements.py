@@ -8,13 +8,19 @@ from dataclasses import dataclass, replace
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.claiming import Reading, Times, claim_of_clause, times_of
+from mnestic.activities.clients.english.claiming import (
+    Reading,
+    Times,
+    claim_of_clause,
+    moves_thing,
+    times_of,
+)
 from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.lexicon import Frames, Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import children, clause_text, lemma
+from mnestic.activities.clients.english.trees import children, clause_text, is_let_go, lemma
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
@@ -23,6 +29,9 @@ _TOPICS = ("of", "on", "for", "to", "in", "dative")
 _OFFICES = frozenset({"me", "us", "hr", "work", "management"})
 _AT_TIMES = frozenset({"when", "while", "whenever"})
 _ASIDE = frozenset({"when", "while", "after", "before", "until"})
+_HOMES = frozenset({"lives_in", "lived_in"})
+_STARTS = frozenset({"start", "begin", "join"})
+_YOUNG = frozenset({"child", "grandchild", "niece_or_nephew"})
 _BARE = frozenset({"advmod", "mod", "self", "npadvmod"})
 
 
@@ -100,7 +109,7 @@ def _keys(clause: Clause) -> Iterator[str]:
 def _of_frame(frame: _Frame, key: str) -> Iterator[Extracted]:
     if frame.kind != "end" and frame.frames.people_only and frame.person.kin == "pet":
         return
-    tokens = _tokens_of(frame)
+    tokens = [] if _is_of_other(frame, key) else _tokens_of(frame)
     if frame.kind == "state":
         yield from _contrasted(frame)
     if frame.slot.name == "none":
@@ -112,6 +121,23 @@ def _of_frame(frame: _Frame, key: str) -> Iterator[Extracted]:
         yield frame.claim(None, kind="ended")
     else:
         yield from _with_objects(frame, tokens)
+
+
+def _is_of_other(frame: _Frame, key: str) -> bool:
+    """Whether an event is another's than a person's who moves or works: "I moved the desk to Bath", a pupil's start."""
+    if frame.kind == "state" or ":" in key:
+        return False
+    verb, reading = frame.clause.verb, frame.reading
+    if frame.slot.predicate in _HOMES and frame.slot.name != "dobj":
+        return moves_thing(verb, reading)
+    is_start = frame.slot.predicate == "employer" and lemma(verb) in _STARTS
+    is_school = any(
+        reading.classes.is_of(word, "schooling")
+        for token in frame.clause.slots.get(frame.slot.name, ())
+        for word in (token, *children(token, "compound", "nmod"))
+    )
+    is_child = lemma(verb) != "join" and frame.person.kin in _YOUNG
+    return is_start and (is_school or is_child)
 
 
 def _contrasted(frame: _Frame) -> Iterator[Extracted]:
@@ -166,7 +192,7 @@ def _is_about_other(frame: _Frame) -> bool:
         for token in others
     ):
         return True
-    clauses = children(clause.verb, "ccomp", "xcomp")
+    clauses = [each for each in children(clause.verb, "ccomp", "xcomp") if not is_let_go(each)]
     clauses += [each for each in children(clause.verb, "advcl") if each.tag_ == "VB"]
     clauses += [each for noun in clause.slots.get("dobj", ()) for each in children(noun, "acl")]
     return bool(clauses) or (frame.frames.human and (clause.is_us or bool(clause.slots.get("as"))))

@@ -8,6 +8,7 @@ CLAUSAL = frozenset(
     {"ccomp", "xcomp", "advcl", "relcl", "acl", "conj", "pcomp", "parataxis", "dep", "csubj"}
 )
 _JOINED = frozenset({"NOUN", "PROPN", "NUM", "PRON", "ADJ", "VERB", "X"})
+_LET_GO = frozenset({"from", "by", "in", "on", "at", "after", "recently", "today", "yesterday"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
@@ -19,6 +20,26 @@ def is_verb(token: Token) -> bool:
 def children(token: Token, *labels: str) -> list[Token]:
     """The dependents of a token with one of the labels, in their order."""
     return [child for child in token.children if child.dep_ in labels]
+
+
+def is_let_go(verb: Token) -> bool:
+    """Whether it is the "go" of "let go", one verb with "let": nowhere in particular does anybody go."""
+    is_below = lemma(verb) == "go" and verb.tag_ == "VB" and verb.dep_ in {"xcomp", "ccomp"}
+    if not is_below or lemma(verb.head) != "let" or verb.nbor(-1).lower_ == "to":
+        return False
+    return all(
+        child.dep_ in {"punct", "npadvmod", "nsubj"}
+        or (
+            child.lower_ in _LET_GO
+            and all(map(_may_let_go, children(child, "pobj") if child.lower_ == "by" else ()))
+        )
+        for child in verb.children
+    )
+
+
+def _may_let_go(token: Token) -> bool:
+    """Whether somebody may be an employer: "by Acme", "by my firm", no "by the police"."""
+    return token.pos_ == "PROPN" or bool(children(token, "poss"))
 
 
 def subjects(verb: Token) -> list[Token]:
@@ -61,6 +82,7 @@ def verb_key(verb: Token) -> str:
             child.lower_
             for child in verb.children
             if child.dep_ == "prt"
+            or is_let_go(child)
             or (
                 child.dep_ == "advmod"
                 and child.lower_ in {"away", "back", "over", "down"}
@@ -100,7 +122,7 @@ def clause_words(verb: Token) -> list[Token]:
     def walk(token: Token) -> None:
         found.append(token)
         for child in token.children:
-            if not (child.dep_ in CLAUSAL and is_verb(child)):
+            if is_let_go(child) or not (child.dep_ in CLAUSAL and is_verb(child)):
                 walk(child)
 
     walk(verb)
