@@ -8,6 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mnestic.activities.callers import Caller
+from mnestic.activities.forgetting.proper_names import (
+    find_entries_by_part,
+    find_proper_names,
+    without_others,
+)
 from mnestic.activities.forgetting.topic_rows import make_topic
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.reranking import SKIPPED
@@ -61,7 +66,8 @@ async def find_entries_by_meaning(
 
     Nor those with words that only begin alike: a model that knows words by their parts takes Parisa for
     something of Paris. Entries that have no vector yet get theirs first. A name with an identifier is matched whole: a text
-    that is like it is about something else.
+    that is like it is about something else. So is a text that is like a proper name and has not all of it, unless it has
+    a part that means nobody else.
 
     Args:
         caller: Whose memory it is.
@@ -78,7 +84,7 @@ async def find_entries_by_meaning(
     async with caller() as transaction:
         embedder = embedders.active(await transaction.entries.find_active_model())
     refused = await _embed_missing(caller, embedder)
-    found = [one for name in names for one in await _find_close(caller, name, embedder=embedder)]
+    found = [one for name in names for one in await _find_meant(caller, name, embedder=embedder)]
     async with caller() as transaction:
         meant = await make_topic(transaction, topic)
         words = {word for one in found for word in meant.unlearned(one.text)}
@@ -98,6 +104,21 @@ async def find_entries_by_meaning(
             if not meant.is_in(one.content)
         ),
     )
+
+
+async def _find_meant(
+    caller: Caller, name: TopicName, *, embedder: Embedder
+) -> list[ForgottenItem]:
+    """The entries that are close to a name of a topic and name nobody and nothing else like it, or name it in part.
+
+    Raises:
+        ModelUnavailableError: the embedder does not answer, or refuses the name.
+    """
+    found = await _find_close(caller, name, embedder=embedder)
+    async with caller() as transaction:
+        names = await find_proper_names(transaction, name)
+        meant = await without_others(transaction, names, found)
+        return [*meant, *await find_entries_by_part(transaction, names)]
 
 
 async def _find_close(
