@@ -33,6 +33,7 @@ _MARRYING = frozenset({"marry", "get:marry", "get:married", "be:marry"})
 _SHIFTS = frozenset({"move", "push", "reschedule", "postpone", "shift", "delay", "extend"})
 _PREPOSITIONS = frozenset({"in", "on", "at", "by", "from", "to", "for"})
 _TELLING = frozenset({"against", "with", "for", "in", "about"})
+_NAMING = frozenset({"to", "from", "with", "at"})  # by these alone anybody asks for an occasion
 _AGAINST = frozenset({"against", "on"})
 
 
@@ -224,9 +225,10 @@ def _shifted(clause: Clause, reading: Reading) -> Iterator[Extracted]:
 
 def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterator[Extracted]:
     owner, apart = reading.cast.owner_of(noun), _distinction(noun, reading)
-    if apart and not owner and lemma(noun) != "deadline":
+    is_named = all(each.lower_ not in _TELLING - _NAMING for each in children(noun, "prep"))
+    if apart and not (owner or is_named) and lemma(noun) != "deadline":
         return  # "the match against Falcons" is no name by which anybody asks for a match
-    name = reading.values.text(noun) + apart
+    name = reading.values.text(noun).removesuffix(f" of {owner}") + apart
     kind: ClaimKind = (
         "corrected"
         if reading.is_correction or " not " in f" {clause_text(clause.verb)} "
@@ -251,16 +253,17 @@ def _dated(noun: Token, day: str, clause: Clause, *, reading: Reading) -> Iterat
 
 
 def _distinction(noun: Token, reading: Reading) -> str:
-    """What tells an occasion from others of its kind: "against Falcons", "in maths"; "" for nothing."""
+    """What tells an occasion from others of its kind: "to Rome with Anna", "in maths"; "" for nothing."""
+    found = []
     for preposition in children(noun, "prep"):
-        told = [
+        words = [
             reading.values.text(each)
             for each in children(preposition, "pobj")
             if each.pos_ in {"NOUN", "PROPN"} and not reading.values.is_date(each)
         ]
-        if told and preposition.lower_ in _TELLING:
-            return f" {preposition.lower_} {told[0]}"
-    return ""
+        if words and preposition.lower_ in _TELLING | _NAMING:
+            found.append(f" {preposition.lower_} {words[0]}")
+    return "".join(found)
 
 
 def _born(clause: Clause, reading: Reading) -> Iterator[Extracted]:

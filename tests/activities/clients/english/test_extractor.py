@@ -396,3 +396,21 @@ def test_a_pupil_has_no_employer(text: str) -> None:
 )
 def test_a_place_beside_somebody_is_no_name(text: str) -> None:
     assert not [claim for claim in told(text) if claim[2] in {"child", "sibling"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "subject"),
+    [
+        ("The flight to Lima is on 4 April.", "flight to Lima"),
+        ("My flight from Bath to Lima is on 4 April.", "Ada's flight from Bath to Lima"),
+        ("My flight to Lima was moved to 4 April.", "Ada's flight to Lima"),
+        ("The meeting with Noor is on 4 April.", "meeting with Noor"),
+        ("My meeting with Kai is on 4 April.", "Ada's meeting with Kai"),
+        ("The interview at Siemens is on 4 April.", "interview at Siemens"),
+        ("My trip to Peru with Kai is on 4 April.", "Ada's trip to Peru with Kai"),
+        ("The launch of Hydra is on 4 April.", "Hydra's launch"),
+        ("My dentist appointment is on 4 April.", "Ada's dentist appointment"),
+    ],
+)
+def test_an_occasion_keeps_what_tells_it_apart(text: str, subject: str) -> None:
+    assert told(text) == {("affirmed", subject, "happens_on", "2026-04-04")}
