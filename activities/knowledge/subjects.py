@@ -30,3 +30,18 @@ async def find_subjects(
         return (name_key(name),)
     others = await transaction.facts.list_aliases(chosen)
     return tuple(dict.fromkeys((*chosen, *others)))
+
+
+async def resolve_subject(transaction: Transaction, name: str) -> str:
+    """The subject that a new fact about a name belongs to: whoever alone has it as another name, else the name itself.
+
+    So a fact about Kim supersedes what the speaker said who goes by Kim.
+
+    Raises:
+        InvalidInputError: it names nothing.
+    """
+    check_name(name, what="subject")
+    named = await transaction.facts.list_named(name)
+    known_as = {one.key: one.subject for one in named if one.by == "alias"}
+    known_as.pop(name_key(name), None)
+    return known_as.popitem()[1] if len(known_as) == 1 else name

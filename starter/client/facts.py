@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import get_args
 
 from mnestic.activities.knowledge.graph import read_graph
-from mnestic.activities.knowledge.subjects import find_subjects
+from mnestic.activities.knowledge.subjects import find_subjects, resolve_subject
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import (
     PERSON,
@@ -19,7 +19,7 @@ from mnestic.memory.knowledge.claims import (
 )
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
-from mnestic.memory.knowledge.predicates import check_predicate
+from mnestic.memory.knowledge.predicates import NAMING, check_predicate
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.graph import Graph
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
@@ -144,7 +144,8 @@ class FactClient(ClientPart):
         """Adds a fact that a person states; returns the facts that changed.
 
         Args:
-            subject: The person or thing that it is about.
+            subject: The person or thing that it is about. A name that one subject alone is known by means that subject,
+                unless the fact is itself a name.
             predicate: If it has a single object at a time, the new fact supersedes the last.
             value: The object.
             valid_from: When it became valid; now by default.
@@ -166,11 +167,14 @@ class FactClient(ClientPart):
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._scope.transaction(write=True) as transaction:
-            await transaction.keep_outs.check(subject, predicate, value, what="fact")
-            now, said_at = await decision_time_now(transaction, subject, predicate)
+            about = subject
+            if predicate not in NAMING:
+                about = await resolve_subject(transaction, subject)
+            await transaction.keep_outs.check(subject, about, predicate, value, what="fact")
+            now, said_at = await decision_time_now(transaction, about, predicate)
             claim = Claim(
                 id=uuid.uuid4().hex,
-                subject=subject,
+                subject=about,
                 predicate=predicate,
                 object=value,
                 confidence=confidence,
