@@ -51,6 +51,25 @@ def split_clauses(sentence: str) -> tuple[Clause, ...]:
     return (*clauses, Clause(joint, start, end))
 
 
+@cache
+def clause_pattern() -> str:
+    """A pattern of Postgres for a clause with the mark or the word that ends it, which takes every character of a text.
+
+    Postgres splits the few texts of which a part is superseded, without looking at verbs: a sentence's mark ends a clause,
+    and so does a joint before a subject, a determiner or a possessive of its language.
+    """
+    joined = [
+        rf"\s(?:{'|'.join(one.joints)})\s+(?=(?:{_either(one.subjects, one.possessives, one.determiners)})\M)"
+        rf"|,\s+(?=(?:{_either(one.subjects, one.possessives)})\M)"
+        for one in _lists()
+    ]
+    return rf"(.+?(?:[.!?;\u2026](?=\W)|[\u3002\uff01\uff1f]|\n|{'|'.join(joined)}|$))"
+
+
+def _either(*lists: frozenset[str]) -> str:
+    return "|".join(sorted(frozenset[str]().union(*lists)))
+
+
 def _joins(match: re.Match[str], before: str, after: str, *, words: "_Words") -> bool:
     """Whether a mark or a word joins two clauses in a language."""
     if not _is_clause(before, words):

@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.language.main_clauses import clause_pattern
 from mnestic.memory.retrieval.candidates import EdgeKind, Succession
 from mnestic.memory.retrieval.search import (
     LexemeMatch,
@@ -266,12 +267,16 @@ def _filters(search: Search) -> dict[str, Any]:
 
 def _superseding(search: Search) -> dict[str, Any]:
     """When claims have to be valid, and whether entries without a valid claim, or corrected ones, are left out."""
+    words = _postings(search.vocabulary)
     return {
         **validity_parameters(search.valid_interval),
         "as_of": search.query.as_of,
         "related_predicates": sorted(search.related_predicates),
         "fact_subjects": sorted(search.fact_subjects),
         "excludes_superseded": search.excludes_superseded,
+        "query_lexemes": [lexeme for lexeme, *_ in words],
+        "query_lexeme_weights": [weight for _, weight, _ in words],
+        "clause_pattern": clause_pattern(),
     }
 
 

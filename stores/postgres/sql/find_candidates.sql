@@ -240,7 +240,7 @@ seed AS MATERIALIZED (
       FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
              LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
      CROSS JOIN LATERAL (
-        SELECT number, session_id, source_id, at, id, kind, entry_type, content, related FROM mnestic.entry
+        SELECT number, session_id, source_id, at, id, kind, entry_type, language, content, related FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
 ),
 edge AS MATERIALIZED (

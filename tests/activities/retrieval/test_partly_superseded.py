@@ -1,0 +1,89 @@
+"""Messages of which one part is so no longer: the rest of them still answers."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
+from mnestic.activities.models.embedders import Embedders
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+FIRST = datetime(2026, 3, 2, 12, tzinfo=UTC)
+TWO_SENTENCES = ("I live in Porto. The alarm code is 7731.", "I moved to Turin.")
+COMMA = ("I live in Porto, my bike lock opens with 4410.", "I moved to Turin.")
+AGE = ("I'm 51 and my parking space is C12.", "I'm 52 now.")
+BOSS = ("My boss is Ines, and the projector stands in the cellar.", "My boss is Pia now.")
+ENDED = ("I work at Agfa. The spare key hangs behind the boiler.", "I no longer work at Agfa.")
+ONE_CLAUSE = ("I live in Porto near the harbour.", "I moved to Turin.")
+
+
+@pytest.mark.parametrize(
+    ("messages", "question", "is_found"),
+    [
+        pytest.param(TWO_SENTENCES, "What is the alarm code?", True, id="another sentence"),
+        pytest.param(TWO_SENTENCES, "Where does Ruth live?", False, id="the replaced value"),
+        pytest.param(TWO_SENTENCES, "Who lives in Porto?", False, id="words of the replaced value"),
+        pytest.param(AGE, "What is my parking space?", True, id="another clause"),
+        pytest.param(AGE, "How old is Ruth?", False, id="the clause about an age"),
+        pytest.param(COMMA, "What does the bike lock open with?", True, id="after a comma alone"),
+        pytest.param(BOSS, "Where does the projector stand?", True, id="a clause after a comma"),
+        pytest.param(BOSS, "Who is Ruth's boss?", False, id="the clause before the comma"),
+        pytest.param(ENDED, "Where does the spare key hang?", True, id="beside what has ended"),
+        pytest.param(ENDED, "Where does Ruth work?", False, id="what has ended"),
+        pytest.param(ONE_CLAUSE, "Which harbour is it near?", False, id="the same clause"),
+    ],
+)
+async def test_the_part_of_a_message_that_still_holds_answers(
+    memory: Memory,
+    settings: Settings,
+    messages: tuple[str, ...],
+    question: str,
+    is_found: bool,
+) -> None:
+    ruth = await _ingested(memory, settings, messages)
+
+    retrieval = await ruth.retrieve(question)
+
+    assert (messages[0] in [one.entry.content for one in retrieval.results]) == is_found
+
+
+async def test_a_correction_by_hand_hides_only_what_it_corrects(
+    memory: Memory, settings: Settings
+) -> None:
+    (message, *_) = TWO_SENTENCES
+    ruth = await _ingested(memory, settings, [message])
+    await ruth.facts.add("Ruth", "lives_in", "Genoa")
+
+    home = await ruth.retrieve("Where does Ruth live?")
+    code = await ruth.retrieve("What is the alarm code?")
+
+    assert message not in [one.entry.content for one in home.results]
+    assert [one.entry.content for one in code.results] == [message]
+
+
+async def _ingested(memory: Memory, settings: Settings, messages: Sequence[str]) -> MemoryClient:
+    ruth = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    steps = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
+    params = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
+    for number, text in enumerate(messages):
+        message = Resource(
+            session_id="s",
+            source_id=f"m{number}",
+            channel="chat",
+            speaker="Ruth",
+            content=text,
+            at=FIRST + timedelta(days=number),
+        )
+        await ruth.ingest([message])
+        for step in (steps.extract, steps.learn):
+            await ActivityEnvironment().run(step, params)
+    return ruth
