@@ -12,13 +12,20 @@ _PAIRS = 10_000  # of one run; the next run finds the others
 
 
 async def compress_entries(
-    transaction: Transaction, *, now: datetime, policy: WeeklyPolicy, run: str, most: int
+    transaction: Transaction,
+    *,
+    now: datetime,
+    at: datetime,
+    policy: WeeklyPolicy,
+    run: str,
+    most: int,
 ) -> Counter[str]:
     """Archives entries for which one that quotes them takes their place; it follows from them at the end of the transaction.
 
     Args:
         transaction: Of the agent.
         now: The moment that decides how old entries are.
+        at: When they are archived.
         policy: It says how old and how similar they have to be.
         run: What archives them, as the archive names it.
         most: So many entries at most are archived; the next run goes on.
@@ -43,6 +50,6 @@ async def compress_entries(
         return Counter()
     await store.compress(same)
     sources = sorted(source for plan in same for source in plan.sources)
-    mark = ArchiveMark(archived_at=now, reason="compressed", run=run)
+    mark = ArchiveMark(archived_at=at, reason="compressed", run=run)
     archived = await transaction.archive.add(sources, mark)
     return Counter(compressed=archived, compressed_into=len(same))

@@ -11,13 +11,14 @@ _ENTRIES = 500  # compared at once
 
 
 async def merge_duplicates(
-    transaction: Transaction, *, now: datetime, similarity: float, run: str
+    transaction: Transaction, *, now: datetime, at: datetime, similarity: float, run: str
 ) -> int:
     """Archives entries that another says as well; returns how many.
 
     Args:
         transaction: Of the agent.
         now: What has expired by then is left alone.
+        at: When they are archived.
         similarity: How near the vectors of those have to be whose words differ.
         run: What archives them, as the archive names it.
     """
@@ -42,7 +43,7 @@ async def merge_duplicates(
         certain = (merge for plan in plans for merge in plan.certain)
         if merges := joined(certain, confirmed):
             await store.merge(merges)
-            mark = ArchiveMark(archived_at=now, reason="merged", run=run)
+            mark = ArchiveMark(archived_at=at, reason="merged", run=run)
             merged += await transaction.archive.add(sorted(merges), mark)
     return merged
 

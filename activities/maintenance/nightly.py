@@ -16,6 +16,7 @@ async def maintain_nightly(
     transaction: Transaction,
     *,
     now: datetime,
+    at: datetime,
     policy: NightlyPolicy,
     count_tokens: TokenCounter,
     run: str,
@@ -24,7 +25,8 @@ async def maintain_nightly(
 
     Args:
         transaction: Of the agent.
-        now: The moment that decides what has expired and how old entries are.
+        now: The moment that decides what has expired.
+        at: The time of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older.
         policy: It says what is a duplicate, and what use adds.
         count_tokens: What limits the summaries of categories.
         run: The run that does it, as the archive names it.
@@ -35,14 +37,12 @@ async def maintain_nightly(
         records_expired=await store.remove_expired_records(now),
         entries_expired=await _remove_expired_entries(transaction, now=now),
         merged=await merge_duplicates(
-            transaction, now=now, similarity=policy.merge_similarity, run=run
+            transaction, now=now, at=at, similarity=policy.merge_similarity, run=run
         ),
         promoted=await _promote_facts(transaction, now=now, step=policy.promotion),
-        importance_changed=await store.renew_importance(now, basis.policy),
+        importance_changed=await store.renew_importance(at, basis.policy),
         # It comes last, since transactions that change facts wait for it.
-        categories_rebuilt=await rebuild_categories(
-            transaction, now=now, count_tokens=count_tokens
-        ),
+        categories_rebuilt=await rebuild_categories(transaction, now=at, count_tokens=count_tokens),
     )
 
 

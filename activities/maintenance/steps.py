@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
@@ -176,7 +177,8 @@ class MaintenanceActivities:
                 return StepResult(counts=stored)
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
-            counts = +await self._counts(transaction, params, policy=policy, before=before)
+            at = max(now, await transaction.now())  # what is stored is as of then
+            counts = +await self._counts(transaction, params, policy=policy, before=before, at=at)
             after = await transaction.maintenance.count_active(now)
             excess = find_excess(
                 agent_id, kind=params.kind, before=before, after=after, policy=policy
@@ -198,18 +200,22 @@ class MaintenanceActivities:
         *,
         policy: MaintenancePolicy,
         before: ActiveMemory,
+        at: datetime,
     ) -> Counter[str]:
         """Does the work of a kind for the agent of a transaction; returns the counts of the report."""
         now = params.scheduled_at
         if params.kind == "monthly":  # its other work is on the whole tenant
             return Counter(edges_mended=await transaction.facts.graph.rebuild())
         if params.kind == "cleanup":
-            return await clean_up(transaction, now=now, policy=policy.cleanup, run=params.run)
+            return await clean_up(
+                transaction, now=now, at=at, policy=policy.cleanup, run=params.run
+            )
         if params.kind == "weekly":
             entries = before.entries
             return await maintain_weekly(
                 transaction,
                 now=now,
+                at=at,
                 policy=policy.weekly,
                 run=params.run,
                 compressed=entries if params.allow_removals else int(removable(entries, policy)),
@@ -217,6 +223,7 @@ class MaintenanceActivities:
         return await maintain_nightly(
             transaction,
             now=now,
+            at=at,
             policy=policy.nightly,
             count_tokens=self._count_tokens,
             run=params.run,

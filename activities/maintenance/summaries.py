@@ -1,6 +1,7 @@
 """Summaries of categories by a chat model, where one is configured: after the local ones, as far as the run's budget goes."""
 
 from collections import Counter
+from datetime import datetime
 from typing import Any
 
 from temporalio import activity
@@ -75,10 +76,13 @@ class SummaryActivities:
         async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=False
         ) as transaction:
-            stored = await transaction.categories.read(params.scheduled_at, with_facts=True)
+            at = max(params.scheduled_at, await transaction.now())
+            stored = await transaction.categories.read(at, with_facts=True)
         for category in stored:
             if category.summary and category.model is None:
-                await self._summarise_category(params, agent_id, category, done=done, budget=budget)
+                await self._summarise_category(
+                    params, agent_id, category, at=at, done=done, budget=budget
+                )
 
     async def _summarise_category(
         self,
@@ -86,12 +90,13 @@ class SummaryActivities:
         agent_id: str,
         category: StoredCategory,
         *,
+        at: datetime,
         done: "_Progress",
         budget: RunBudget,
     ) -> None:
         """Asks for one summary, and stores it unless a fact has changed meanwhile."""
         facts = summarised_facts(category)
-        sentences = [sentence_of(fact, now=params.scheduled_at) for fact in facts]
+        sentences = [sentence_of(fact, now=at) for fact in facts]
         turns = [ChatMessage(role="user", content=sentence) for sentence in sentences]
         answer, text = None, ""
         try:

@@ -34,9 +34,10 @@ class FadingFact(NamedTuple):
 
 
 class Decay(NamedTuple):
-    """How many facts have lost confidence, and those that are to fade."""
+    """How many facts have another confidence, how many all of it again, and those that are to fade."""
 
     decayed: int
+    restored: int
     fading: tuple[FadingFact, ...]
 
 
@@ -69,7 +70,7 @@ class MaintenanceStore(Protocol):
         ...
 
     async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
-        """The ids of messages' entries that have expired; those of facts that have ended stay."""
+        """The ids of messages' entries that have expired; those of facts that have ended, and what a waiting job refers to, stay."""
         ...
 
     async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:

@@ -25,6 +25,7 @@ COUNTS = {
     "archived": "entries moved to the archive",
     "deleted": "archived entries deleted for good",
     "decayed": "facts that have lost confidence, since nobody said or used them",
+    "confidence_restored": "facts that count in full again, since somebody said or used them",
     "faded": "facts that are archived, since they have lost nearly all of it",
     "compressed": "entries archived, since one that quotes them takes their place",
     "compressed_into": "entries that take the place of several",

@@ -127,7 +127,7 @@ class MemoryClient(ChecksTexts):
             content: The text to remember, 1 byte to 1 MiB.
             entry_type: One of `mnestic.memory.knowledge.entries.ENTRY_TYPES`.
             subjects: The persons or things that it is about.
-            critical: Whether it is protected from deletion by any policy.
+            critical: Whether it is protected from deletion by any policy, unless it expires.
             parent: The entry that it belongs to, such as the one it corrects.
             at: When it was said or seen; now by default. Aware.
             source_id: Its id at the source; the same id is the same entry, whatever its content.

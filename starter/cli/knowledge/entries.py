@@ -40,7 +40,10 @@ def add(
     subject: Subjects = None,
     tag: Tags = None,
     critical: Annotated[
-        bool, typer.Option("--critical", help="Protect it from deletion by any policy.")
+        bool,
+        typer.Option(
+            "--critical", help="Protect it from deletion by any policy, unless it expires."
+        ),
     ] = False,
     parent: Parent = None,
     speaker: Annotated[str | None, typer.Option(help="Who said it; default: the agent.")] = None,
@@ -175,7 +178,10 @@ def change(
     tag: Tags = None,
     critical: Annotated[
         bool | None,
-        typer.Option("--critical/--not-critical", help="Protect it from deletion by any policy."),
+        typer.Option(
+            "--critical/--not-critical",
+            help="Protect it from deletion by any policy, unless it expires.",
+        ),
     ] = None,
     status: Annotated[str | None, typer.Option(help="active or archived.")] = None,
     parent: Annotated[

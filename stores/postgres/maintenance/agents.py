@@ -23,12 +23,6 @@ WITH removed AS (
 )
 SELECT count(*) AS removed FROM removed
 """)
-# The entry of a fact that has ended stays with it: it answers what was so then.
-_EXPIRED_ENTRIES = NamedQuery.of("""
-SELECT id FROM mnestic.entry
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND expires_at <= %(now)s AND kind = 'message'
- ORDER BY expires_at, id LIMIT %(limit)s
-""")
 # Entries of facts and episodes follow these, and are not removed by themselves.
 _COUNT_ACTIVE = NamedQuery.of("""
 SELECT (SELECT count(*) FROM mnestic.fact
@@ -37,6 +31,7 @@ SELECT (SELECT count(*) FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
 """)
+_EXPIRED_ENTRIES = read_query("expired_entries")
 _CHOOSE_CLEANUP = read_query("choose_cleanup")
 _DECAY = read_query("decay_facts")
 _REMOVE_ORPHANS = NamedQuery.of("SELECT mnestic.delete_orphans(%(agent_id)s) AS removed")
@@ -104,7 +99,9 @@ class PostgresMaintenanceStore:
         )
         if row.written:
             self._unit.wrote("fact.decay", f"{row.written} facts")
-        return Decay(row.decayed, tuple(FadingFact(**one) for one in row.fading))
+        return Decay(
+            row.decayed, row.written - row.decayed, tuple(FadingFact(**one) for one in row.fading)
+        )
 
     async def remove_orphans(self) -> int:
         """See the port."""

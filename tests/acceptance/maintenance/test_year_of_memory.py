@@ -28,7 +28,7 @@ from tests.activities.maintenance.waiting_jobs import wait_with
 
 pytestmark = pytest.mark.acceptance
 
-BEGAN = datetime(2025, 1, 6, 4, tzinfo=UTC)
+BEGAN = datetime(2030, 1, 7, 4, tzinfo=UTC)
 MONTHS, WEEKS = 12, 4  # of 28 days: twelve months and a year's rest
 MONTH = timedelta(weeks=WEEKS)
 CITIES = (

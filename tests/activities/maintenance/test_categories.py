@@ -39,6 +39,30 @@ async def test_a_night_writes_the_summaries_of_categories_that_changed(
     assert (await run(LATER + timedelta(hours=1))).counts == {}
 
 
+async def test_a_late_night_summarises_the_facts_as_they_are_now(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+
+    await run(datetime.now(UTC) - timedelta(days=30))
+
+    assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
+
+
+async def test_a_fact_that_begins_later_is_in_the_summary_from_then_on(
+    ada: MemoryClient, run: Run
+) -> None:
+    await ada.facts.add("Mara", "likes", "tea")
+    await ada.facts.add("Mara", "likes", "rain", valid_from=LATER - timedelta(hours=12))
+    await run(LATER - timedelta(days=1))
+
+    done = await run(LATER)
+
+    assert done.counts["categories_rebuilt"] == 1
+    assert await _summaries(ada) == {"preferences": "Mara likes rain. Mara likes tea."}
+    assert "categories_rebuilt" not in (await run(LATER + timedelta(hours=1))).counts
+
+
 async def test_a_superseded_fact_is_in_no_summary_from_that_moment_on(
     ada: MemoryClient, run: Run
 ) -> None:

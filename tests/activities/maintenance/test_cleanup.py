@@ -118,6 +118,22 @@ async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
     assert (await clean(460)).counts["deleted"] == 1
 
 
+async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    now = datetime.now(UTC)
+    today = (now - START) / days(1)
+    await say(ada, "Nice weather.", at=now - days(400))
+
+    assert (await clean(today - 60)).counts["archived"] == 1
+    ((archived,), _) = await ada.entries.list_archived()
+
+    assert archived.mark.archived_at >= now
+    assert "deleted" not in (await clean(today)).counts
+    assert "deleted" not in (await clean(today + 29.9)).counts
+    assert (await clean(today + 30.1)).counts["deleted"] == 1
+
+
 async def test_a_restored_entry_is_not_archived_again_at_once(
     ada: MemoryClient, clean: Clean
 ) -> None:

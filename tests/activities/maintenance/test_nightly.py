@@ -16,6 +16,7 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.activities.maintenance.waiting_jobs import wait_with
 
 NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 Run = Callable[..., Any]
@@ -62,6 +63,38 @@ async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
     assert [record.key for record in records] == ["new"]
     assert (done.counts["entries_expired"], done.counts["records_expired"]) == (1, 1)
     assert (await ada.records.set("door", "old", {"code": 1})).version == 2
+
+
+async def test_what_a_waiting_job_refers_to_expires_once_the_job_has_ended(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    ends = datetime.now(UTC) + timedelta(hours=1)
+    cited = await ada.add("The code is 4711.", expires_at=ends)
+    await ada.add("The code of the session is 4712.", session_id="s1", expires_at=ends)
+    await ada.add("The code is 4713.", critical=True, expires_at=ends)
+    await wait_with(memory, settings, {"seen": cited.id})
+
+    during = await run()
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.waits.cancel_open("j1")
+    after = await run(NOON + timedelta(days=1))
+
+    assert (
+        during.counts["entries_expired"] == 1
+    )  # whoever gave a critical entry an end decided that
+    assert after.counts["entries_expired"] == 2
+
+
+async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, run: Run) -> None:
+    now = datetime.now(UTC)
+    entry = await ada.add("We prefer oil.", at=now - timedelta(days=20))
+
+    done = await run(now - timedelta(days=15))
+
+    assert "importance_changed" not in done.counts
+    assert (await ada.entries.get(entry.id)).importance == entry.importance
 
 
 async def test_the_entry_of_a_fact_that_has_ended_stays(ada: MemoryClient, run: Run) -> None:

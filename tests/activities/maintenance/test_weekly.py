@@ -23,7 +23,7 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Steps
 
-START = datetime(2025, 1, 6, 12, tzinfo=UTC)
+START = datetime(2030, 1, 7, 12, tzinfo=UTC)
 Maintain = Callable[..., Any]
 Tell = Callable[..., Awaitable[None]]
 
@@ -132,19 +132,51 @@ async def test_who_says_so_again_restores_the_confidence_and_other_claims_leave_
 async def test_what_is_used_does_not_decay(
     ada: MemoryClient, tell: Tell, maintain: Maintain, memory: Memory, settings: Settings
 ) -> None:
-    await tell("I live in Porto.")
+    today = (datetime.now(UTC) - START) / days(1)
+    await tell("I live in Porto.", after=today - 100)
     ((entry,), _) = await ada.entries.list(EntryQuery())
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
         await transaction.accesses.count({entry.id: 1})
 
-    today = (datetime.now(UTC) - START) / days(1)
-
     assert (await maintain(today)).counts == {}
     await ada.entries.archive(entry.id)
     assert (await maintain(today + 0.1)).counts == {}
     assert (await only_fact(ada)).status == "active"
+
+
+async def test_an_older_week_takes_no_later_decay_back(
+    ada: MemoryClient, tell: Tell, maintain: Maintain
+) -> None:
+    today = (datetime.now(UTC) - START) / days(1)
+    await tell("I live in Porto.", after=today - 60)
+    await maintain(today)
+    decayed = await only_fact(ada)
+
+    backfilled = await maintain(today - 30)
+
+    assert decayed.decayed_confidence == pytest.approx(decayed.confidence / 4, abs=1e-4)
+    assert backfilled.counts == {}
+    assert await only_fact(ada) == decayed
+
+
+async def test_a_week_that_only_restores_confidence_does_so(
+    ada: MemoryClient, tell: Tell, maintain: Maintain, memory: Memory, settings: Settings
+) -> None:
+    today = (datetime.now(UTC) - START) / days(1)
+    await tell("I live in Porto.", after=today - 60)
+    await maintain(today)
+    ((entry,), _) = await ada.entries.list(EntryQuery())
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        await transaction.accesses.count({entry.id: 1})
+
+    done = await maintain(today + 0.1)
+
+    assert done.counts == {"confidence_restored": 1}
+    assert (await only_fact(ada)).decayed_confidence is None
 
 
 async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_back(
@@ -173,11 +205,12 @@ async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_ba
 async def test_a_faded_fact_is_not_false_so_its_message_is_found(
     ada: MemoryClient, tell: Tell, maintain: Maintain
 ) -> None:
-    await tell("I live in Porto.")
+    today = (datetime.now(UTC) - START) / days(1)
+    await tell("I live in Porto.", after=today - 96)
     ((entry,), _) = await ada.entries.list(EntryQuery())
     before = await ada.retrieve("Where does Mara live?", is_access=False)
 
-    await maintain(96)
+    await maintain(today)
 
     after = await ada.retrieve("Where does Mara live?", is_access=False)
     archived = await ada.retrieve("Where does Mara live?", is_access=False, statuses=["archived"])

@@ -33,7 +33,12 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
     ) as transaction:
         now = datetime.now(UTC) + timedelta(minutes=1)
         counts = await maintain_nightly(
-            transaction, now=now, policy=NightlyPolicy(), count_tokens=count_tokens, run="night"
+            transaction,
+            now=now,
+            at=now,
+            policy=NightlyPolicy(),
+            count_tokens=count_tokens,
+            run="night",
         )
     assert (counts["merged"], counts["categories_rebuilt"]) == (1, 1)
     assert {"category", "archived_entry"} <= scan("falcon").keys()
@@ -89,7 +94,7 @@ async def test_nothing_of_a_topic_is_left_in_compressed_entries(
     ) as transaction:
         now = datetime.now(UTC) + timedelta(days=365)
         counts = await maintain_weekly(
-            transaction, now=now, policy=policy, run="week", compressed=9
+            transaction, now=now, at=now, policy=policy, run="week", compressed=9
         )
     assert counts["compressed"] == 3
     assert {"entry", "archived_entry"} <= scan("falcon").keys()
