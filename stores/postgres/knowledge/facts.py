@@ -1,6 +1,5 @@
 """Facts in Postgres: claims, which are only added, and what is believed because of them."""
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -41,14 +40,9 @@ from mnestic.stores.postgres.knowledge.fact_reader import (
 )
 from mnestic.stores.postgres.knowledge.graph import PostgresGraphStore
 from mnestic.stores.postgres.knowledge.named_subjects import list_aliases, list_named
+from mnestic.stores.postgres.knowledge.topic_locks import TopicLocks
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-# Claims of one topic are worked out by one transaction at a time; whoever changes a predicate waits
-# for those who use predicates, and they for it.
-_LOCK_TOPICS = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
-_LOCKS = 1024  # of an agent, which its topics share: Postgres has room for some thousands in all
-_SHARE_PREDICATES = text("SELECT pg_advisory_xact_lock_shared(:key)")
-_LOCK_PREDICATES = text("SELECT pg_advisory_xact_lock(:key)")
 _INSERT_CLAIM = insert_rows(
     CLAIM,
     *Claim.model_fields,
@@ -70,7 +64,7 @@ class PostgresFactStore:
 
     def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
         self._unit, self._reader, self._derived = unit, FactReader(unit), derived
-        self.graph = PostgresGraphStore(unit)
+        self._locks, self.graph = TopicLocks(unit), PostgresGraphStore(unit)
 
     async def claim(
         self, claims: Sequence[Claim], *, replaced: Sequence[Claim] = ()
@@ -81,8 +75,8 @@ class PostgresFactStore:
         rows = [{**claim.model_dump(), "subject_key": name_key(claim.subject)} for claim in claims]
         added = packed(self._unit.owner, rows, what="claims")
         _check(claims)
-        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
-        await self._lock(_topic(claim) for claim in (*claims, *replaced))
+        await self._locks.share_predicates()
+        await self._locks.lock(_topic(claim) for claim in (*claims, *replaced))
         changed = {_topic(claim) for claim in replaced}
         if replaced:
             gone = {"agent_id": self._unit.agent_id, "ids": [claim.id for claim in replaced]}
@@ -214,7 +208,7 @@ class PostgresFactStore:
 
     async def set_predicate(self, predicate: Predicate) -> None:
         """See the port."""
-        await self._unit.rows(_LOCK_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._locks.change_predicates()
         values = predicate.model_dump(exclude={"name"})
         statement = insert(PREDICATE).values(
             tenant_id=self._unit.tenant_id, name=predicate.name, updated_at=func.now(), **values
@@ -233,13 +227,13 @@ class PostgresFactStore:
 
     async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
         """See the port."""
-        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
+        await self._locks.share_predicates()
         topic = (FACT.c.subject_key, FACT.c.predicate)
         found = select(*topic).distinct().where(self._unit.owned(FACT))
         found = found.where(await self._otherwise(predicate)).order_by(*topic)
         while rows := await self._unit.rows(found.limit(check_limit(limit))):
             topics = [(row.subject_key, row.predicate) for row in rows]
-            await self._lock(topics)
+            await self._locks.lock(topics)
             changes = await self._settle(topics)
             if changes:
                 self._unit.wrote("predicate.settle", predicate)
@@ -331,8 +325,8 @@ class PostgresFactStore:
         topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct()
         topics = topics.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
         about = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
-        await self._unit.rows(_SHARE_PREDICATES, {"key": self._lock_key("predicates")})
-        await self._lock(about)
+        await self._locks.share_predicates()
+        await self._locks.lock(about)
         parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
         await self._unit.rows(_FORGET_CLAIMS, {**parameters, "ids": sorted(claim_ids)})
         self._unit.wrote("claim.forget", f"{len(claim_ids)} claims")
@@ -342,16 +336,6 @@ class PostgresFactStore:
     async def get_predicates(self, names: set[str]) -> dict[str, Predicate]:
         """See the port."""
         return await self._reader.predicates(names)
-
-    async def _lock(self, topics: Iterable[Topic]) -> None:
-        """In one order for everybody, so that nobody waits for somebody who waits."""
-        numbers = {self._lock_key(*topic) % _LOCKS for topic in topics}
-        keys = sorted(self._lock_key(self._unit.agent_id, str(number)) for number in numbers)
-        await self._unit.rows(_LOCK_TOPICS, {"keys": keys})
-
-    def _lock_key(self, *parts: str) -> int:
-        name = "\x1f".join(("fact", self._unit.tenant_id, *parts))
-        return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big", signed=True)
 
 
 def _check(claims: Sequence[Claim]) -> None:
