@@ -82,7 +82,7 @@ def restore_rows(
             if not replace:
                 _require_empty(owner, tables, tenant_id=tenant_id)
             forgotten = _forgotten_since(owner, manifest.created_at, tenant_id=tenant_id)
-            with without_walls(owner):
+            with without_row_security(owner):
                 for table in tables:
                     delete = sql.SQL("DELETE FROM {}{}")
                     owner.execute(delete.format(table.identifier, of_tenant(tenant_id)))
@@ -101,7 +101,7 @@ def load_rows(
     """Copies the rows of a backup into tables that have no such rows; returns how many.
 
     Args:
-        owner: Within a transaction, in which no wall holds it.
+        owner: Within a transaction, in which row-level security does not hold for it.
         manifest: Of the backup.
         files: The folder of its files.
         tenant_id: The tenant, or None for all that it has.
@@ -129,10 +129,10 @@ def load_rows(
 
 
 @contextmanager
-def without_walls(owner: Owner) -> Iterator[None]:
+def without_row_security(owner: Owner) -> Iterator[None]:
     """Lets an owner whom row-level security holds copy rows, until the end of the block in a transaction.
 
-    Nobody else sees a table without its wall: they wait until the transaction has ended.
+    Nobody else sees a table without row-level security: they wait until the transaction has ended.
     """
     tables = () if sees_all(owner) else list_copied_tables(owner)
     for table in tables:
@@ -153,7 +153,7 @@ def _open(owner: Owner, *, tenant_id: str | None) -> tuple[CopiedTable, ...]:
     if sees_all(owner):
         locked = [table for table in tables if table.name not in _ADDED_TO_BY_READERS]
         _lock(owner, locked, mode=sql.SQL("SHARE ROW EXCLUSIVE"))
-    else:  # the walls of all tables are lowered
+    else:  # row-level security of all tables is off
         _lock(owner, tables, mode=sql.SQL("ACCESS EXCLUSIVE"))
     return tables
 

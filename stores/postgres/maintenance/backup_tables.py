@@ -66,7 +66,7 @@ def list_copied_tables(owner: Owner) -> tuple[CopiedTable, ...]:
 
 
 def prepare_texts(owner: Owner, *, tenant_id: str | None) -> None:
-    """Has values written in one form for the rest of a transaction, as one tenant where a wall holds the owner too."""
+    """Has values written in one form for the rest of a transaction, as one tenant where row-level security holds for the owner too."""
     owner.execute(_TEXT_SETTINGS)
     if tenant_id is not None:
         owner.execute(_AS_TENANT, [tenant_id])

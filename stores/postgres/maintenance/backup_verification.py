@@ -9,7 +9,7 @@ from mnestic.memory.maintenance.backups import BackupManifest
 from mnestic.stores.postgres.maintenance.backup_creation import copy_tables
 from mnestic.stores.postgres.maintenance.backup_files import Step, digest_table
 from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
-from mnestic.stores.postgres.maintenance.backup_restore import load_rows, without_walls
+from mnestic.stores.postgres.maintenance.backup_restore import load_rows, without_row_security
 from mnestic.stores.postgres.maintenance.backup_tables import list_copied_tables, prepare_texts
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session
 from mnestic.stores.postgres.maintenance.scratch_database import migrate_scratch, scratch_database
@@ -39,7 +39,7 @@ def verify_backup(
         scratch_database(admin_url, schema=manifest.schema_revision) as scratch,
         owner_session(scratch) as owner,
         owner.transaction(),
-        without_walls(owner),
+        without_row_security(owner),
     ):
         load_rows(owner, manifest, folder.folder_of(manifest), tenant_id=None, step=step)
         _compare(owner, manifest, step=step)
@@ -67,10 +67,10 @@ def at_this_schema(
         return
     with folder.staging(f"{manifest.id}.migrated") as staging:
         with scratch_database(admin_url, schema=manifest.schema_revision) as scratch:
-            with owner_session(scratch) as owner, owner.transaction(), without_walls(owner):
+            with owner_session(scratch) as owner, owner.transaction(), without_row_security(owner):
                 load_rows(owner, manifest, files, tenant_id=None, step=step)
             migrate_scratch(scratch, to=SCHEMA_VERSION)
-            with owner_session(scratch) as owner, owner.transaction(), without_walls(owner):
+            with owner_session(scratch) as owner, owner.transaction(), without_row_security(owner):
                 migrated = copy_tables(
                     owner, staging, manifest.id, tenant_id=manifest.tenant_id, step=step
                 )
