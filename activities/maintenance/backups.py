@@ -8,7 +8,6 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
-from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.backups import new_backup_id
 from mnestic.memory.maintenance.policies import BackupPolicy, policy_of
 from mnestic.memory.maintenance.ports import BackupStore
@@ -30,17 +29,12 @@ class BackupActivities:
         """Backs up a tenant by its policy; a dry run counts what a backup would have.
 
         Idempotent: the id of the backup follows from the run, so another attempt finds a complete one. What the worker
-        cannot do is a problem of the result, and the Schedule goes on.
+        cannot do fails the run, which pauses the Schedule: a run without a backup must not look like one with it.
         """
         counts = Counter[str]()
         with failures():
             async with heartbeats():
-                try:
-                    await self._back_up(params, counts)
-                except UnavailableError:
-                    raise  # the next attempt may succeed
-                except MnesticError as error:
-                    return StepResult(counts=dict(counts), problems=(f"backup: {error}",))
+                await self._back_up(params, counts)
         return StepResult(counts=dict(counts))
 
     async def _back_up(self, params: MaintenanceStep, counts: Counter[str]) -> None:

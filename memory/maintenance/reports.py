@@ -155,6 +155,12 @@ class MaintenanceReport(DeferredModel):
         return run_name(self.kind, self.scheduled_at)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether it did its work for all agents: no dry run, not of one agent, and no backup of nothing."""
+        is_empty = self.kind == "backup" and not self.counts.get("tables")
+        return not self.dry_run and self.agent_id is None and not is_empty
+
+    @property
     def seconds(self) -> float:
         """How long it took."""
         return (self.finished_at - self.started_at).total_seconds()

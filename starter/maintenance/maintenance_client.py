@@ -157,14 +157,17 @@ class MaintenanceClient(ChecksTexts):
             )
 
     async def list_last_reports(self) -> tuple[MaintenanceReport, ...]:
-        """The report of the last run of each kind, if one of its last hundred was no dry run."""
+        """The report of the last run of each kind for all agents, among its last hundred.
+
+        Dry runs, runs for one agent and backups that backed up nothing are passed over.
+        """
         async with self._transaction(write=False) as transaction:
             pages = [
                 await transaction.maintenance_reports.list_reports(kind, limit=100)
                 for kind in MAINTENANCE_KINDS
             ]
-        real = ([report for report in page if not report.dry_run] for page, _ in pages)
-        return tuple(reports[0] for reports in real if reports)
+        whole = ([report for report in page if report.is_whole] for page, _ in pages)
+        return tuple(reports[0] for reports in whole if reports)
 
     async def growth(self) -> MemoryGrowth:
         """How much the tenant's memory holds, and by how much it has grown since the last run of each kind."""

@@ -10,10 +10,13 @@ from rich.progress import Progress, TaskID
 
 from mnestic.memory.maintenance.policies import MaintenanceKind, paths_of
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.known_agents import warn_if_unknown
 from mnestic.starter.cli.output import (
+    EXIT_FAILED,
     AsJson,
     counted,
     err,
+    fail,
     out,
     print_json,
     print_progress,
@@ -59,15 +62,22 @@ def run_now(
     """Run maintenance now, and show its report."""
 
     async def work() -> "MaintenanceReport":
+        from temporalio.client import WorkflowFailureError
+
         from mnestic.starter.client.ingest_status import wait_for_end
 
-        async with await connect_client() as client:
+        async with await connect_client() as client, warn_if_unknown(client, agent):
             handle = await client.maintenance.start(
                 kind, agent_id=agent, dry_run=dry_run, allow_removals=allow_removals
             )
             run_id = handle.id.rpartition("/")[2]
             async with _shown_progress(client, run_id, kind=kind, agent_id=agent):
-                return await wait_for_end(client, handle, report=_print_delay)
+                try:
+                    return await wait_for_end(client, handle, report=_print_delay)
+                except WorkflowFailureError as error:
+                    raise SystemExit(
+                        fail(f"run {run_id} failed: {_reason(error)}", code=EXIT_FAILED)
+                    ) from None
 
     report = run(work())
     if as_json:
@@ -109,13 +119,13 @@ def reports(
                 report.id,
                 f"{report.started_at:%Y-%m-%d %H:%M}",
                 f"{report.seconds:.1f} s",
-                report.agents,
+                _scope(report),
                 ", ".join(f"{name} {number}" for name, number in report.counts.items()),
                 len(report.problems),
             )
             for report in page
         ]
-        columns = ("run", "started", "took", "agents", "counts", "problems")
+        columns = ("run", "started", "took", "of", "counts", "problems")
         print_table(columns, rows, empty="No run has ended yet.")
         if next_cursor:
             out.print(f"More: --cursor {next_cursor}", soft_wrap=True)
@@ -193,6 +203,24 @@ async def _update(progress: Progress, bar: TaskID, client: "MnesticClient", run_
         progress.update(
             bar, completed=found.agents, description=f"{title}; {counts}" if counts else title
         )
+
+
+def _scope(report: "MaintenanceReport") -> str:
+    """What a run was of, and whether it changed nothing."""
+    if report.kind == "backup":
+        of = "the tenant"
+    elif report.agent_id is not None:
+        of = f"agent {report.agent_id}"
+    else:
+        of = counted(report.agents, "agents")
+    return f"{of}, dry run" if report.dry_run else of
+
+
+def _reason(error: BaseException) -> str:
+    """What ended a run, which is the innermost cause."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(getattr(error, "message", error))
 
 
 def _print_delay(why: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.maintenance.backups import BackupActivities
@@ -117,18 +118,17 @@ async def test_a_dry_run_counts_and_writes_nothing(
 @pytest.mark.parametrize(
     ("folder", "problem"),
     [
-        (None, "backup: MNESTIC_BACKUP_DIRECTORY: is not set, so there is no folder for backups"),
-        (Path("/dev/null/backups"), "backup: MNESTIC_BACKUP_DIRECTORY: /dev/null/backups cannot"),
+        (None, "MNESTIC_BACKUP_DIRECTORY: is not set, so there is no folder for backups"),
+        (Path("/dev/null/backups"), "MNESTIC_BACKUP_DIRECTORY: /dev/null/backups cannot"),
     ],
 )
-async def test_what_the_worker_cannot_do_is_a_problem_of_the_report(
+async def test_a_worker_that_cannot_back_up_fails_the_run(
     run: Run, folder: Path | None, problem: str
 ) -> None:
-    done = await run(folder=folder)
+    with pytest.raises(ApplicationError, match=problem) as refused:
+        await run(folder=folder)
 
-    (why,) = done.problems
-    assert why.startswith(problem)
-    assert done.counts == {}
+    assert refused.value.non_retryable
 
 
 async def test_a_folder_in_use_is_tried_again(run: Run, backups: BackupClient) -> None:

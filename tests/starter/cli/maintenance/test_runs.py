@@ -47,7 +47,7 @@ async def test_a_run_shows_its_progress_to_a_person(
 async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask: Ask) -> None:
     added = (await ask("memory", "add", "The ferry leaves at nine.", *ADA, "--json")).document
     before = (await ask("stats", *ADA, "--json")).document
-    await ask("maintenance", "run", "nightly", *ADA)
+    await ask("maintenance", "run", "nightly")
     await ask("memory", "archive", added["id"], *ADA)
 
     document = (await ask("stats", *ADA, "--json")).document
@@ -68,3 +68,39 @@ async def test_a_negative_value_is_refused_by_the_policy(ask: Ask) -> None:
     refused = await ask("maintenance", "policy", "set", "budget.cost_usd", "-1")
 
     assert "budget.cost_usd: cannot be -1: Input should be greater than 0" in refused.error(code=2)
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_of_one_agent_is_not_that_of_all(ask: Ask) -> None:
+    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
+    await ask("maintenance", "run", "nightly", *ADA)
+    await ask("maintenance", "run", "nightly", "--dry-run")
+
+    statistics = (await ask("stats", *ADA)).out
+    reports = (await ask("maintenance", "reports")).out
+
+    assert "last nightly" not in statistics
+    assert "agent ada " in reports
+    assert "1 agent, dry run" in reports
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_an_agent_without_memory_is_named(ask: Ask) -> None:
+    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
+
+    done = await ask("maintenance", "run", "nightly", "--agent", "nobody")
+
+    assert done.code == 0
+    assert "agent nobody has no memory" in done.err
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_backup_without_a_folder_fails(ask: Ask) -> None:
+    failed = await ask("maintenance", "run", "backup")
+    statistics = (await ask("stats", *ADA)).out
+
+    error = failed.err.splitlines()[-1]
+    assert (failed.code, failed.out) == (1, "")
+    assert error.startswith("error: run backup-")
+    assert "failed: MNESTIC_BACKUP_DIRECTORY: is not set" in error
+    assert "last backup" not in statistics
