@@ -12,8 +12,12 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS, RunModel
-from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult, read_policy
-from mnestic.memory.errors import MnesticError, UnavailableError
+from mnestic.activities.maintenance.steps import (
+    MaintenanceStep,
+    StepResult,
+    attempt,
+    read_policy,
+)
 from mnestic.memory.maintenance.policies import MaintenancePolicy, RunBudget
 from mnestic.memory.models.messages import ChatMessage, Summary
 from mnestic.memory.ports import Memory, Summariser, TokenCounter, Transaction
@@ -51,7 +55,8 @@ class PeriodSummaryActivities:
                 policy = await read_policy(self._memory, params)
                 while agent_ids := await self._agents(params, after=done.after):
                     for agent_id in agent_ids:
-                        done.add(agent_id, await self._attempt(params, agent_id, policy=policy))
+                        built = self._build(params, agent_id, policy=policy)
+                        done.add(agent_id, await attempt(agent_id, built, step="summaries"))
         return done.result()
 
     async def _agents(self, params: MaintenanceStep, *, after: str | None) -> tuple[str, ...]:
@@ -60,18 +65,6 @@ class PeriodSummaryActivities:
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=_AGENTS
         )
-
-    async def _attempt(
-        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
-    ) -> StepResult:
-        """Builds the summaries of an agent; what keeps it from that is a problem of the result, and the others get theirs."""
-        try:
-            return await self._build(params, agent_id, policy=policy)
-        except UnavailableError:
-            raise  # the next attempt may succeed
-        except MnesticError as error:
-            log.exception("an agent is not summarised", extra={"agent_id": agent_id})
-            return StepResult(problems=(f"agent {agent_id}: summaries: {error}",))
 
     async def _build(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy

@@ -23,6 +23,7 @@ from mnestic.activities.maintenance.steps import (
     MaintenanceStep,
     StepProgress,
     StepResult,
+    attempt,
 )
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.errors import (
@@ -90,7 +91,8 @@ class ReembedActivities:
             async with heartbeats(progress.dump):
                 for agent_id in agent_ids:
                     try:
-                        result = await self._reembed(params, agent_id, policy=policy)
+                        work = self._reembed(params, agent_id, policy=policy)
+                        result = await attempt(agent_id, work, step="vectors", stops=_PAUSED)
                     except _PAUSED as error:
                         why = f"agent {agent_id} and those after it keep their vectors, and the next run goes on: {error}"
                         progress.add(agent_id, StepResult(problems=(why,)))

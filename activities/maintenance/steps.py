@@ -101,7 +101,8 @@ class MaintenanceActivities:
                 progress.note_off(params)
             async with heartbeats(progress.dump):
                 for agent_id in batch:
-                    progress.add(agent_id, await self._attempt(params, agent_id, policy=policy))
+                    maintained = self._maintain(params, agent_id, policy=policy)
+                    progress.add(agent_id, await attempt(agent_id, maintained))
             is_last = len(batch) < BATCH or params.agent_id is not None
             return progress.done.model_copy(update={"after": None}) if is_last else progress.done
 
@@ -145,21 +146,6 @@ class MaintenanceActivities:
         return await self._memory.list_agent_ids(
             tenant_id=params.tenant_id, after=after, limit=BATCH
         )
-
-    async def _attempt(
-        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
-    ) -> StepResult:
-        """Maintains an agent; what keeps it from that is a problem of the result, and the other agents are maintained."""
-        try:
-            return await self._maintain(params, agent_id, policy=policy)
-        except UnavailableError:
-            raise  # the next attempt may succeed
-        except MnesticError as error:
-            log.exception("an agent is not maintained", extra={"agent_id": agent_id})
-            return StepResult(
-                counts={"agents_stopped": 1},
-                problems=(f"agent {agent_id}: {error}; nothing of it was changed",),
-            )
 
     async def _maintain(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
@@ -227,6 +213,40 @@ class MaintenanceActivities:
             policy=policy.nightly,
             count_tokens=self._count_tokens,
             run=params.run,
+        )
+
+
+async def attempt(
+    agent_id: str,
+    work: Awaitable[StepResult],
+    *,
+    step: str | None = None,
+    stops: tuple[type[Exception], ...] = (),
+) -> StepResult:
+    """Works for an agent; what keeps a step from that is a problem of the result, and the other agents get their turn.
+
+    Args:
+        agent_id: The agent.
+        work: What is done, in one transaction if no step is named.
+        step: A step after the maintenance of agents, which alone counts those that are stopped.
+        stops: Errors that end the work for all agents, and are raised.
+
+    Raises:
+        UnavailableError: something does not answer; the next attempt may succeed.
+    """
+    try:
+        return await work
+    except UnavailableError:
+        raise
+    except stops:
+        raise
+    except MnesticError as error:
+        log.exception("an agent is not maintained", extra={"agent_id": agent_id, "step": step})
+        if step is not None:
+            return StepResult(problems=(f"agent {agent_id}: {step}: {error}",))
+        return StepResult(
+            counts={"agents_stopped": 1},
+            problems=(f"agent {agent_id}: {error}; nothing of it was changed",),
         )
 
 

@@ -1,6 +1,7 @@
 """Summaries of categories by a chat model, where one is configured: after the local ones, as far as the run's budget goes."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,12 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS, RunModel
-from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult, read_policy
+from mnestic.activities.maintenance.steps import (
+    MaintenanceStep,
+    StepResult,
+    attempt,
+    read_policy,
+)
 from mnestic.memory.errors import MnesticError
 from mnestic.memory.knowledge.derived_entries import sentence_of
 from mnestic.memory.knowledge.world.categories import (
@@ -55,24 +61,33 @@ class SummaryActivities:
     async def _summarise_all(
         self, params: MaintenanceStep, done: "_Progress", *, budget: RunBudget
     ) -> None:
-        while (waiting := await self._waiting(params)).number:
+        stopped: set[str] = set()  # what keeps the step from them will do so again
+        while (waiting := await self._waiting(params, stopped)).number:
             try:
                 for agent_id in waiting.agent_ids:
-                    await self._summarise_agent(params, agent_id, done, budget=budget)
+                    work = self._summarise_agent(params, agent_id, done, budget=budget)
+                    result = await attempt(
+                        agent_id, work, step="summaries of categories", stops=NO_MORE_CALLS
+                    )
+                    if result.problems:
+                        stopped.add(agent_id)
+                        done.note(*result.problems)
             except NO_MORE_CALLS as error:
-                left = await self._waiting(params)
+                left = await self._waiting(params, stopped)
                 done.stop(error, left)
                 return
 
-    async def _waiting(self, params: MaintenanceStep) -> LocalSummaries:
+    async def _waiting(self, params: MaintenanceStep, stopped: Collection[str]) -> LocalSummaries:
         async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
         ) as transaction:
-            return await transaction.categories.list_local(params.agent_id, limit=_AGENTS)
+            return await transaction.categories.list_local(
+                params.agent_id, without=stopped, limit=_AGENTS
+            )
 
     async def _summarise_agent(
         self, params: MaintenanceStep, agent_id: str, done: "_Progress", *, budget: RunBudget
-    ) -> None:
+    ) -> StepResult:
         async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=False
         ) as transaction:
@@ -83,6 +98,7 @@ class SummaryActivities:
                 await self._summarise_category(
                     params, agent_id, category, at=at, done=done, budget=budget
                 )
+        return StepResult()  # each summary is counted at once, for the next attempt
 
     async def _summarise_category(
         self,
@@ -145,6 +161,10 @@ class _Progress:
     def __init__(self, details: Any) -> None:
         before = StepResult.model_validate(details[0]) if details else StepResult()
         self.counts, self.problems = Counter(before.counts), list(before.problems)
+
+    def note(self, *problems: str) -> None:
+        """Adds problems that an earlier attempt has not met."""
+        self.problems += [problem for problem in problems if problem not in self.problems]
 
     def stop(self, error: MnesticError, left: LocalSummaries) -> None:
         """Says for which agents the model was not asked any more, and why."""

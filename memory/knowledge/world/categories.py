@@ -6,7 +6,7 @@ transaction, and a summary that is cleared is written from the facts as they are
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol, get_args
 
@@ -86,8 +86,10 @@ class CategoryStore(Protocol):
         """Replaces a summary by that of a chat model; whether it was still the same, and no fact has changed."""
         ...
 
-    async def list_local(self, agent_id: str | None, *, limit: int) -> LocalSummaries:
-        """The agents of the tenant, or the one, with summaries that no chat model was asked for."""
+    async def list_local(
+        self, agent_id: str | None, *, without: Collection[str] = (), limit: int
+    ) -> LocalSummaries:
+        """The agents of the tenant except some, or the one, with summaries that no chat model was asked for."""
         ...
 
 

@@ -1,6 +1,6 @@
 """The stored summaries of categories in Postgres. `DerivedEntries` clears them when a fact changes."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from pydantic_core import from_json
@@ -43,6 +43,7 @@ RETURNING name
 _LOCAL = NamedQuery.of("""
 SELECT agent_id, count(*) OVER () AS agents FROM mnestic.category
  WHERE tenant_id = %(tenant_id)s AND (CAST(%(of_agent)s AS text) IS NULL OR agent_id = %(of_agent)s) AND summary <> '' AND model IS NULL
+   AND agent_id <> ALL (CAST(%(without)s AS text[]))
  GROUP BY agent_id ORDER BY min(updated_at), agent_id LIMIT %(limit)s
 """)
 
@@ -99,8 +100,15 @@ class PostgresCategoryStore:
             self._unit.wrote("category.put", category.name)
         return bool(rows)
 
-    async def list_local(self, agent_id: str | None, *, limit: int) -> LocalSummaries:
+    async def list_local(
+        self, agent_id: str | None, *, without: Collection[str] = (), limit: int
+    ) -> LocalSummaries:
         """See the port."""
-        values = {"tenant_id": self._unit.tenant_id, "of_agent": agent_id, "limit": limit}
+        values = {
+            "tenant_id": self._unit.tenant_id,
+            "of_agent": agent_id,
+            "without": sorted(without),
+            "limit": limit,
+        }
         (rows,) = await self._unit.rows_of(_LOCAL.bind(values))
         return LocalSummaries(tuple(row.agent_id for row in rows), rows[0].agents if rows else 0)

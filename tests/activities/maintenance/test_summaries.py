@@ -246,6 +246,34 @@ async def test_a_fact_that_changes_during_the_call_is_not_missed(
     assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
 
 
+async def test_an_agent_that_cannot_be_read_does_not_keep_the_others_from_their_summaries(
+    ada: MemoryClient,
+    memory: Memory,
+    run: Any,
+    summarise: Summarise,
+    chat_server: Any,
+    admin_url: str,
+    settings: Settings,
+) -> None:
+    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+    for agent in (ada, bob):
+        await agent.facts.add("Mara", "lives_in", "Ghent")
+    await run()
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "UPDATE mnestic.fact SET claims = '7' WHERE tenant_id = %s AND agent_id = 'ada'",
+            [settings.tenant_id],
+        )
+    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+
+    done = await summarise()
+
+    assert done.counts == {"categories_summarised": 1}
+    assert await _summaries(bob) == {"profile": "Ghent is home to Mara."}
+    (problem,) = done.problems
+    assert problem.startswith("agent ada: summaries of categories: ")
+
+
 async def test_a_long_summary_is_cut_to_its_tokens(
     ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
 ) -> None:
