@@ -122,7 +122,7 @@ async def test_a_message_on_which_the_parser_fails_is_refused_by_its_name() -> N
 async def test_the_process_goes_on_while_a_message_is_parsed() -> None:
     extractor = EnglishExtractor()
     await extractor.extract([turn("I live in Ghent.")])  # loads the parser
-    texts = [turn("I live in Ghent and like tea. " * 300, source_id=str(n)) for n in range(4)]
+    texts = [turn("I live in Ghent and like tea. " * 60, source_id=str(n)) for n in range(4)]
     extracting = asyncio.create_task(extractor.extract(texts))
     ticks = 0
 
