@@ -84,7 +84,9 @@ async def find_entries_by_meaning(
     async with caller() as transaction:
         embedder = embedders.active(await transaction.entries.find_active_model())
     refused = await _embed_missing(caller, embedder)
-    found = [one for name in names for one in await _find_meant(caller, name, embedder=embedder)]
+    found = [
+        one for name in names for one in await _find_by_meaning(caller, name, embedder=embedder)
+    ]
     async with caller() as transaction:
         meant = await make_topic(transaction, topic)
         words = {word for one in found for word in meant.unlearned(one.text)}
@@ -106,7 +108,7 @@ async def find_entries_by_meaning(
     )
 
 
-async def _find_meant(
+async def _find_by_meaning(
     caller: Caller, name: TopicName, *, embedder: Embedder
 ) -> list[ForgottenItem]:
     """The entries that are close to a name of a topic and name nobody and nothing else like it, or name it in part.

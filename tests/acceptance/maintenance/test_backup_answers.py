@@ -22,7 +22,7 @@ async def test_a_restored_backup_gives_the_same_answers_and_has_the_same_checksu
     place: Place, new_database: Callable[[], AbstractContextManager[str]]
 ) -> None:
     ada = place.memory_of()
-    messages = [*said()]
+    messages = [*make_resources()]
     await ada.ingest(messages)
     for number, message in enumerate(messages[::20]):
         await ada.facts.add(message.speaker, "likes", f"{message.content.split()[-1]} {number}")
@@ -45,7 +45,7 @@ async def test_a_restored_backup_gives_the_same_answers_and_has_the_same_checksu
     assert backup.manifest.rows > len(messages)
 
 
-def said() -> list[Resource]:
+def make_resources() -> list[Resource]:
     """The bundled conversation."""
     return [
         Resource(

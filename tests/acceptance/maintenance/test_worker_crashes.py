@@ -180,7 +180,7 @@ async def fill_all(settings: Settings, start_worker: Callable[..., Any]) -> None
 async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
     """Gives an agent messages of a year, of which some say the same, what expires, what was used and what nothing refers to."""
     memory = client.memory(agent_id)
-    await memory.ingest([*said(number)])
+    await memory.ingest([*make_resources(number)])
     await (await start_ingest(client, agent_id=agent_id)).result()
     for text in ("The ferry leaves at nine.", "the ferry leaves at nine!"):
         await memory.add(text, at=NOW - timedelta(days=9))
@@ -195,7 +195,7 @@ async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
     await memory.entries.remove(unused[0].id)  # its message refers to nothing
 
 
-def said(number: int) -> Iterator[Resource]:
+def make_resources(number: int) -> Iterator[Resource]:
     """Messages of a year that ends a week before the runs."""
     began = NOW - timedelta(days=365)
     for place, message in enumerate(messages(MESSAGES, seed=number, telling=0.5)):

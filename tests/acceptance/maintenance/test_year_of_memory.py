@@ -143,7 +143,7 @@ async def test_what_is_left_of_each_month_of_a_year(
     for month in range(MONTHS):
         begins = BEGAN + month * MONTH
         for week in range(WEEKS):
-            await year.hear([*said(month, week)])
+            await year.hear([*make_resources(month, week)])
             year.use(entries["used"], begins + timedelta(days=7 * week + 2))
             ends = await year.week(begins + timedelta(weeks=week))
         await assert_month(year, month, entries)
@@ -188,7 +188,7 @@ def once() -> Iterator[Resource]:
         yield _message("once", source_id, "Petra", content, BEGAN + timedelta(minutes=number))
 
 
-def said(month: int, week: int) -> Iterator[Resource]:
+def make_resources(month: int, week: int) -> Iterator[Resource]:
     """A quarter of the conversation, and what Petra says every month."""
     at = BEGAN + month * MONTH + timedelta(weeks=week, hours=6)
     session = f"month {month}"

@@ -192,7 +192,7 @@ async def test_messages_of_one_moment_are_in_the_order_of_their_ids(eve: Agent) 
     assert await eve.facts() == {("Ada", "lives_in", "Genk")}
 
 
-async def test_a_model_is_asked_again_for_the_next_eight_alone(
+async def test_a_model_is_called_again_for_the_next_eight_alone(
     chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
 ) -> None:
     chat_server.answers = lambda *_: (200, completion('{"facts": []}'), {})

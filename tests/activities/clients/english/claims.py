@@ -18,7 +18,7 @@ def said(*texts: str, speaker: str = "Ada", **more: Any) -> list[tuple[Extracted
     return list(claims_of(turns))
 
 
-def told(*texts: str, speaker: str = "Ada") -> set[tuple[str, str, str, str | None]]:
+def last_claims(*texts: str, speaker: str = "Ada") -> set[tuple[str, str, str, str | None]]:
     """What the last message claims."""
     claims = said(*texts, speaker=speaker)[-1]
     return {(each.kind, each.subject, each.predicate, each.object) for each in claims}
