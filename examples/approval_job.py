@@ -52,4 +52,8 @@ async def open_wait(client: MnesticClient, job_id: str) -> JobWait:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2])))
+    match sys.argv[1:]:
+        case [order, amount] if amount.isdecimal():
+            asyncio.run(main(order, int(amount)))
+        case _:
+            sys.exit("usage: python approval_job.py ORDER AMOUNT")

@@ -101,16 +101,16 @@ class Refund:
         workflow.continue_as_new(self._request.model_copy(update={"state": state}))
 
 
-async def main() -> None:
+async def main(arguments: list[str]) -> None:
     """Runs a worker, or starts one refund."""
     settings = load_settings()
     endpoints = find_endpoints(settings)
     async with worker_plugin(settings) as plugin:
         client = await Client.connect(endpoints.temporal_address, plugins=[plugin])
-        if len(sys.argv) == 1:
+        if not arguments:
             await Worker(client, task_queue=TASK_QUEUE, workflows=[Refund]).run()
             return
-        order, customer, amount = sys.argv[1:]
+        order, customer, amount = arguments
         request = RefundRequest(
             order=order, customer=customer, amount=int(amount), tenant_id=settings.tenant_id
         )
@@ -126,4 +126,8 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    match sys.argv[1:]:
+        case [] | [_, _, _] as arguments:
+            asyncio.run(main(arguments))
+        case _:
+            sys.exit("usage: python refund.py [ORDER CUSTOMER AMOUNT]")
