@@ -5,12 +5,15 @@ identifier in the place of the one in the query does not answer it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
+from itertools import product
 from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.data_texts import flat_text
@@ -19,7 +22,7 @@ from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
 from mnestic.memory.language.terms import normalised
 from mnestic.memory.language.word_lists import read_word_lists
-from mnestic.memory.retrieval.candidates import Candidates
+from mnestic.memory.retrieval.candidates import Candidates, CandidateText
 
 SAME, OTHER = (
     1,
@@ -30,31 +33,46 @@ _FILE = Path(__file__).with_name("exact_terms.yaml")
 _MAY_HAVE = re.compile(r"[\d@#]|[.:][\w/:]|\+\+|[\[(]at[\])]", re.IGNORECASE)
 _LETTERS_AND_NUMBER = re.compile(r"(?P<name>[a-z]+)(?P<number>\d+)")
 _LONG = 4  # digits, from which on a number is compared even if nothing names it
-_LONG_NUMBER = re.compile(rf"[\d.]{{{_LONG}}}")
+_BARE = 3  # likewise where the text has nothing else to search for
+_WORDS = re.compile(r"[^\W\d_]{2,}")
 _PIECES = re.compile(r"[^\W\d_]+|\d+")
-# A name with a number behind it, such as "Postgres 16" or "Python 3.12"; no amount, time or part of a date.
-_NUMBERED = re.compile(
-    r"(?<![\w@./-])(?:(?P<name>[^\W\d_][\w+#]*(?:[.-][^\W_]+)*)[ \u00a0])?(?P<number>\d+(?:\.\d+)*)(?![\w%]|[.,:/-]\d|(?i:\s?[ap]m\b))"
-)
-
+# What is between a name and its number, as in "PR #512", "room no. 204", "redis v7" and "room -204".
+_BETWEEN = r"(?:[ \u00a0](?:(?:number|no\.?|nr\.?) )?(?:[#\u2116] ?|-|v(?=\d))?|[#\u2116] ?)"
+_NUMBER = r"\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta)\.?\d*)?"
 _SIGNED = re.compile(r"(?<![\w&/.@#+-])(?P<name>[A-Za-z]{1,2})(?P<sign>\+\+|#)(?![\w+#])")
+_WITH_NUMBERS = frozenset({"number", "version"})  # kinds of identifiers that a name may precede
 
 
 class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     no_names: list[str]
+    short_names: dict[str, str] = Field(default_factory=dict)
+
+
+class Numbered(NamedTuple):
+    """A number, or a sign as in C#, with the folded name before it; a number by itself has the empty name."""
+
+    name: str
+    number: str
+
+    def is_same(self, other: "Numbered") -> bool:
+        """Whether another has the number: *redis 7* is also in *redis 7.2.4*, but *redis 7.0* is not."""
+        is_it = other.number == self.number or other.number.startswith(f"{self.number}.")
+        return is_it and self.name in ("", other.name)
+
+    def is_other(self, other: "Numbered") -> bool:
+        """Whether another has a different number in the place of this one."""
+        looks_alike = not self.name and len(other.number) == len(self.number)
+        return other.name == self.name or looks_alike
 
 
 @dataclass(frozen=True, slots=True)
 class ExactTerms:
-    """The identifiers in a text, and its numbered names, each as the folded name and its number, or its sign as in C#.
-
-    A long number by itself has the empty name.
-    """
+    """The identifiers in a text, and its numbered names."""
 
     identifiers: tuple[Identifier, ...] = ()
-    numbered: tuple[tuple[str, str], ...] = ()
+    numbered: tuple[Numbered, ...] = ()
 
     def __bool__(self) -> bool:
         return bool(self.identifiers or self.numbered)
@@ -63,18 +81,20 @@ class ExactTerms:
         """`SAME` if the other text has one of these, `OTHER` if it has only others of their kinds, else 0."""
         if any(one.is_same(each) for one in self.identifiers for each in other.identifiers):
             return SAME
-        if not set(self.numbered).isdisjoint(other.numbered):
+        pairs = [*product(self.numbered, other.numbered)]
+        if any(one.is_same(each) for one, each in pairs):
             return SAME
         kinds = {one.kind for one in self.identifiers}
-        names = {name for name, _ in self.numbered}
         has_others = any(one.kind in kinds for one in other.identifiers)
-        return OTHER if has_others or any(name in names for name, _ in other.numbered) else 0
+        return OTHER if has_others or any(one.is_other(each) for one, each in pairs) else 0
 
     def may_have_kin(self, text: str) -> bool:
         """Whether a text may have one of these or another of their kinds, which is quickly seen."""
         folded = normalised(text)
+        names = {name for name, _ in self.numbered}
         return bool(self.identifiers) or any(
-            name in folded if name else _LONG_NUMBER.search(folded) for name, _ in self.numbered
+            _MAY_HAVE.search(folded) if name in ("", *_short_names().values()) else name in folded
+            for name in names
         )
 
 
@@ -82,20 +102,24 @@ def find_exact_terms(text: str) -> ExactTerms:
     """The exact terms of a text."""
     if _MAY_HAVE.search(text) is None:
         return ExactTerms()
-    signed = tuple((match["name"].casefold(), match["sign"]) for match in _SIGNED.finditer(text))
     identifiers = find_identifiers(text)
+    signed = (Numbered(one["name"].casefold(), one["sign"]) for one in _SIGNED.finditer(text))
     return ExactTerms(identifiers, (*_codes(identifiers), *_numbered(text, identifiers), *signed))
 
 
 def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
-    """Sets `identity` of candidates: whether each has an exact term of the query, or only another of its kind."""
-    if not terms:
-        return
-    contents = (flat_text(text.content) for text in candidates.texts)
-    candidates.rows["identity"] = [
-        terms.identity(find_exact_terms(content)) if terms.may_have_kin(content) else 0
-        for content in contents
-    ]
+    """Sets `identity` of candidates: whether each has an exact term of the query, or only another of its kind.
+
+    A number in the name of whoever says it counts as well: *user_77* is not *user_78*.
+    """
+    if terms:
+        candidates.rows["identity"] = [_identity(text, terms) for text in candidates.texts]
+
+
+def _identity(text: CandidateText, terms: ExactTerms) -> int:
+    content, speaker = flat_text(text.content), find_exact_terms(text.speaker)
+    found = find_exact_terms(content) if terms.may_have_kin(content) else ExactTerms()
+    return terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
 
 
 def spellings(identifier: str) -> frozenset[str]:
@@ -104,28 +128,57 @@ def spellings(identifier: str) -> frozenset[str]:
     return frozenset({identifier, " ".join(pieces), "".join(pieces)})
 
 
-def _codes(identifiers: Iterable[Identifier]) -> Iterator[tuple[str, str]]:
+def _codes(identifiers: Iterable[Identifier]) -> Iterator[Numbered]:
     """Codes of letters and one number, which may be written apart in small letters: "jira 4899"."""
     for one in identifiers:
         if one.kind == "code" and (match := _LETTERS_AND_NUMBER.fullmatch(one.core)):
-            yield match["name"], match["number"]
+            yield Numbered(match["name"], match["number"])
 
 
-def _numbered(text: str, identifiers: Sequence[Identifier]) -> Iterator[tuple[str, str]]:
-    for match in _NUMBERED.finditer(text):
+def _numbered(text: str, identifiers: Sequence[Identifier]) -> Iterator[Numbered]:
+    taken = [one for one in identifiers if one.kind not in _WITH_NUMBERS]
+    for match in _pattern().finditer(text):
         name, (start, end) = (match["name"] or "").casefold(), match.span("number")
-        if any(one.start < end and start < one.end for one in identifiers):
+        if any(one.start < end and start < one.end for one in taken):
             continue
+        number = match["number"].lower()
         if name and not (
             name in stop_words() or name in date_words().months or name in _no_names()
         ):
-            yield name, match["number"]
-        if end - start >= _LONG:
-            yield "", match["number"]
+            yield Numbered(_short_names().get(name, name), number)
+        if end - start >= (_BARE if _has_no_words(text) else _LONG):
+            yield Numbered("", number)
+
+
+def _has_no_words(text: str) -> bool:
+    """Whether a text has nothing but numbers and words without meaning."""
+    return all(word.casefold() in stop_words() for word in _WORDS.findall(text))
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    """A name with a number behind it, such as "Postgres 16" or "Python 3.12"; no amount, time or part of a date."""
+    named = "|".join(map(re.escape, _short_names()))
+    return re.compile(
+        rf"(?<![\w@./'\u2019-])(?:(?P<name>(?i:{named})|[^\W\d_][\w+]*(?:[.-][^\W_]+)*){_BETWEEN})?"
+        rf"(?P<number>{_NUMBER})(?![\w%]|[.,:/-]\d|(?i:\s?[ap]m\b))"
+    )
 
 
 @cache
 def _no_names() -> frozenset[str]:
     return frozenset(
         word for words in read_word_lists(_FILE, _Words).values() for word in words.no_names
+    )
+
+
+@cache
+def _short_names() -> Mapping[str, str]:
+    """Names of several words, each with what it is called for short."""
+    return MappingProxyType(
+        {
+            name: short
+            for words in read_word_lists(_FILE, _Words).values()
+            for name, short in words.short_names.items()
+        }
     )

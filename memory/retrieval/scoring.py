@@ -43,7 +43,8 @@ _OTHER_IDENTITY = (
     0.3  # of the signals, and of the score, for an entry with another identifier in its place
 )
 _CONTRARY = 0.3  # likewise for one that says only the contrary of what the query asks for
-_UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person or identifier
+_UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person
+_UNIDENTIFIED = 0.2  # likewise where no entry has the identifier of the query
 _PERIOD_NEEDS = (
     0.5  # of words and meaning, from which an entry of the period counts in full as such
 )
@@ -88,8 +89,7 @@ class SignalScores:
         elif not query.weights and (query.names or query.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not query.names)
             words = 1.0 * (is_named & (query.period is None or self._time_proximity == 1))
-        if query.has_identifier:
-            words = np.maximum(words, _IDENTIFIED * (rows["identity"] == SAME))
+        words = np.maximum(words, _IDENTIFIED * (rows["identity"] == SAME))
         reach = policy.full_cosine - policy.min_cosine
         meaning = np.clip((rows["cosine"] - policy.min_cosine) / reach, 0, 1)
         if query.mode == "semantic":
@@ -134,10 +134,12 @@ class SignalScores:
         return discount
 
     @cached_property
-    def _is_uncertain(self) -> bool:
-        """Whether the query may be about an unknown person, or names an identifier that no entry has."""
+    def _certainty(self) -> float:
+        """The factor of the confidence: less than 1 for an unknown person, or an identifier that no entry has."""
         is_identified = bool((self.rows["identity"] == SAME).any())
-        return self.query.is_uncertain or (self.query.has_identifier and not is_identified)
+        if self.query.has_identifier and not is_identified:
+            return _UNIDENTIFIED
+        return _UNCERTAIN if self.query.is_uncertain else 1.0
 
     def own_signals(self) -> dict[str, Values]:
         """The signals of the entries themselves. Of these, words and meaning are propagated to others; facts are not."""
@@ -167,8 +169,7 @@ class SignalScores:
         silence = (1 - words) * (1 - self._meaning) * (1 - self._fact_match)
         strongest = float((self._share * (1 - silence)).max())
         above = self.policy.slope * (strongest - self.policy.midpoint)
-        confidence = 1 / (1 + math.exp(min(_MOST_EXPONENT, -above)))
-        return _UNCERTAIN * confidence if self._is_uncertain else confidence
+        return self._certainty / (1 + math.exp(min(_MOST_EXPONENT, -above)))
 
     def _telling_parts(self) -> list[tuple[Values, float]]:
         """Which entries are about the names, and which are of the period, each with its inverse document frequency.

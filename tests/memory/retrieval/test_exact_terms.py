@@ -28,6 +28,23 @@ from tests.memory.retrieval.candidate_samples import Sample, candidates
         ("Does Redis 7 run there?", "Redis 6 runs there.", OTHER),
         ("Does Redis 7 run there?", "There redis 7 runs.", SAME),
         ("Who uses Node 20.1?", "We use Node 20.11.", OTHER),
+        ("Who uses Node 20.1?", "We use Node 20.1.7.", SAME),
+        ("Who uses Node 20?", "We use Node 20.1.7.", SAME),
+        ("Who is still on kafka 3.1?", "The audit log is on kafka 3.4.1.", OTHER),
+        ("Who is still on kafka 3.4.1?", "The audit log is on kafka 3.4.", OTHER),
+        ("Is release 2.3.0 out?", "Release 2.3.0-rc1 is out.", OTHER),
+        ("Who reviews MR 318?", "MR !311 and MR #318 are Ida's.", SAME),
+        ("Who reviews MR 318?", "MR #381 is Ida's.", OTHER),
+        ("Who reviews merge request 318?", "MR-318 is Ida's.", SAME),
+        ("Who reviews merge request #318?", "MR 381 is Ida's.", OTHER),
+        ("Who reviews PR-318?", "Pull request 318 is Ida's.", SAME),
+        ("What is wrong with lane -14?", "Lane 41 is wet.", OTHER),
+        ("What is wrong with lane no. 14?", "Lane 14 is wet.", SAME),
+        ("What's 536?", "Cabin 536 has a view.", SAME),
+        ("What's 536?", "Cabin 563 has a view.", OTHER),
+        ("parcel b 8841", "Parcel B-8841 is here.", SAME),
+        ("parcel b 8841", "Parcel B-8814 is here.", OTHER),
+        ("req 30118?", "REQ-30181 is about the lift.", OTHER),
         ("Whose alarm code is 6614?", "My alarm code is 6641.", OTHER),
         ("Whose alarm code is 6614?", "My alarm code is 6614.", SAME),
         ("Did 20 people come?", "About 12 people came.", 0),
@@ -62,3 +79,14 @@ def test_candidates_without_the_name_or_a_long_number_have_neither(asked: str) -
 
 def test_an_identifier_is_looked_for_in_all_its_spellings() -> None:
     assert spellings("PAY-310") == {"PAY-310", "PAY 310", "PAY310"}
+
+
+def test_a_number_in_the_name_of_the_speaker_tells_speakers_apart() -> None:
+    found = candidates(
+        Sample(number=number, at=datetime.now(UTC), content="I keep bees.", speaker=speaker)
+        for number, speaker in enumerate(("guest_12", "guest_21", "Otto"))
+    )
+
+    set_identity(found, find_exact_terms("What does guest_21 keep?"))
+
+    assert found.rows["identity"].tolist() == [OTHER, SAME, 0]
