@@ -50,6 +50,10 @@ class _ClauseWords(DeferredModel):
     connectives: list[str]
     requests: list[str]
     pronouns: list[str]
+    speakers: list[str] = Field(default=[])
+    reasons: list[str] = Field(default=[])
+    topics: list[str] = Field(default=[])
+    obligations: list[str] = Field(default=[])
     contractions: list[str] = Field(default=[])
     object_requests: list[str] = Field(default=[])
     conjunctions: list[str] = Field(default=[])
@@ -59,11 +63,15 @@ class _ClauseWords(DeferredModel):
 
 
 class _Patterns(NamedTuple):
-    """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence."""
+    """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence.
+
+    `aside` begins what somebody says about themselves or their haste: "because I was off", "it must be done today".
+    """
 
     asking: re.Pattern[str]
     opening: re.Pattern[str]
     inner: re.Pattern[str]
+    aside: re.Pattern[str]
     pronouns: frozenset[str]
 
 
@@ -183,8 +191,20 @@ def _asks(text: str) -> bool:
 def _split_sentence(sentence: str) -> Iterator[str]:
     """The parts of a sentence: at a semicolon or a dash, and before a question that begins within it."""
     for part in _PART.split(sentence):
-        for asked in _split_at_questions(part):
-            yield from _split_objects(asked)
+        for clause in _split_at_questions(part):
+            asked, *aside = _split_aside(clause)
+            yield from (*_split_objects(asked), *aside)
+
+
+def _split_aside(part: str) -> Iterator[str]:
+    """The question of a part, and what the speaker says behind its last comma: "who won, I was off yesterday?"."""
+    question, comma, aside = part.rpartition(",")
+    asks = comma and _patterns().asking.match(question) and not _patterns().inner.search(aside)
+    if asks and len(_WORD.findall(question)) >= _LEAST_WORDS and _patterns().aside.match(aside):
+        yield f"{question}?"
+        yield _QUESTION_MARK.sub("", aside)
+    else:
+        yield part
 
 
 def _split_objects(part: str) -> Iterator[str]:
@@ -229,7 +249,8 @@ def _joined(parts: Sequence[str]) -> list[str]:
         text = part.strip(" ,")
         if not text or is_small_talk(text):
             continue
-        if joined and _goes_on(text):
+        is_aside = bool(joined) and _asks(joined[-1]) and _patterns().aside.match(text) is not None
+        if joined and _goes_on(text) and not is_aside:
             joined[-1] += f" {text}" if joined[-1][-1] in _ENDS else f", {text}"
         else:
             joined.append(text)
@@ -263,10 +284,19 @@ def _patterns() -> _Patterns:
         rf"(?:,\s*|\s+)(?:(?P<connective>{connective})\b[\s,]*)?"
         rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
     )
+    reason = _either(one.reasons for one in words)
+    speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|(?:{connective})\b))"
+    topic = _either(one.topics for one in words)
+    duty = rf"(?:(?:(?:{connective})\s+)?(?:{topic})\s+)?(?:{_either(one.obligations for one in words)})\b"
+    preposition = rf"(?:{_either(one.prepositions for one in words)})"
+    elided = rf"(?:{auxiliary})\s+{preposition}\b"  # "was at the vet"
     return _Patterns(
         asking=re.compile(rf"{begin}(?:{inverted}|{request})", re.IGNORECASE),
-        opening=re.compile(rf"{begin}(?:{question}|{auxiliary}|{request})\b", re.IGNORECASE),
+        opening=re.compile(
+            rf"{begin}(?!{elided})(?:{question}|{auxiliary}|{request})\b", re.IGNORECASE
+        ),
         inner=re.compile(inner, re.IGNORECASE),
+        aside=re.compile(rf"\s*(?:(?:{reason})\s+)?(?:{speaker}|{duty})", re.IGNORECASE),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
 

@@ -106,6 +106,34 @@ def test_a_request_for_one_thing_stays_whole(message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ("What did the roofer say? I was away yesterday.", "What did the roofer say?"),
+        ("What did the roofer say, because we meet today?", "What did the roofer say?"),
+        ("How high is the roofer's bill, I pay on Friday?", "How high is the roofer's bill?"),
+        ("How high is the bill, so I can pay it tomorrow?", "How high is the bill?"),
+        ("Was at the gym this morning, what did the roofer say?", "what did the roofer say?"),
+        ("What did the roofer say? It must be settled by Monday.", "What did the roofer say?"),
+        ("What did the roofer say, must be settled by Monday", "What did the roofer say?"),
+        ("What did the roofer say - and this has to go out tonight", "What did the roofer say"),
+        ("What did the roofer say? In March.", "What did the roofer say? In March."),
+        (
+            "What did Ana cook when I was ill, and we were away in May?",
+            "What did Ana cook when I was ill, and we were away in May?",
+        ),
+        (
+            "Does Ana say that I, we or Ben come on Friday?",
+            "Does Ana say that I, we or Ben come on Friday?",
+        ),
+    ],
+)
+def test_what_somebody_says_of_themselves_is_no_part_of_their_question(
+    message: str, asked: str
+) -> None:
+    assert questions(message) == [asked]
+
+
+@pytest.mark.parametrize(
     "message", ["I am planning Ana's birthday. Any ideas?", "Ana went to Ghent.\nand her sister?"]
 )
 def test_a_question_that_says_too_little_goes_with_what_is_before_it(message: str) -> None:
