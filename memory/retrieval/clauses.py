@@ -32,6 +32,7 @@ _NAME_OR_NUMBER = re.compile(r"(?<=[^\W_.!?]\s)[^\W\da-z_](?=[^\W\d_])|\d")
 _REMARK_SHARE = 0.55  # of its score that a result of a remark keeps, if the message asks something
 _BEST_SHARE = 0.5  # a result of a remark below this share of the best is left out
 _ENDS = frozenset(".!?:;)")
+_PART_NAME = re.compile(r"<(\w+)>")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
 
@@ -54,6 +55,9 @@ class _ClauseWords(DeferredModel):
     reasons: list[str] = Field(default=[])
     topics: list[str] = Field(default=[])
     obligations: list[str] = Field(default=[])
+    tails: list[str] = Field(default=[])
+    governors: list[str] = Field(default=[])
+    direct: list[str] = Field(default=[])
     contractions: list[str] = Field(default=[])
     object_requests: list[str] = Field(default=[])
     conjunctions: list[str] = Field(default=[])
@@ -65,13 +69,16 @@ class _ClauseWords(DeferredModel):
 class _Patterns(NamedTuple):
     """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence.
 
-    `aside` begins what somebody says about themselves or their haste: "because I was off", "it must be done today".
+    `unmarked` is where one begins in a sentence without a question mark. `aside` begins what somebody says about themselves
+    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question.
     """
 
     asking: re.Pattern[str]
     opening: re.Pattern[str]
     inner: re.Pattern[str]
+    unmarked: re.Pattern[str]
     aside: re.Pattern[str]
+    tail: re.Pattern[str]
     pronouns: frozenset[str]
 
 
@@ -197,14 +204,16 @@ def _split_sentence(sentence: str) -> Iterator[str]:
 
 
 def _split_aside(part: str) -> Iterator[str]:
-    """The question of a part, and what the speaker says behind its last comma: "who won, I was off yesterday?"."""
-    question, comma, aside = part.rpartition(",")
-    asks = comma and _patterns().asking.match(question) and not _patterns().inner.search(aside)
-    if asks and len(_WORD.findall(question)) >= _LEAST_WORDS and _patterns().aside.match(aside):
-        yield f"{question}?"
-        yield _QUESTION_MARK.sub("", aside)
-    else:
-        yield part
+    """The question of a part, and what the speaker says behind it: "who won, I was off yesterday?"."""
+    patterns = _patterns()
+    for tail in patterns.tail.finditer(part):
+        question, aside = part[: tail.start()], part[tail.end() :]
+        asks = patterns.asking.match(question) and not patterns.inner.search(aside)
+        if asks and len(_WORD.findall(question)) >= _LEAST_WORDS:
+            yield question
+            yield _QUESTION_MARK.sub("", aside)
+            return
+    yield part
 
 
 def _split_objects(part: str) -> Iterator[str]:
@@ -229,11 +238,10 @@ def _split_objects(part: str) -> Iterator[str]:
 
 
 def _split_at_questions(part: str) -> Iterator[str]:
+    """The parts of a text, each with a question that begins within it; one without a mark has to begin as no statement does."""
     patterns, start = _patterns(), 0
-    if _QUESTION_MARK.search(part) is None:
-        yield part
-        return
-    for match in patterns.inner.finditer(part):
+    inner = patterns.inner if _QUESTION_MARK.search(part) else patterns.unmarked
+    for match in inner.finditer(part):
         before = part[start : match.start()]
         is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
         if is_long and (match["connective"] or not patterns.opening.match(before)):
@@ -249,18 +257,18 @@ def _joined(parts: Sequence[str]) -> list[str]:
         text = part.strip(" ,")
         if not text or is_small_talk(text):
             continue
-        is_aside = bool(joined) and _asks(joined[-1]) and _patterns().aside.match(text) is not None
-        if joined and _goes_on(text) and not is_aside:
+        if joined and _goes_on(text, before=joined[-1]):
             joined[-1] += f" {text}" if joined[-1][-1] in _ENDS else f", {text}"
         else:
             joined.append(text)
     return joined
 
 
-def _goes_on(text: str) -> bool:
+def _goes_on(text: str, *, before: str) -> bool:
     """Whether a clause says too little by itself: a single word or number, or a question without content."""
     if _QUESTION_MARK.search(text) is None:
-        return len(content_terms(text)) <= 1 and not (_asks(text) or _has_pronoun(text))
+        is_aside = _asks(before) and _patterns().aside.match(text) is not None
+        return len(content_terms(text)) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
     terms, begins = content_terms(text), _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 
@@ -280,25 +288,43 @@ def _patterns() -> _Patterns:
     inverted = (
         rf"{contracted}|(?:{question})(?:\s+\w+)?\s+(?:{auxiliary})\b|(?:{auxiliary})\s+{subject}"
     )
-    inner = (
-        rf"(?:,\s*|\s+)(?:(?P<connective>{connective})\b[\s,]*)?"
-        rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
-    )
+    direct = "|".join(pattern for one in words for pattern in _direct(one))
+    free = "".join(rf"(?<!\b{word})" for one in words for word in one.governors)
+    follows = rf"(?:(?P<connective>{connective})\b[\s,]*)?"
+    marked = rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
     reason = _either(one.reasons for one in words)
     speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|(?:{connective})\b))"
-    topic = _either(one.topics for one in words)
-    duty = rf"(?:(?:(?:{connective})\s+)?(?:{topic})\s+)?(?:{_either(one.obligations for one in words)})\b"
+    topic = rf"(?:(?:{connective})\s+)?(?:{_either(one.topics for one in words)})"
+    duty = rf"(?:{topic}\s+)?(?:{_either(one.obligations for one in words)})\b"
+    aside = rf"(?:(?:{reason})\s+)?{speaker}|{duty}"
     preposition = rf"(?:{_either(one.prepositions for one in words)})"
     elided = rf"(?:{auxiliary})\s+{preposition}\b"  # "was at the vet"
     return _Patterns(
-        asking=re.compile(rf"{begin}(?:{inverted}|{request})", re.IGNORECASE),
-        opening=re.compile(
-            rf"{begin}(?!{elided})(?:{question}|{auxiliary}|{request})\b", re.IGNORECASE
-        ),
-        inner=re.compile(inner, re.IGNORECASE),
-        aside=re.compile(rf"\s*(?:(?:{reason})\s+)?(?:{speaker}|{duty})", re.IGNORECASE),
+        asking=_compiled(rf"{begin}(?:{inverted}|{request}|{direct})"),
+        opening=_compiled(rf"{begin}(?!{elided})(?:{question}|{auxiliary}|{request})\b"),
+        inner=_compiled(rf"(?:,\s*|\s+){follows}{marked}"),
+        unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{direct})"),
+        aside=_compiled(rf"\s*(?:{aside})"),
+        tail=_compiled(rf",\s*(?={aside})|\s+(?=(?:{_either(one.tails for one in words)})\b)"),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
+
+
+def _direct(words: _ClauseWords) -> Iterator[str]:
+    """How a question begins in a language, and no statement: "where does", "what is my", "can you tell me"."""
+    known = _either([words.subjects, words.determiners])
+    parts = {
+        "auxiliary": rf"(?:['\u2019]?s|\s+(?:{_either([words.auxiliaries])}))",
+        "subject": rf"(?:(?:{known})\b|[^\W\d_]+['\u2019]s\b|(?-i:[^\W\da-z_]))",
+        "request": rf"(?:{_either([words.requests])})\b",
+        "asking": rf"(?:{_question_words()})\b",
+    }
+    for pattern in words.direct:
+        yield _PART_NAME.sub(lambda name: parts[name[1]], pattern).replace(" ", r"\s+")
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @cache
@@ -317,14 +343,12 @@ def _request_patterns() -> _RequestPatterns:
     )
     joint = rf"(?:,(?=.*\s(?:{both})\s)(?:\s*(?:{both}))?\s+|\s+(?:{both})\s+)"
     return _RequestPatterns(
-        request=re.compile(
-            rf"\s*{request}\s+(?=(?P<question>(?:{asking})\b)|{thing})", re.IGNORECASE
-        ),
-        questions=re.compile(rf"{joint}(?=(?:{asking})\b)", re.IGNORECASE),
-        things=re.compile(rf"{joint}(?=(?:{asking})\b|{thing})", re.IGNORECASE),
-        whole=re.compile(whole, re.IGNORECASE),
-        owned=re.compile(rf"{possessive}|{preposition}", re.IGNORECASE),
-        complement=re.compile(preposition, re.IGNORECASE),
+        request=_compiled(rf"\s*{request}\s+(?=(?P<question>(?:{asking})\b)|{thing})"),
+        questions=_compiled(rf"{joint}(?=(?:{asking})\b)"),
+        things=_compiled(rf"{joint}(?=(?:{asking})\b|{thing})"),
+        whole=_compiled(whole),
+        owned=_compiled(rf"{possessive}|{preposition}"),
+        complement=_compiled(preposition),
     )
 
 

@@ -44,6 +44,51 @@ async def test_words_around_a_question_change_neither_its_answer_nor_its_score(
         assert found.results[0].score == alone.results[0].score
 
 
+@pytest.mark.parametrize(
+    ("before", "question", "after"),
+    [
+        (
+            "been in the garden since seven and my hands are full of earth and then it struck me",
+            "where does Tom live",
+            "because I have to send him the seeds",
+        ),
+        (
+            "ok the door fell shut behind me and I stand in the hall in my socks",
+            "where is the spare key",
+            "",
+        ),
+        (
+            "the table is set and the soup has been on for an hour",
+            "can you tell me what Mara cannot eat",
+            "so I can start with the rest",
+        ),
+    ],
+)
+async def test_a_question_without_marks_is_answered_as_if_it_stood_alone(
+    known: MemoryClient, before: str, question: str, after: str
+) -> None:
+    alone = await known.retrieve(question)
+
+    found = await known.retrieve(f"{before} {question} {after}".strip())
+
+    assert contents(found)[0] == contents(alone)[0]
+    assert found.results[0].score == alone.results[0].score
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "been in the garden since seven and the rain came down so hard that I gave up on the beds and went in for a coffee",
+        "we were out on the ice until noon and then it struck me when does the ferry to the island leave on a day like this",
+        "they told me what is wrong with the pump and it is nothing but a bit of sand so I cleaned it and went to bed",
+    ],
+)
+async def test_a_message_without_marks_about_nothing_known_brings_nothing(
+    known: MemoryClient, message: str
+) -> None:
+    assert contents(await known.retrieve(message, min_score=0.5)) == []
+
+
 async def test_each_question_brings_what_answers_it(known: MemoryClient) -> None:
     message = "Where does Tom live? And where is the spare key? What does the staging server run?"
 
