@@ -15,9 +15,9 @@ from mnestic.memory.maintenance.policies import (
     SETTING,
     MaintenanceKind,
     MaintenancePolicy,
-    changed_policy,
     policy_of,
 )
+from mnestic.memory.maintenance.policy_changes import changed_policy
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.progress import Progress, TaskID
 
-from mnestic.memory.maintenance.policies import MaintenanceKind, paths_of
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.maintenance.policy_changes import paths_of
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.known_agents import warn_if_unknown
 from mnestic.starter.cli.output import (

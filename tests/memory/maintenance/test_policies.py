@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, StoredValueError
-from mnestic.memory.maintenance.policies import MaintenancePolicy, changed_policy, policy_of
+from mnestic.memory.maintenance.policies import MaintenancePolicy, policy_of
+from mnestic.memory.maintenance.policy_changes import changed_policy
 
 
 def test_a_value_is_changed_by_its_path() -> None:
