@@ -283,7 +283,7 @@ class TemporalUnavailableError(UnavailableError):
     """Temporal does not answer."""
 
     def __init__(self, *, where: str, why: str) -> None:
-        self.where = where
+        self.where, self.why = where, why
         super().__init__(f"Temporal at {where} does not answer: {why}")
 
 
@@ -367,9 +367,9 @@ class ProvisioningError(UnavailableError):
 class StoredValueError(InvariantError):
     """A stored row is not in the form that this version writes."""
 
-    def __init__(self, *, what: str, why: str) -> None:
+    def __init__(self, *, what: str, why: str, remedy: str = "restore the row") -> None:
         self.what = what
-        super().__init__(f"{what} is stored in a form that cannot be read: {why}; restore the row")
+        super().__init__(f"{what} is stored in a form that cannot be read: {why}; {remedy}")
 
 
 class BackupDamagedError(InvariantError):

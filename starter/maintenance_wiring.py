@@ -22,13 +22,14 @@ from mnestic.activities.maintenance.summaries import SummaryActivities
 from mnestic.activities.maintenance.vacuum import VacuumActivities
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
-from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, VacuumPolicy, policy_of
+from mnestic.memory.errors import StoredValueError
+from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, VacuumPolicy
 from mnestic.memory.maintenance.ports import BackupStore, Vacuumed
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.names import maintenance_queue
 from mnestic.memory.ports import Memory, Summariser
-from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.maintenance.backup_client import BackupClient
+from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import local_embedders, token_counter
 from mnestic.starter.settings import Settings
@@ -108,17 +109,17 @@ def make_maintenance_worker(
 
 
 async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:
-    """Creates the Schedules of maintenance that the tenant lacks; that of backups once there is a folder for them."""
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id=EVERY_AGENT, actor="worker", write=False
-    ) as transaction:
-        policy = policy_of(await transaction.settings.read())
+    """Creates the Schedules of maintenance that the tenant lacks; that of backups once there is a folder for them.
+
+    A Schedule that there is stays as it is, unless the policy was changed and the Schedule could not follow yet.
+    """
     schedules = MaintenanceSchedules(
         client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
     )
+    policy = ScheduledPolicy(memory, schedules, tenant_id=settings.tenant_id, actor="worker")
     try:
         without = set() if settings.backup_directory else {"backup"}
         kinds = [kind for kind in MAINTENANCE_KINDS if kind not in without]
-        await schedules.create(policy, kinds=kinds)
-    except RPCError as error:  # jobs go on without; the next start tries again
-        log.warning("maintenance is not scheduled", extra={"why": error.message})
+        await policy.align(create=kinds)
+    except (RPCError, StoredValueError) as error:  # jobs go on without; the next start tries again
+        log.warning("maintenance is not scheduled", extra={"why": str(error)})

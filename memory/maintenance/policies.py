@@ -266,4 +266,8 @@ def policy_of(stored: Mapping[str, Any]) -> MaintenancePolicy:
     try:
         return MaintenancePolicy.model_validate(stored.get(SETTING, {}))
     except ValidationError as error:
-        raise StoredValueError(what="the maintenance policy", why=problem_of(error)) from None
+        raise StoredValueError(
+            what="the maintenance policy",
+            why=problem_of(error),
+            remedy="set it with `mnestic maintenance policy set`",
+        ) from None

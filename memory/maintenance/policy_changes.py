@@ -6,26 +6,34 @@ It stands apart from the policy because workflows and activities only read that.
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticSerializationError, to_json
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.maintenance.policies import MaintenancePolicy, ScheduleTimes
+from mnestic.memory.maintenance.policies import (
+    MAINTENANCE_KINDS,
+    MaintenanceKind,
+    MaintenancePolicy,
+    ScheduleTimes,
+)
 from mnestic.memory.validation import problem_of
 
 
-def changed_policy(policy: MaintenancePolicy, path: str, value: Any) -> MaintenancePolicy:
-    """The policy with one value changed.
+def changed_policy(stored: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+    """The policy with one value changed, as the tenant's setting stores it: without what has its default.
+
+    Only the section of the value has to be valid, so that values which another version has stored can be
+    set again one by one.
 
     Args:
-        policy: The policy in force.
+        stored: The setting so far; `{}` if there is none.
         path: The names that lead to the value, with dots, such as `nightly.times.hour`.
         value: The value, as JSON has it.
 
     Raises:
         InvalidInputError: nothing has that path, or it cannot have that value; says what is allowed.
     """
-    document = policy.model_dump(mode="json")
+    document = _completed(MaintenancePolicy, stored)
     *above, last = path.split(".")
     place: Any = document
     for name in above:
@@ -35,17 +43,40 @@ def changed_policy(policy: MaintenancePolicy, path: str, value: Any) -> Maintena
         raise InvalidInputError(what=f"maintenance policy {path[:140]}", why=why)
     _check_complete(path, before=place[last], value=value)
     place[last] = value
+    section = path.partition(".")[0]
     try:
         # Strictly, as JSON: true is no number, and "4" is none either.
-        changed = MaintenancePolicy.model_validate_json(to_json(document), strict=True)
-        _check_day(changed, kind=path.partition(".")[0])
+        changed = MaintenancePolicy.model_validate_json(
+            to_json({section: document[section]}), strict=True
+        )
+        _check_day(changed, kind=section)
     except ValidationError as error:
         raise _refused(path, value, problem_of(error).removeprefix(f"{path}: ")) from None
     except (PydanticSerializationError, UnicodeError):
         raise _refused(path, value, "is no JSON") from None
     except ValueError as error:
         raise _refused(path, value, str(error)) from None
-    return changed
+    others = {name: other for name, other in stored.items() if name != section}
+    return others | changed.model_dump(mode="json", exclude_defaults=True)
+
+
+def kind_of_times(path: str) -> MaintenanceKind | None:
+    """The kind of maintenance whose Schedule follows from the value at a path, if one does."""
+    section, *below = path.split(".")
+    follows = not below or below[0] == "times"
+    return next((kind for kind in MAINTENANCE_KINDS if kind == section and follows), None)
+
+
+def _completed(model: type[BaseModel], stored: Any) -> dict[str, Any]:
+    """All values of a policy or a section as JSON: those that are stored, valid or not, and the defaults of the others."""
+    given = stored if isinstance(stored, Mapping) else {}
+    document = model().model_dump(mode="json")
+    for name, field in model.model_fields.items():
+        if name in given:
+            part: Any = field.annotation
+            is_section = isinstance(part, type) and issubclass(part, BaseModel)
+            document[name] = _completed(part, given[name]) if is_section else given[name]
+    return document
 
 
 def _refused(path: str, value: Any, why: str) -> InvalidInputError:

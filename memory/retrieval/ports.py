@@ -73,6 +73,10 @@ class SettingStore(Protocol):
         """All that is set, as JSON values."""
         ...
 
+    async def lock(self) -> None:
+        """Waits for others who change these settings after reading them, and has them wait until the transaction ends."""
+        ...
+
     async def put(self, name: str, value: Any) -> None:
         """Sets one, to a JSON value."""
         ...

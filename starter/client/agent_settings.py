@@ -32,6 +32,7 @@ class SettingsClient(ClientPart):
             InvalidInputError: there is no such setting, or it cannot have that value.
         """
         async with self._scope.transaction(write=True) as transaction:
+            await transaction.settings.lock()
             now = settings_of(await transaction.settings.read())
             changed = changed_settings(now, changes)
             if "language" in changes:

@@ -52,6 +52,7 @@ class ImportanceClient(ChecksTexts):
             InvalidInputError: there is no such weight, or it cannot have that value.
         """
         async with self._transaction(EVERY_AGENT, write=True) as transaction:
+            await transaction.settings.lock()
             stored = (await transaction.settings.read()).get(IMPORTANCE_POLICY)
             changed = changed_weights(stored, weights)
             await transaction.settings.put(IMPORTANCE_POLICY, changed)
@@ -68,6 +69,7 @@ class ImportanceClient(ChecksTexts):
         """
         check_weights(names)
         async with self._transaction(EVERY_AGENT, write=True) as transaction:
+            await transaction.settings.lock()
             stored: dict[str, Any] = (await transaction.settings.read()).get(IMPORTANCE_POLICY, {})
             left = {name: value for name, value in stored.items() if names and name not in names}
             if left:

@@ -8,16 +8,13 @@ from typing import Any
 from temporalio.client import WorkflowHandle
 
 from mnestic.activities.knowledge.ingest_starts import start_ingest
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, TemporalUnavailableError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings
 from mnestic.memory.maintenance.policies import (
     MAINTENANCE_KINDS,
-    SETTING,
     MaintenanceKind,
     MaintenancePolicy,
-    policy_of,
 )
-from mnestic.memory.maintenance.policy_changes import changed_policy
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
@@ -30,6 +27,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.maintenance.progress import find_progress
+from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule, MaintenanceSchedules
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.temporal_connection import TemporalConnection
@@ -54,14 +52,20 @@ class MaintenanceClient(ChecksTexts):
         self._schedules = MaintenanceSchedules(
             connection.temporal, tenant_id=tenant_id, task_queue=connection.task_queue
         )
+        self._policy = ScheduledPolicy(memory, self._schedules, tenant_id=tenant_id, actor="client")
 
     async def policy(self) -> MaintenancePolicy:
-        """The policy in force."""
-        async with self._transaction(write=False) as transaction:
-            return policy_of(await transaction.settings.read())
+        """The policy in force.
+
+        Raises:
+            StoredValueError: a value is stored that cannot be; `set_policy` sets it again.
+        """
+        return await self._policy.read()
 
     async def set_policy(self, path: str, value: Any) -> MaintenancePolicy:
-        """Changes one value of the policy; the Schedule of its kind follows.
+        """Changes one value of the policy; if it is one of the times of a kind, its Schedule gets these times.
+
+        A Schedule that could not follow does so when a worker starts, or with the next change of the policy.
 
         Args:
             path: The names that lead to the value, with dots, such as `nightly.times.hour`.
@@ -72,19 +76,19 @@ class MaintenanceClient(ChecksTexts):
 
         Raises:
             InvalidInputError: nothing has that path, or it cannot have that value; nothing has changed.
-            TemporalUnavailableError: Temporal does not answer; nothing has changed.
+            StoredValueError: the value is stored, and another one is stored that cannot be.
+            TemporalUnavailableError: the value is stored, and its Schedule does not follow yet.
         """
-        before = await self.policy()
-        policy = changed_policy(before, path, value)
-        with self._rpc_errors():
-            for schedule in await self._schedules.list():
-                kind = schedule.kind  # of one that is not there a worker will find the new policy
-                if policy.times(kind) != before.times(kind):
-                    await self._schedules.apply(kind, policy.times(kind))
-        async with self._transaction(write=True) as transaction:
-            changes = policy.model_dump(mode="json", exclude_defaults=True)
-            await transaction.settings.put(SETTING, changes)
-        return policy
+        if await self._policy.store(path, value):
+            try:
+                with self._rpc_errors():
+                    await self._policy.align()
+            except TemporalUnavailableError as error:
+                why = (
+                    f"{error.why}; {path} is stored, and the Schedule follows when a worker starts"
+                )
+                raise TemporalUnavailableError(where=error.where, why=why) from error
+        return await self.policy()
 
     async def start(
         self,

@@ -1,6 +1,7 @@
 """The Schedules of a tenant's maintenance in Temporal: made once, then left to the operator."""
 
 from collections.abc import Awaitable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Literal
 
@@ -76,10 +77,9 @@ class MaintenanceSchedules:
                 continue
 
     async def apply(self, kind: MaintenanceKind, times: ScheduleTimes) -> None:
-        """Changes when a kind runs; paused it stays paused.
+        """Changes when a kind runs; paused it stays paused, and where there is no Schedule, nothing happens.
 
         Raises:
-            NotFoundError: there is no such Schedule.
             RPCError: Temporal does not answer.
         """
 
@@ -88,7 +88,8 @@ class MaintenanceSchedules:
             schedule.state = current.description.schedule.state
             return ScheduleUpdate(schedule=schedule)
 
-        await _found(self._handle(kind).update(changed), kind)
+        with suppress(NotFoundError):  # a worker creates it by the policy
+            await _found(self._handle(kind).update(changed), kind)
 
     async def list(self) -> tuple[MaintenanceSchedule, ...]:
         """The Schedules that there are.

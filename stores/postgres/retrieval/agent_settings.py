@@ -23,6 +23,7 @@ SELECT now() AS now, (SELECT value FROM mnestic.setting
 _LANGUAGES = text(
     "SELECT cfgname AS name FROM pg_ts_config WHERE pg_ts_config_is_visible(oid) ORDER BY cfgname"
 )
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 _LANGUAGE = text("""
 SELECT value #>> '{}' AS name FROM mnestic.setting
  WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND name = 'language'
@@ -39,6 +40,11 @@ class PostgresSettingStore:
         """See the port."""
         rows = await self._unit.rows(_SETTINGS, self._unit.owner)
         return {row.name: row.value for row in rows}
+
+    async def lock(self) -> None:
+        """See the port."""
+        name = "\x1f".join(("settings", *self._unit.owner.values()))
+        await self._unit.rows(_LOCK, {"name": name})
 
     async def put(self, name: str, value: Any) -> None:
         """See the port."""

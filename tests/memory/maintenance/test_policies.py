@@ -7,16 +7,62 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.maintenance.policies import MaintenancePolicy, policy_of
-from mnestic.memory.maintenance.policy_changes import changed_policy
+from mnestic.memory.maintenance.policy_changes import changed_policy, kind_of_times
 
 
 def test_a_value_is_changed_by_its_path() -> None:
-    policy = changed_policy(MaintenancePolicy(), "nightly.times.hour", 5)
-    policy = changed_policy(policy, "nightly.times.jitter", "PT1M")
+    stored = changed_policy({}, "nightly.times.hour", 5)
+    stored = changed_policy(stored, "nightly.times.jitter", "PT1M")
+    stored = changed_policy(stored, "always_removable", 10)  # the default
 
+    policy = policy_of({"maintenance": stored})
+
+    assert stored == {"nightly": {"times": {"hour": 5, "jitter": "PT1M"}}}
     assert (policy.nightly.times.hour, policy.nightly.times.minute) == (5, 0)
     assert policy.nightly.times.jitter == timedelta(minutes=1)
-    assert policy_of({"maintenance": policy.model_dump(mode="json")}) == policy
+
+
+def test_a_value_of_a_day_of_the_week_leaves_the_day() -> None:
+    stored = changed_policy(
+        {}, "weekly.times.hour", 3
+    )  # a default of times, though not of the week
+
+    times = policy_of({"maintenance": stored}).weekly.times
+
+    assert (times.hour, times.day_of_week) == (3, 0)
+    changed = changed_policy(stored, "weekly.times.minute", 30)
+    assert policy_of({"maintenance": changed}).weekly.times.hour == 3
+
+
+def test_values_that_cannot_be_any_more_are_set_again_one_by_one() -> None:
+    stored: dict[str, Any] = {
+        "always_removable": 1_000_000,
+        "nightly": {"times": {"hour": 99, "minute": 7}, "gone": 1},
+        "cleanup": {"enabled": True},
+    }
+
+    stored = changed_policy(stored, "always_removable", 500)
+    with pytest.raises(StoredValueError, match=r"nightly\.times\.hour.*policy set"):
+        policy_of({"maintenance": stored})
+    stored = changed_policy(stored, "nightly.times.hour", 5)
+
+    policy = policy_of({"maintenance": stored})
+    assert (policy.always_removable, policy.cleanup.enabled) == (500, True)
+    assert (policy.nightly.times.hour, policy.nightly.times.minute) == (5, 7)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("nightly.times.hour", "nightly"),
+        ("monthly.times", "monthly"),
+        ("weekly", "weekly"),
+        ("cleanup.max_entries", None),
+        ("always_removable", None),
+    ],
+)
+def test_times_are_those_of_a_kinds_schedule(path: str, kind: str | None) -> None:
+    assert kind_of_times(path) == kind
 
 
 @pytest.mark.parametrize(
@@ -45,7 +91,7 @@ def test_a_value_is_changed_by_its_path() -> None:
 )
 def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any, why: str) -> None:
     with pytest.raises(InvalidInputError) as error:
-        changed_policy(MaintenancePolicy(), path, value)
+        changed_policy({}, path, value)
 
     assert f"maintenance policy {path}" in str(error.value)
     assert why in str(error.value)
@@ -54,18 +100,19 @@ def test_an_invalid_value_is_refused_with_path_and_reason(path: str, value: Any,
 def test_a_complete_section_is_changed_at_once() -> None:
     times = MaintenancePolicy().weekly.times.model_dump(mode="json") | {"hour": 7}
 
-    policy = changed_policy(MaintenancePolicy(), "weekly.times", times)
+    policy = policy_of({"maintenance": changed_policy({}, "weekly.times", times)})
 
     assert (policy.weekly.times.hour, policy.weekly.times.day_of_week) == (7, 0)
 
 
 def test_a_day_of_the_month_takes_the_place_of_one_of_the_week() -> None:
-    policy = MaintenancePolicy()
+    stored: dict[str, Any] = {}
     steps = (("week_of_month", None), ("day_of_month", 15), ("day_of_week", None))
 
     for name, value in steps:
-        policy = changed_policy(policy, f"monthly.times.{name}", value)
+        stored = changed_policy(stored, f"monthly.times.{name}", value)
 
+    policy = policy_of({"maintenance": stored})
     assert (policy.monthly.times.day_of_month, policy.monthly.times.day_of_week) == (15, None)
 
 
@@ -87,12 +134,13 @@ def test_a_stored_policy_that_cannot_be_is_reported() -> None:
 )
 def test_limits_of_the_cleanup_are_bounded(path: str, value: Any) -> None:
     with pytest.raises(InvalidInputError, match=rf"{path}.*(should|valid)"):
-        changed_policy(MaintenancePolicy(), path, value)
+        changed_policy({}, path, value)
 
 
 def test_the_cleanup_is_off_until_it_is_switched_on() -> None:
     policy = MaintenancePolicy()
+    on = policy_of({"maintenance": changed_policy({}, "cleanup.enabled", value=True)})
 
     assert policy.is_off("cleanup")
     assert not policy.is_off("nightly")
-    assert not changed_policy(policy, "cleanup.enabled", value=True).is_off("cleanup")
+    assert not on.is_off("cleanup")

@@ -1,5 +1,6 @@
 """The importance policy of a tenant from Python."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -38,6 +39,15 @@ async def test_entries_that_come_in_are_measured_by_the_policy_of_their_tenant(
         "The kiln needs a new thermostat.": 0.97,
         "kiln is located in the shed.": 0.31,
     }
+
+
+async def test_weights_that_are_changed_at_the_same_time_all_change(client: MnesticClient) -> None:
+    await asyncio.gather(
+        *(client.importance().change(**{name: 0.5}) for name in ("recency", "access", "relations"))
+    )
+
+    policy = await client.importance().get()
+    assert (policy.recency, policy.access, policy.relations) == (0.5, 0.5, 0.5)
 
 
 async def test_a_change_measures_what_all_agents_have_and_a_reset_takes_it_back(
