@@ -4,17 +4,27 @@ from collections import Counter
 from datetime import datetime
 
 from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.maintenance.parts import Part, PartSizes
 from mnestic.memory.knowledge.entries import ArchiveMark
+from mnestic.memory.maintenance.cleanups import CleanupCursor
 from mnestic.memory.maintenance.policies import CleanupPolicy
+from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.memory.ports import Transaction
 
-_ENTRIES = 500  # deleted by one statement
+_BATCH = 500  # archived entries that one statement deletes
 
 
 async def clean_up(
-    transaction: Transaction, *, now: datetime, at: datetime, policy: CleanupPolicy, run: str
-) -> Counter[str]:
-    """Archives and deletes entries as the policy says; returns the counts of a report.
+    transaction: Transaction,
+    *,
+    now: datetime,
+    at: datetime,
+    policy: CleanupPolicy,
+    run: str,
+    sizes: PartSizes,
+    after: str | None = None,
+) -> Part:
+    """Archives and deletes entries as the policy says, so many in one part.
 
     Args:
         transaction: Of the agent.
@@ -22,15 +32,71 @@ async def clean_up(
         at: The time of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older.
         policy: It says which entries.
         run: The maintenance run, which the archive names.
+        sizes: How much one part does.
+        after: The cursor of the part before; None for the first part.
     """
+    cleanup = _Cleanup(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
+    if after is not None:
+        counts, cursor = await cleanup.go_on(CleanupCursor.model_validate_json(after))
+        return Part(+counts, None if cursor is None else cursor.model_dump_json())
     basis = await transaction.settings.importance_basis()
     changed = await transaction.maintenance.renew_importance(at, basis.policy)
-    choice = await transaction.maintenance.choose_cleanup(now, policy)
-    old = ArchiveMark(archived_at=at, reason="unimportant", run=run)
-    archived = await transaction.archive.add(choice.unimportant, old)
-    more = old.model_copy(update={"reason": "over_limit"})
-    archived += await transaction.archive.add(choice.over_limit, more)
-    deleted = 0
-    for start in range(0, len(choice.deleted), _ENTRIES):
-        deleted += await remove_entries(transaction, choice.deleted[start : start + _ENTRIES])
-    return Counter(importance_changed=changed, archived=archived, deleted=deleted)
+    plan = await transaction.maintenance.plan_cleanup(now, policy, run=run)
+    counts, cursor = await cleanup.go_on(plan.cursor) if plan.cursor else (Counter[str](), None)
+    left = Counter[str]()
+    if cursor is not None:
+        left = Counter(archived=plan.archived, deleted=plan.deleted) - counts
+    counts += Counter(importance_changed=changed)
+    return Part(
+        +counts,
+        None if cursor is None else cursor.model_dump_json(),
+        left,
+        ActiveMemory(facts=0, entries=left["archived"]),
+    )
+
+
+class _Cleanup:
+    """The cleanup in one transaction."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        *,
+        now: datetime,
+        at: datetime,
+        policy: CleanupPolicy,
+        run: str,
+        sizes: PartSizes,
+    ) -> None:
+        self._transaction, self._now, self._at = transaction, now, at
+        self._policy, self._run, self._sizes = policy, run, sizes
+
+    async def go_on(self, cursor: CleanupCursor) -> tuple[Counter[str], CleanupCursor | None]:
+        """Archives the next entries, and once none is left, deletes archived ones; returns the cursor of the next part."""
+        counts = Counter[str]()
+        if cursor.number is not None:
+            counts["archived"], cursor = await self._archive(cursor)
+        if cursor.number is None and cursor.archived_id is not None:
+            counts["deleted"], cursor = await self._delete(cursor)
+        return counts, None if cursor.is_at_end else cursor
+
+    async def _archive(self, cursor: CleanupCursor) -> tuple[int, CleanupCursor]:
+        store = self._transaction.maintenance
+        chosen = await store.list_unneeded(
+            self._now, self._policy, cursor, run=self._run, limit=self._sizes.archived
+        )
+        mark = ArchiveMark(archived_at=self._at, reason="unimportant", run=self._run)
+        archived = await self._transaction.archive.add(chosen.unimportant, mark)
+        mark = mark.model_copy(update={"reason": "over_limit"})
+        archived += await self._transaction.archive.add(chosen.over_limit, mark)
+        return archived, cursor.model_copy(update={"number": chosen.after})
+
+    async def _delete(self, cursor: CleanupCursor) -> tuple[int, CleanupCursor]:
+        ids = await self._transaction.maintenance.list_deletable(
+            self._now, self._policy, cursor, run=self._run, limit=self._sizes.deleted
+        )
+        deleted = 0
+        for start in range(0, len(ids), _BATCH):
+            deleted += await remove_entries(self._transaction, ids[start : start + _BATCH])
+        last = ids[-1] if len(ids) == self._sizes.deleted else None
+        return deleted, cursor.model_copy(update={"archived_id": last})

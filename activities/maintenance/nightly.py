@@ -6,6 +6,7 @@ from datetime import datetime
 from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.activities.maintenance.duplicates import merge_duplicates
+from mnestic.activities.maintenance.parts import Part
 from mnestic.memory.maintenance.policies import NightlyPolicy
 from mnestic.memory.ports import TokenCounter, Transaction
 
@@ -20,7 +21,7 @@ async def maintain_nightly(
     policy: NightlyPolicy,
     count_tokens: TokenCounter,
     run: str,
-) -> Counter[str]:
+) -> Part:
     """Removes what has expired, merges duplicates, promotes what was used, and writes summaries; returns the counts of a report.
 
     Args:
@@ -33,7 +34,7 @@ async def maintain_nightly(
     """
     store = transaction.maintenance
     basis = await transaction.settings.importance_basis()
-    return Counter(
+    counts = Counter(
         records_expired=await store.remove_expired_records(now),
         entries_expired=await _remove_expired_entries(transaction, now=now),
         merged=await merge_duplicates(
@@ -44,6 +45,7 @@ async def maintain_nightly(
         # It comes last, since transactions that change facts wait for it.
         categories_rebuilt=await rebuild_categories(transaction, now=at, count_tokens=count_tokens),
     )
+    return Part(+counts)
 
 
 async def _promote_facts(transaction: Transaction, *, now: datetime, step: float) -> int:

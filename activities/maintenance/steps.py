@@ -3,7 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
@@ -13,6 +13,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.activities.maintenance.parts import PART_SIZES, Part, PartSizes
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
@@ -80,16 +81,21 @@ class MaintenanceActivities:
     """The steps of `Maintenance`."""
 
     def __init__(
-        self, memory: Memory, *, index_vectors: IndexVectors, count_tokens: TokenCounter
+        self,
+        memory: Memory,
+        *,
+        index_vectors: IndexVectors,
+        count_tokens: TokenCounter,
+        sizes: PartSizes = PART_SIZES,
     ) -> None:
         self._memory, self._index_vectors = memory, index_vectors
-        self._count_tokens = count_tokens
+        self._count_tokens, self._sizes = count_tokens, sizes
 
     @activity.defn(name="mnestic.maintain_agents")
     async def maintain(self, params: MaintenanceStep) -> StepResult:
-        """Maintains agents, one after the other, each in a transaction of its own.
+        """Maintains agents, one after the other, each in transactions of its own.
 
-        Idempotent: what was done for an agent stands in the ledger. Another attempt goes on after the agent
+        Idempotent: what was done for an agent stands in the ledger, part by part. Another attempt goes on after the agent
         of the last heartbeat.
         """
         with failures():
@@ -150,54 +156,114 @@ class MaintenanceActivities:
     async def _maintain(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
     ) -> StepResult:
-        """Maintains an agent once; returns the counts, also of an earlier attempt.
+        """Maintains an agent once, part by part; returns the counts, also of an earlier attempt.
 
         If more would be removed than the policy allows, nothing changes, and that is the problem of the result.
         """
+        part, excess = await self._first_part(params, agent_id, policy=policy)
+        if excess is not None:
+            would = part.counts if params.dry_run else Counter[str]()
+            return StepResult(counts=would + Counter(agents_stopped=1), problems=(excess,))
+        counts, place = part.counts, 0
+        while part.after is not None:
+            place += 1
+            try:
+                part = await self._next_part(
+                    params, agent_id, policy=policy, after=part.after, place=place
+                )
+            except UnavailableError:
+                raise
+            except MnesticError as error:
+                log.exception("an agent is maintained in part", extra={"agent_id": agent_id})
+                why = (
+                    f"agent {agent_id}: {error}; {place} parts were done, and the next run goes on"
+                )
+                return StepResult(counts=counts + Counter(agents_stopped=1), problems=(why,))
+            counts = counts + part.counts
+        return StepResult(counts=counts)
+
+    async def _first_part(
+        self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
+    ) -> tuple[Part, str | None]:
+        """Does the first part, if the guard allows all of them; else says why not. A dry run counts all."""
         operation = Operation(key=f"{params.run}/{agent_id}", name="maintenance")
         request = operation.request_hash(params.kind)
-        async with self._memory.transaction(
-            tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
-        ) as transaction:
+        async with self._transaction(params, agent_id) as transaction:
             if (stored := await transaction.replay(operation, request)) is not None:
-                return StepResult(counts=stored)
+                return Part.load(stored), None
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
-            at = max(now, await transaction.now())  # what is stored is as of then
-            counts = +await self._counts(transaction, params, policy=policy, before=before, at=at)
+            part = await self._work(transaction, params, policy=policy, before=before)
             after = await transaction.maintenance.count_active(now)
+            if (left := part.left_active) is not None:
+                after = ActiveMemory(after.facts - left.facts, after.entries - left.entries)
             excess = find_excess(
                 agent_id, kind=params.kind, before=before, after=after, policy=policy
             )
-            if excess is not None and not params.allow_removals:
-                transaction.discard()
-                would = counts if params.dry_run else Counter[str]()
-                return StepResult(counts=would + Counter(agents_stopped=1), problems=(excess,))
-            if params.dry_run or not counts:
+            is_stopped = excess is not None and not params.allow_removals
+            if params.dry_run or is_stopped or not part.is_to_store:
                 transaction.discard()
             else:
-                await transaction.complete(operation, counts)
-            return StepResult(counts=counts)
+                await transaction.complete(operation, part.dump())
+            if params.dry_run or is_stopped:
+                part = Part(part.all_counts)
+            return part, excess if is_stopped else None
 
-    async def _counts(
+    async def _next_part(
+        self,
+        params: MaintenanceStep,
+        agent_id: str,
+        *,
+        policy: MaintenancePolicy,
+        after: str,
+        place: int,
+    ) -> Part:
+        """Does a later part, which begins after another, in a transaction of its own."""
+        operation = Operation(key=f"{params.run}/{agent_id}/{place}", name="maintenance")
+        request = operation.request_hash([params.kind, after])
+        async with self._transaction(params, agent_id) as transaction:
+            if (stored := await transaction.replay(operation, request)) is not None:
+                return Part.load(stored)
+            part = await self._work(transaction, params, policy=policy, after=after)
+            if part.is_to_store:
+                await transaction.complete(operation, part.dump())
+            else:
+                transaction.discard()
+            return part
+
+    def _transaction(
+        self, params: MaintenanceStep, agent_id: str
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=True
+        )
+
+    async def _work(
         self,
         transaction: Transaction,
         params: MaintenanceStep,
         *,
         policy: MaintenancePolicy,
-        before: ActiveMemory,
-        at: datetime,
-    ) -> Counter[str]:
-        """Does the work of a kind for the agent of a transaction; returns the counts of the report."""
+        before: ActiveMemory | None = None,
+        after: str | None = None,
+    ) -> Part:
+        """Does a part of the work of a kind for the agent of a transaction: the first, of what is active `before`, or one `after` another."""
         now = params.scheduled_at
+        at = max(now, await transaction.now())  # what is stored is as of then
         if params.kind == "monthly":  # its other work is on the whole tenant
-            return Counter(edges_mended=await transaction.facts.graph.rebuild())
+            return Part(+Counter(edges_mended=await transaction.facts.graph.rebuild()))
         if params.kind == "cleanup":
             return await clean_up(
-                transaction, now=now, at=at, policy=policy.cleanup, run=params.run
+                transaction,
+                now=now,
+                at=at,
+                policy=policy.cleanup,
+                run=params.run,
+                sizes=self._sizes,
+                after=after,
             )
         if params.kind == "weekly":
-            entries = before.entries
+            entries = 0 if before is None else before.entries
             return await maintain_weekly(
                 transaction,
                 now=now,
@@ -205,6 +271,8 @@ class MaintenanceActivities:
                 policy=policy.weekly,
                 run=params.run,
                 compressed=entries if params.allow_removals else int(removable(entries, policy)),
+                sizes=self._sizes,
+                after=after,
             )
         return await maintain_nightly(
             transaction,

@@ -4,9 +4,11 @@ from collections import Counter
 from datetime import datetime
 
 from mnestic.activities.maintenance.compression import compress_entries
+from mnestic.activities.maintenance.parts import Part, PartSizes
 from mnestic.memory.knowledge.claims import MAINTENANCE, Claim, ClaimSource, make_id
 from mnestic.memory.maintenance.policies import WeeklyPolicy
 from mnestic.memory.maintenance.ports import FadingFact
+from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.memory.ports import Transaction
 
 _FACTS = 500  # whose claims are added at once
@@ -20,8 +22,12 @@ async def maintain_weekly(
     policy: WeeklyPolicy,
     run: str,
     compressed: int,
-) -> Counter[str]:
+    sizes: PartSizes,
+    after: str | None = None,
+) -> Part:
     """Has the confidence of facts decay, archives those that fade, compresses entries, and removes messages that nothing refers to.
+
+    The first part does all of it, but archives only so many facts; later parts archive the others.
 
     Args:
         transaction: Of the agent.
@@ -30,25 +36,59 @@ async def maintain_weekly(
         policy: It says how fast they decay, and which fade.
         run: The maintenance run, from which the claims are.
         compressed: So many entries at most are archived for others that quote them.
+        sizes: How much one part does.
+        after: The last fact of the part before, by id; None for the first part.
     """
+    fading = _Fading(transaction, at=at, policy=policy, run=run, most=sizes.faded)
+    if after is not None:
+        faded, last = await fading.archive(after=after)
+        return Part(+Counter(faded=faded), after=last)
     decay = await transaction.maintenance.decay_facts(at, policy)
-    faded = 0
-    for start in range(0, len(decay.fading), _FACTS):
-        batch = decay.fading[start : start + _FACTS]
-        claims = [_faded(fact, at=at, run=run) for fact in batch]
-        faded += len(await transaction.facts.claim(claims))
+    faded, last = 0, None
+    if decay.fading:
+        faded, last = await fading.archive(after="")
     if decay.decayed or decay.restored:
         await transaction.facts.graph.rebuild()  # the weights of edges follow
     counts = await compress_entries(
         transaction, now=now, at=at, policy=policy, run=run, most=compressed
     )
     orphans = await transaction.maintenance.remove_orphans()
-    return counts + Counter(
+    counts += Counter(
         decayed=decay.decayed,
         confidence_restored=decay.restored,
         faded=faded,
         messages_removed=orphans,
     )
+    left = 0 if last is None else decay.fading - faded
+    return Part(+counts, last, Counter(faded=left), ActiveMemory(facts=left, entries=0))
+
+
+class _Fading:
+    """The facts that fade, in one transaction."""
+
+    def __init__(
+        self,
+        transaction: Transaction,
+        *,
+        at: datetime,
+        policy: WeeklyPolicy,
+        run: str,
+        most: int,
+    ) -> None:
+        self._transaction, self._at, self._policy = transaction, at, policy
+        self._run, self._most = run, most
+
+    async def archive(self, *, after: str) -> tuple[int, str | None]:
+        """Archives the next facts that fade; returns how many, and the last of them unless there are no more."""
+        fading = await self._transaction.maintenance.list_fading(
+            self._at, self._policy, after=after, limit=self._most
+        )
+        faded = 0
+        for start in range(0, len(fading), _FACTS):
+            batch = fading[start : start + _FACTS]
+            claims = [_faded(fact, at=self._at, run=self._run) for fact in batch]
+            faded += len(await self._transaction.facts.claim(claims))
+        return faded, fading[-1].id if len(fading) == self._most else None
 
 
 def _faded(fact: FadingFact, *, at: datetime, run: str) -> Claim:

@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.importance import ImportancePolicy
     from mnestic.memory.maintenance.backups import Backup
+    from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
     from mnestic.memory.maintenance.compression import Compression
     from mnestic.memory.maintenance.duplicates import Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
-
-
-class CleanupChoice(NamedTuple):
-    """The ids of entries to archive, by why, and of archived ones to delete."""
-
-    unimportant: tuple[str, ...]
-    over_limit: tuple[str, ...]
-    deleted: tuple[str, ...]
 
 
 class FadingFact(NamedTuple):
@@ -34,11 +27,11 @@ class FadingFact(NamedTuple):
 
 
 class Decay(NamedTuple):
-    """How many facts have another confidence, how many all of it again, and those that are to fade."""
+    """How many facts have another confidence, how many all of it again, and how many are to fade."""
 
     decayed: int
     restored: int
-    fading: tuple[FadingFact, ...]
+    fading: int
 
 
 class RebuiltIndex(NamedTuple):
@@ -73,12 +66,36 @@ class MaintenanceStore(Protocol):
         """The ids of messages' entries that have expired; those of facts that have ended, and what a waiting job refers to, stay."""
         ...
 
-    async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:
-        """The entries that a cleanup archives or deletes at a moment, as the policy says."""
+    async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
+        """How many entries a cleanup archives or deletes at a moment, as the policy says, and where it begins.
+
+        Args:
+            now: The moment.
+            policy: It says which entries.
+            run: The maintenance run, by the name that the archive has of it.
+        """
+        ...
+
+    async def list_unneeded(
+        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
+    ) -> UnneededEntries:
+        """The entries that the cleanup of a plan archives next."""
+        ...
+
+    async def list_deletable(
+        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
+    ) -> tuple[str, ...]:
+        """The ids of archived entries that the cleanup of a plan deletes next, by id."""
         ...
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
         """Computes the decayed confidence of active facts at a moment; a second time, nothing changes."""
+        ...
+
+    async def list_fading(
+        self, now: datetime, policy: WeeklyPolicy, *, after: str, limit: int
+    ) -> tuple[FadingFact, ...]:
+        """Facts that have decayed so far that they fade, by id, those after an id."""
         ...
 
     async def remove_orphans(self) -> int:

@@ -84,11 +84,13 @@ def numbered(body: Any) -> list[str]:
 
 
 class Steps:
-    """The steps of learning of agent ada, as Temporal would run them."""
+    """The steps of learning of an agent, as Temporal would run them."""
 
-    def __init__(self, activities: IngestActivities, settings: Settings) -> None:
+    def __init__(
+        self, activities: IngestActivities, settings: Settings, *, agent_id: str = "ada"
+    ) -> None:
         self._activities = activities
-        self._asked = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
+        self._asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
 
     async def extract(self) -> IngestProgress:
         return await self._run(self._activities.extract)

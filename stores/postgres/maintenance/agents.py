@@ -3,13 +3,15 @@
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Any
 
 from mnestic.memory.knowledge.facts import MOST_CONFIDENT
 from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
 from mnestic.memory.maintenance.compression import Compression
 from mnestic.memory.maintenance.duplicates import Merge
 from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
-from mnestic.memory.maintenance.ports import CleanupChoice, Decay, FadingFact
+from mnestic.memory.maintenance.ports import Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -32,8 +34,9 @@ SELECT (SELECT count(*) FROM mnestic.fact
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
 """)
 _EXPIRED_ENTRIES = read_query("expired_entries")
-_CHOOSE_CLEANUP = read_query("choose_cleanup")
-_DECAY = read_query("decay_facts")
+_PLAN_CLEANUP, _LIST_UNNEEDED = read_query("plan_cleanup"), read_query("unneeded_entries")
+_LIST_DELETABLE = read_query("deletable_entries")
+_DECAY, _LIST_FADING = read_query("decay_facts"), read_query("fading_facts")
 _REMOVE_ORPHANS = NamedQuery.of("SELECT mnestic.delete_orphans(%(agent_id)s) AS removed")
 _LIST_ALIKE, _MERGE = read_query("alike_entries"), read_query("merge_entries")
 _COMPARE = NamedQuery.of("""
@@ -82,26 +85,64 @@ class PostgresMaintenanceStore:
         (rows,) = await self._unit.rows_of(query)
         return tuple(row.id for row in rows)
 
-    async def choose_cleanup(self, now: datetime, policy: CleanupPolicy) -> CleanupChoice:
+    async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
         """See the port."""
+        values = self._cleanup_values(now, policy, run=run)
+        ((row,),) = await self._unit.rows_of(_PLAN_CLEANUP.bind(values))
+        archived = row.unimportant + row.over_limit
+        cursor = CleanupCursor(
+            most_needed=row.most_needed,
+            number=0 if archived else None,
+            archived_id="" if row.deleted else None,
+        )
+        return CleanupPlan(archived, row.deleted, None if cursor.is_at_end else cursor)
+
+    async def list_unneeded(
+        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
+    ) -> UnneededEntries:
+        """See the port."""
+        values = self._cleanup_values(now, policy, run=run)
+        values |= {"most_needed": cursor.most_needed, "after": cursor.number, "limit": limit}
+        (rows,) = await self._unit.rows_of(_LIST_UNNEEDED.bind(values))
+        return UnneededEntries(
+            tuple(row.id for row in rows if row.is_unimportant),
+            tuple(row.id for row in rows if not row.is_unimportant),
+            rows[-1].number if len(rows) == limit else None,
+        )
+
+    async def list_deletable(
+        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
+    ) -> tuple[str, ...]:
+        """See the port."""
+        values = self._cleanup_values(now, policy, run=run)
+        values |= {"after": cursor.archived_id, "limit": limit}
+        (rows,) = await self._unit.rows_of(_LIST_DELETABLE.bind(values))
+        return tuple(row.id for row in rows)
+
+    def _cleanup_values(self, now: datetime, policy: CleanupPolicy, *, run: str) -> dict[str, Any]:
         limits = policy.model_dump(exclude={"enabled", "times"})
-        values = {**self._unit.owner, **limits, "now": now}
-        ((row,),) = await self._unit.rows_of(_CHOOSE_CLEANUP.bind(values))
-        return CleanupChoice(*(tuple(ids) for ids in row))
+        return {**self._unit.owner, **limits, "now": now, "run": run}
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
         """See the port."""
+        ((row,),) = await self._unit.rows_of(_DECAY.bind(self._decay_values(now, policy)))
+        if row.written:
+            self._unit.wrote("fact.decay", f"{row.written} facts")
+        return Decay(row.decayed, row.written - row.decayed, row.fading)
+
+    async def list_fading(
+        self, now: datetime, policy: WeeklyPolicy, *, after: str, limit: int
+    ) -> tuple[FadingFact, ...]:
+        """See the port."""
+        values = self._decay_values(now, policy) | {"after": after, "limit": limit}
+        (rows,) = await self._unit.rows_of(_LIST_FADING.bind(values))
+        return tuple(FadingFact(row.id, row.subject, row.predicate, row.object) for row in rows)
+
+    def _decay_values(self, now: datetime, policy: WeeklyPolicy) -> dict[str, Any]:
         limits = policy.model_dump(
             include={"half_life_days", "fade_below_confidence", "fade_after_days"}
         )
-        ((row,),) = await self._unit.rows_of(
-            _DECAY.bind({**self._unit.owner, **limits, "now": now})
-        )
-        if row.written:
-            self._unit.wrote("fact.decay", f"{row.written} facts")
-        return Decay(
-            row.decayed, row.written - row.decayed, tuple(FadingFact(**one) for one in row.fading)
-        )
+        return {**self._unit.owner, **limits, "now": now}
 
     async def remove_orphans(self) -> int:
         """See the port."""

@@ -7,6 +7,7 @@ import pytest
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.maintenance.nightly import maintain_nightly
+from mnestic.activities.maintenance.parts import PART_SIZES
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.knowledge.entries import EntryQuery
@@ -32,7 +33,7 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
         tenant_id=settings.tenant_id, agent_id="ada", actor="night", write=True
     ) as transaction:
         now = datetime.now(UTC) + timedelta(minutes=1)
-        counts = await maintain_nightly(
+        part = await maintain_nightly(
             transaction,
             now=now,
             at=now,
@@ -40,7 +41,7 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
             count_tokens=count_tokens,
             run="night",
         )
-    assert (counts["merged"], counts["categories_rebuilt"]) == (1, 1)
+    assert (part.counts["merged"], part.counts["categories_rebuilt"]) == (1, 1)
     assert {"category", "archived_entry"} <= scan("falcon").keys()
 
     await forget(ada, "Falcon")
@@ -93,10 +94,10 @@ async def test_nothing_of_a_topic_is_left_in_compressed_entries(
         tenant_id=settings.tenant_id, agent_id="ada", actor="week", write=True
     ) as transaction:
         now = datetime.now(UTC) + timedelta(days=365)
-        counts = await maintain_weekly(
-            transaction, now=now, at=now, policy=policy, run="week", compressed=9
+        part = await maintain_weekly(
+            transaction, now=now, at=now, policy=policy, run="week", compressed=9, sizes=PART_SIZES
         )
-    assert counts["compressed"] == 3
+    assert part.counts["compressed"] == 3
     assert {"entry", "archived_entry"} <= scan("falcon").keys()
 
     await forget(ada, "falcon")

@@ -1,0 +1,52 @@
+"""Parts of an agent's maintenance: each is a transaction of its own, so neither memory nor locks grow with the agent."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+from mnestic.memory.maintenance.removal_guard import ActiveMemory
+
+_AFTER = "after"  # beside the counts in the ledger
+
+
+class PartSizes(NamedTuple):
+    """How much one part does at most. What is read of it into memory, and what it locks, is bounded by these."""
+
+    faded: int = 2000  # facts
+    archived: int = 10_000  # entries that a cleanup archives
+    deleted: int = 2000  # archived entries
+
+
+PART_SIZES = PartSizes()
+
+
+class Part(NamedTuple):
+    """What a part of an agent's maintenance did, and where the next one begins.
+
+    The first part also says what all later ones would do, so that the guard decides before anything is changed.
+    """
+
+    counts: Counter[str]
+    after: str | None = None  # None: it was the last
+    left: Counter[str] | None = None
+    left_active: ActiveMemory | None = None  # active memory that later parts would remove
+
+    @property
+    def all_counts(self) -> Counter[str]:
+        """The counts with those of all later parts."""
+        return self.counts + (self.left or Counter())
+
+    @property
+    def is_to_store(self) -> bool:
+        """Whether the ledger needs it: it has changed something, or is not the last."""
+        return bool(self.counts) or self.after is not None
+
+    def dump(self) -> dict[str, Any]:
+        """The result in the ledger."""
+        return {**self.counts} if self.after is None else {**self.counts, _AFTER: self.after}
+
+    @classmethod
+    def load(cls, result: Mapping[str, Any]) -> Self:
+        """The part with a result of the ledger."""
+        counts = {name: int(count) for name, count in result.items() if name != _AFTER}
+        return cls(Counter(counts), after=result.get(_AFTER))

@@ -1,0 +1,191 @@
+"""Maintenance of an agent in parts: it does what one part would do, the guard comes first, and an interrupted run goes on."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from temporalio.testing import ActivityEnvironment
+
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.knowledge.ingestion import IngestActivities
+from mnestic.activities.maintenance.parts import PART_SIZES, PartSizes
+from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.activities.models.embedders import Embedders
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.maintenance.policies import MaintenanceKind
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Steps
+
+SMALL = PartSizes(faded=2, archived=2, deleted=1)
+NUMBER = 7  # of entries and facts that go, so that there are several parts
+LONG_AGO = datetime(2029, 1, 1, 12, tzinfo=UTC)
+NOON = datetime(2030, 3, 3, 12, tzinfo=UTC)
+LATER = NOON + timedelta(days=100)
+MUST_COUNT = {"cleanup": {"archived"}, "weekly": {"faded"}}
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(memory: Memory, settings: Settings) -> Run:
+    """Maintains an agent, in parts of some size."""
+
+    async def index(_: str) -> tuple[int, int]:
+        raise AssertionError("no index is built")
+
+    async def step(
+        agent_id: str,
+        kind: MaintenanceKind,
+        at: datetime = NOON,
+        *,
+        sizes: PartSizes = SMALL,
+        **fields: Any,
+    ) -> StepResult:
+        activities = MaintenanceActivities(
+            memory, index_vectors=index, count_tokens=count_tokens, sizes=sizes
+        )
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id, kind=kind, scheduled_at=at, agent_id=agent_id, **fields
+        )
+        result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
+        return result
+
+    return step
+
+
+@pytest.fixture
+async def agents(client: MnesticClient, memory: Memory, settings: Settings) -> Run:
+    """Gives agents the same memory, with as much to archive and to fade."""
+    learning = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
+    await client.maintenance.set_policy("cleanup.enabled", value=True)
+    await client.maintenance.set_policy("cleanup.max_entries", value=NUMBER - 2)
+
+    async def fill(*agent_ids: str) -> None:
+        for agent_id in agent_ids:
+            memory_of = client.memory(agent_id)
+            for number in range(NUMBER):
+                at = LONG_AGO + timedelta(days=number)
+                for name, kind in (("Weather", "interaction"), ("Insight", "insight")):
+                    await memory_of.add(f"{name} {number}.", entry_type=kind, at=at)
+            async with memory.transaction(
+                tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=True
+            ) as transaction:
+                await transaction.facts.claim([_claim(number) for number in range(NUMBER)])
+            steps = Steps(learning, settings, agent_id=agent_id)
+            await steps.extract()
+            await steps.learn()
+
+    return fill
+
+
+@pytest.mark.parametrize("kind", MUST_COUNT)
+async def test_many_parts_do_what_one_does_and_the_next_run_has_nothing_to_do(
+    agents: Run, run: Run, client: MnesticClient, kind: MaintenanceKind
+) -> None:
+    await agents("ada", "bo")
+    whole = await run("bo", kind, sizes=PART_SIZES, allow_removals=True)
+
+    dry = await run("ada", kind, allow_removals=True, dry_run=True)
+    parts = await run("ada", kind, allow_removals=True)
+
+    assert MUST_COUNT[kind] <= parts.counts.keys()
+    assert dry == parts == whole
+    assert await _memory_of(client.memory("ada")) == await _memory_of(client.memory("bo"))
+    again = await run("ada", kind, NOON + timedelta(seconds=1), allow_removals=True)
+    assert again == StepResult(agents=1)
+
+
+async def test_a_cleanup_deletes_in_parts_what_earlier_ones_have_archived(
+    agents: Run, run: Run
+) -> None:
+    await agents("ada", "bo")
+    for agent_id in ("ada", "bo"):
+        await run(agent_id, "cleanup", allow_removals=True)
+
+    whole = await run("bo", "cleanup", LATER, sizes=PART_SIZES)
+    parts = await run("ada", "cleanup", LATER)
+
+    assert parts.counts["deleted"] == NUMBER
+    assert parts == whole
+
+
+@pytest.mark.parametrize("kind", MUST_COUNT)
+async def test_the_guard_counts_all_parts_before_the_first(
+    agents: Run, run: Run, client: MnesticClient, kind: MaintenanceKind
+) -> None:
+    await client.maintenance.set_policy("always_removable", value=3)  # more than a part
+    await agents("ada")
+    before = await _memory_of(client.memory("ada"))
+
+    done = await run("ada", kind)
+
+    assert done.counts == {"agents_stopped": 1}
+    assert "would be removed" in done.problems[0]
+    assert await _memory_of(client.memory("ada")) == before
+
+
+@pytest.mark.parametrize("kind", MUST_COUNT)
+async def test_an_interrupted_run_goes_on_with_the_next_part(
+    agents: Run,
+    run: Run,
+    client: MnesticClient,
+    settings: Settings,
+    admin_url: str,
+    kind: MaintenanceKind,
+) -> None:
+    await agents("ada", "bo")
+    whole = await run("bo", kind, sizes=PART_SIZES, allow_removals=True)
+    begun = asyncio.create_task(run("ada", kind, allow_removals=True))
+    while not begun.done() and not _count_parts(admin_url, settings):  # noqa: ASYNC110 - Postgres'
+        await asyncio.sleep(0)
+    begun.cancel()
+    with suppress(asyncio.CancelledError):
+        await begun
+
+    done = await run("ada", kind, allow_removals=True)
+
+    assert done == whole == await run("ada", kind, allow_removals=True)
+    assert await _memory_of(client.memory("ada")) == await _memory_of(client.memory("bo"))
+
+
+def _count_parts(admin_url: str, settings: Settings) -> int:
+    """How many parts of ada's maintenance are committed."""
+    with psycopg.connect(admin_url) as connection:
+        query = "SELECT count(*) FROM mnestic.operation WHERE tenant_id = %s AND agent_id = 'ada' AND name = 'maintenance'"
+        ((number,),) = connection.execute(query, [settings.tenant_id]).fetchall()
+    return int(number)
+
+
+async def _memory_of(memory: MemoryClient) -> tuple[Any, ...]:
+    """What is active, and what is archived for which reason."""
+    entries, _ = await memory.entries.list(EntryQuery(), limit=100)
+    archived, _ = await memory.entries.list_archived(limit=100)
+    facts, _ = await memory.facts.list(statuses=("active", "archived"))
+    return (
+        sorted((one.content, one.importance) for one in entries),
+        sorted((one.entry.content, one.mark.reason) for one in archived),
+        sorted((one.subject, one.status, one.end, one.decayed_confidence) for one in facts),
+    )
+
+
+def _claim(number: int) -> Claim:
+    return Claim(
+        id=f"{number:08}-0000-4000-8000-000000000000",
+        kind="affirmed",
+        subject=f"Mara {number}",
+        predicate="lives_in",
+        object="Porto",
+        said_at=LONG_AGO,
+        source=ClaimSource(extractor="english"),
+    )
