@@ -10,6 +10,7 @@ from typing import Any
 from mnestic.memory.forgetting.proper_names import (
     is_written_as_name,
     is_written_small,
+    named_alone,
     names_other,
     parts_in,
     proper_names,
@@ -62,22 +63,26 @@ async def find_entries_by_part(transaction: Transaction, names: ProperNames) -> 
     if not names.is_all:
         return []
     own = await _list_keys(transaction, names.names)
-    found = [
-        one
-        for word in sorted(names.words)
-        if await _list_keys(transaction, [word]) & own
-        for one in await _find_by_word(transaction, word, words=names.words)
-    ]
+    found: list[ForgottenItem] = []
+    for word in sorted(names.words):
+        is_known = bool(await _list_keys(transaction, [word]) & own)
+        if is_known or word == named_alone(names.words):
+            found += await _find_by_word(transaction, word, words=names.words, is_known=is_known)
     return list({one.id: one for one in found}.values())
 
 
 async def _find_by_word(
-    transaction: Transaction, word: str, *, words: frozenset[str]
+    transaction: Transaction, word: str, *, words: frozenset[str], is_known: bool
 ) -> list[ForgottenItem]:
-    """The entries that are all about the one with a word in the name; none if anybody else is spoken of by that word."""
+    """The entries that are all about the one with a word in the name; none if anybody else is spoken of by that word.
+
+    Unless facts know the word as a name of that one, all texts have to write it as a name.
+    """
     topic = await _topic_of(transaction, [word])
     texts = {key: text async for key, text in _iter_texts(transaction, topic)}
     if any(names_other(text, words) for text in texts.values()):
+        return []
+    if not is_known and any(is_written_small(text, [word]) for text in texts.values()):
         return []
     entries = await transaction.entries.select(
         [key for key, text in texts.items() if word in parts_in(text, words)]

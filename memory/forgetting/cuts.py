@@ -5,26 +5,11 @@ It stands apart from topics because what is left of a message has to stand where
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from pydantic import ConfigDict
-
-from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.language.main_clauses import Clause
-from mnestic.memory.language.terms import words_of
-from mnestic.memory.language.word_lists import read_word_lists
 
-_FILE = Path(__file__).with_name("cuts.yaml")
 _MARKS = ".,;:!?…)"
-
-
-class _Words(DeferredModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    things: frozenset[str]
-    persons: frozenset[str]
-    joining: frozenset[str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,15 +83,3 @@ def _joined(parts: Iterator[str]) -> str:
         is_mark = part[0] in _MARKS
         joined += part if is_mark or not joined else f" {part}"
     return joined.strip()
-
-
-def refers_back(sentence: str, *, to_subject: bool) -> bool:
-    """Whether a sentence begins with a word that stands for what the one before it speaks of.
-
-    Args:
-        sentence: The sentence.
-        to_subject: Whether the one before it begins with that; else *he*, *she* and *they* are somebody else.
-    """
-    lists: _Words = read_word_lists(_FILE, _Words)["en"]
-    words = [word for word in words_of(sentence)[:3] if word not in lists.joining]
-    return bool(words) and (words[0] in lists.things or (to_subject and words[0] in lists.persons))

@@ -15,6 +15,12 @@ from pydantic import ConfigDict, TypeAdapter
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting.proper_names import (
+    initials_of,
+    join_initials,
+    proper_names,
+    words_of_name,
+)
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import (
     Identifier,
@@ -35,11 +41,16 @@ _POSSESSIVE = re.compile(r"['’ʼ]s\b", re.IGNORECASE)  # noqa: RUF001 (apostro
 
 @dataclass(frozen=True, kw_only=True)
 class TopicName:
-    """A name of a topic: what has all its words, folded, and all its identifiers speaks of the topic."""
+    """A name of a topic: what has all its words, folded, and all its identifiers speaks of the topic.
+
+    `initials` are those of its words that stand for initials. `proper` are its words that are of a proper name of several.
+    """
 
     text: str
     words: tuple[str, ...] = ()
     identifiers: tuple[Identifier, ...] = ()
+    initials: frozenset[str] = frozenset()
+    proper: frozenset[str] = frozenset()
 
     def covers(self, other: "TopicName") -> bool:
         """Whether what speaks of the other by its name has this name too."""
@@ -103,11 +114,18 @@ def content_name(name: TopicName, stems: Mapping[str, Sequence[str]]) -> TopicNa
 def _name_of(text: str) -> TopicName:
     identifiers = find_identifiers(text)
     plain = _POSSESSIVE.sub("", _masked(text, identifiers).replace(_MASK, " "))
+    plain = join_initials(plain)
     words = tuple(dict.fromkeys(words_of(plain)))
     telling = [word for word in words if word not in stop_words()]
     if identifiers:
         telling = [word for word in telling if not is_identifier_noun(word)]
-    name = TopicName(text=text.strip(), words=tuple(telling), identifiers=identifiers)
+    name = TopicName(
+        text=text.strip(),
+        words=tuple(telling),
+        identifiers=identifiers,
+        initials=initials_of(plain).intersection(telling),
+        proper=frozenset().union(*map(words_of_name, proper_names(plain))).intersection(telling),
+    )
     return _checked(name, words)
 
 

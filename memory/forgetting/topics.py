@@ -6,10 +6,13 @@ agree on what speaks of a topic.
 
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from mnestic.memory.forgetting.cuts import SentenceCut, cut_clauses, refers_back
+from mnestic.memory.forgetting.cuts import SentenceCut, cut_clauses
+from mnestic.memory.forgetting.follow_ups import Passage
+from mnestic.memory.forgetting.proper_names import join_initials, without_other_names
 from mnestic.memory.forgetting.topic_names import TopicName
 from mnestic.memory.language.identifiers import (
     Identifier,
@@ -23,8 +26,8 @@ from mnestic.memory.language.terms import is_unspaced, normalised, words_of
 FORGOTTEN = "[forgotten]"
 """What stands where something was taken out of a text."""
 
-_SUBJECT_WORDS = 2  # of a sentence: what it begins with is mostly its subject
 _ALIKE_LETTERS = 3
+_SEVERAL = 2  # words of a proper name, of which others may have one
 _COPIED_WORDS = 3  # fewer are no copy, but what anybody might say
 
 
@@ -108,8 +111,7 @@ class Topic:
         names = self._candidates(text)
         if not names:
             return ()
-        terms = self._terms(text, names)
-        return tuple(name for name in names if all(self._has(terms, name)))
+        return tuple(name for name in names if self._has_whole(text, name))
 
     def is_like(self, text: str) -> bool:
         """Whether a text has a word that begins as one of the topic's does, and is another word.
@@ -146,25 +148,28 @@ class Topic:
     def cut(self, text: str) -> SentenceCut:
         """Which clauses go out of a text that speaks of it.
 
-        Those that have any word of a name that the text has, and those after them that begin by standing for it (*It
-        starts …*). Of a text that speaks of it by what stands elsewhere, those that have any word of any name.
+        Those that have a word of a name that the text has, unless it is one of another name there, and those after them that
+        stand for it by a pronoun (*It starts …*). Of a name with an identifier, those that have that one. Of a text that
+        speaks of it by what stands elsewhere, those that have any word of any name.
         """
-        names = self.names_in(text) or self.names
+        found = self.names_in(text)
+        names = found or self.names
         gone: list[tuple[int, int]] = []
         place = 0
-        passage = _Passage()
+        passage = Passage(lambda part: self._has_any(part, names))
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
             place = start + len(sentence)
             clauses = split_clauses(sentence)
+            parts = [sentence[one.start : one.end] for one in clauses]
             goes = [
                 passage.goes(
-                    clause,
-                    strikes=self._has_any(clause, names) or self._is_copy(clause),
-                    is_subject=self._has_any(" ".join(clause.split()[:_SUBJECT_WORDS]), names),
+                    part,
+                    names_it=self._strikes(part, names, is_whole=bool(found)),
                     is_joined=number > 0,
+                    continues=clauses[number].continues,
                 )
-                for number, clause in enumerate(sentence[one.start : one.end] for one in clauses)
+                for number, part in enumerate(parts)
             ]
             if self._is_copy(sentence) or all(goes):
                 gone.append((start, place))
@@ -176,7 +181,10 @@ class Topic:
 
     def _signs(self, name: TopicName) -> NameSigns:
         return NameSigns(
-            beginnings=tuple(_beginning(word, self._stems[word]) for word in name.words),
+            beginnings=tuple(
+                word[0] if word in name.initials else _beginning(word, self._stems[word])
+                for word in name.words
+            ),
             cores=tuple(one.core for one in name.identifiers),
         )
 
@@ -190,15 +198,28 @@ class Topic:
             if signs.may_be_in(bare, joined)
         )
 
-    def _has_any(self, text: str, names: Sequence[TopicName]) -> bool:
-        terms = self._terms(text, names)
-        return any(any(self._has(terms, name)) for name in names)
+    def _strikes(self, clause: str, names: Sequence[TopicName], *, is_whole: bool) -> bool:
+        """Whether a clause of a text speaks of it; `is_whole`: the text has these names as a whole."""
+        if not is_whole:
+            return self._has_any(clause, names) or self._is_copy(clause)
+        exact = [replace(one, words=()) if one.identifiers else one for one in names]
+        return self._has_any(clause, exact) or self._is_copy(clause)
 
-    def _terms(self, text: str, names: Sequence[TopicName]) -> "_Terms":
-        folded = normalised(text)
-        is_exact = any(name.identifiers for name in names)
-        identifiers = find_identifiers(text) if is_exact else ()
-        return _Terms(folded, frozenset(words_of(folded)), identifiers)
+    def _has_any(self, text: str, names: Sequence[TopicName]) -> bool:
+        return any(any(self._has(self._terms(text, name), name)) for name in names)
+
+    def _has_whole(self, text: str, name: TopicName) -> bool:
+        """Whether a text has all of a name, and of its words not only those that are of other names there."""
+        own = self._terms(text, name)
+        if len(name.proper) < _SEVERAL:
+            return all(self._has(own, name))
+        whole = all(self._has(_Terms.of(text, name), name))
+        return whole and any(self._has(own, name))
+
+    def _terms(self, text: str, name: TopicName) -> "_Terms":
+        """What of a text may be of a name: of a proper name of several words, what is of no other name there."""
+        is_proper = len(name.proper) >= _SEVERAL
+        return _Terms.of(without_other_names(text, name.proper) if is_proper else text, name)
 
     def _has(self, terms: "_Terms", name: TopicName) -> Iterator[bool]:
         """Whether a text has each word and each identifier of a name."""
@@ -238,21 +259,12 @@ class _Terms(NamedTuple):
     words: frozenset[str]
     identifiers: tuple[Identifier, ...]
 
-
-class _Passage:
-    """Clauses of a text, one after the other: whether the last one went, and whether it began with the topic."""
-
-    def __init__(self) -> None:
-        self._goes = self._is_subject = False
-
-    def goes(self, clause: str, *, strikes: bool, is_subject: bool, is_joined: bool) -> bool:
-        """Whether the next clause goes; one that is joined to what went refers to it by any pronoun."""
-        if strikes:
-            self._goes, self._is_subject = True, is_subject
-        else:
-            about_subject = self._is_subject or is_joined
-            self._goes = self._goes and refers_back(clause, to_subject=about_subject)
-        return self._goes
+    @classmethod
+    def of(cls, text: str, name: TopicName) -> "_Terms":
+        """Those that a name may be in."""
+        folded = normalised(text)
+        words = {*words_of(folded), *words_of(join_initials(text))}
+        return cls(folded, frozenset(words), find_identifiers(text) if name.identifiers else ())
 
 
 def _beginning(word: str, stems: tuple[str, ...]) -> str:

@@ -7,6 +7,7 @@ They stand apart from sentences because a sentence is told by its marks, and a c
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import dropwhile, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,17 +21,22 @@ _FILE = Path(__file__).with_name("main_clauses.yaml")
 _WORD = re.compile(r"[^\W_]+(?:['’ʼ-][^\W_]+)*")  # noqa: RUF001 (apostrophes of many kinds are meant)
 _NEAR = 5  # words between a subject's first word and its verb
 _FEWEST = 2  # words of a clause
+_SHORTEST = 4  # letters of a verb such as "pays"
 _LONGEST = 2000  # characters of a sentence that somebody says; longer ones are lists and logs
 _OPENING, _CLOSING = "([{«“„", ")]}»”“"
 _END = re.compile(r"[\s.!?…]*$")
 
 
 class Clause(NamedTuple):
-    """Where a clause stands in a sentence; `joint` is where the word or mark that joins it to the one before begins."""
+    """Where a clause stands in a sentence; `joint` is where the word or mark that joins it to the one before begins.
+
+    One that `continues` has the subject of the one before: *then went home*.
+    """
 
     joint: int
     start: int
     end: int
+    continues: bool = False
 
 
 def split_clauses(sentence: str) -> tuple[Clause, ...]:
@@ -39,6 +45,7 @@ def split_clauses(sentence: str) -> tuple[Clause, ...]:
     end = last.start() if last else len(sentence)
     clauses: list[Clause] = []
     joint = start = 0
+    continues = False
     if end > _LONGEST:
         return (Clause(joint, start, end),)
     for match in _joints().finditer(sentence, 0, end):
@@ -46,9 +53,33 @@ def split_clauses(sentence: str) -> tuple[Clause, ...]:
         if _is_inside(sentence[: match.start()]):
             continue
         if any(_joins(match, before, after, words=words) for words in _lists()):
-            clauses.append(Clause(joint, start, match.start()))
+            clauses.append(Clause(joint, start, match.start(), continues))
             joint, start = match.start(), match.end()
-    return (*clauses, Clause(joint, start, end))
+            continues = any(_continues(before, after, words) for words in _lists())
+    return (*clauses, Clause(joint, start, end, continues))
+
+
+def is_order(word: str) -> bool:
+    """Whether a folded word says what to do where a sentence begins with it."""
+    return any(word in words.orders for words in _lists())
+
+
+def split_subject(clause: str) -> tuple[str, str]:
+    """What stands before the first verb of a clause, and the rest; of one without a known verb, two words are before it.
+
+    Nothing stands before the verb of an order, or of a question that begins with its verb.
+    """
+    if any(_is_order(clause, words) for words in _lists()):
+        return "", clause
+    places = [match.start() for match in _WORD.finditer(clause)]
+    verbs = (
+        place
+        for place, (word, is_small) in zip(places, _words(clause), strict=True)
+        if any(word in words.verbs or _is_third_person(word, is_small, words) for words in _lists())
+    )
+    otherwise = places[_FEWEST] if len(places) > _FEWEST else len(clause)
+    place = next(verbs, otherwise)
+    return clause[:place], clause[place:]
 
 
 @cache
@@ -72,15 +103,73 @@ def _either(*lists: frozenset[str]) -> str:
 
 def _joins(match: re.Match[str], before: str, after: str, *, words: "_Words") -> bool:
     """Whether a mark or a word joins two clauses in a language."""
-    if not _is_clause(before, words):
+    if match["field"]:
+        return True
+    if not (_is_clause(before, words) or _is_order(before, words)):
         return False
     if match["mark"]:
         return True
+    if match["pause"]:
+        return _has_subject(after, words) or _is_order(after, words)
+    is_next = _is_next_order(before, after, words) or _follows(after, words)
     if match["word"]:
-        return normalised(match["word"]) in words.joints and _has_subject(after, words)
-    first, following = _first(before), _first(after)
+        is_joint = normalised(match["word"]) in words.joints
+        return is_joint and (is_next or _has_subject(after, words))
+    following = _first(after)
     is_pronoun = following in words.subjects or following in words.possessives
-    return is_pronoun and first not in words.subordinators and _has_subject(after, words)
+    is_named = _is_named_subject(after, words, least=_FEWEST)  # not "Ida says", of what is before
+    has_subject = (is_pronoun and _has_subject(after, words)) or is_named
+    return _first(before) not in words.subordinators and (has_subject or is_next)
+
+
+def _is_order(text: str, words: "_Words") -> bool:
+    """Whether a text begins with a verb that says what to do, in a language."""
+    said = [word for word, _ in _words(text)]
+    rest = [*dropwhile(words.leads.__contains__, said)]
+    return len(said) >= _FEWEST and bool(rest) and rest[0] in words.orders
+
+
+def _is_next_order(before: str, after: str, words: "_Words") -> bool:
+    """Whether an order follows: behind another one, or after a word that announces one."""
+    is_announced = _is_order(before, words) or _first(after) in words.leads
+    return is_announced and _is_order(after, words)
+
+
+def _follows(after: str, words: "_Words") -> bool:
+    """Whether a text says what comes next: *then he came home*, *then went home*."""
+    (_, first, rest) = _partition_word(after)
+    if first not in words.sequels:
+        return False
+    return _has_subject(rest, words) or _is_verb(_first(rest), words)
+
+
+def _continues(before: str, after: str, words: "_Words") -> bool:
+    """Whether what comes next has no subject of its own."""
+    (_, first, rest) = _partition_word(after)
+    if first not in words.sequels or _is_order(before, words) or _has_subject(rest, words):
+        return False
+    return _is_verb(_first(rest), words)
+
+
+def _is_named_subject(text: str, words: "_Words", *, least: int = 1) -> bool:
+    """Whether a text begins with a name that its verb follows at once, in at least so many words behind the name."""
+    said = [*_words(text)]
+    name = [*takewhile(lambda one: not one[1], said)]
+    following = said[len(name) :]
+    return bool(name) and len(following) >= least and _is_verb(following[0][0], words)
+
+
+def _is_verb(word: str, words: "_Words") -> bool:
+    """Whether a word behind a name, which no noun follows often, is a verb."""
+    return word in words.verbs or _is_third_person(word, True, words, least=_SHORTEST)
+
+
+def _partition_word(text: str) -> tuple[str, str, str]:
+    """What is before the first word of a text, that word folded, and what is behind it."""
+    match = _WORD.search(text)
+    if match is None:
+        return text, "", ""
+    return text[: match.start()], normalised(match[0]), text[match.end() :]
 
 
 def _first(text: str) -> str:
@@ -99,7 +188,7 @@ def _is_clause(text: str, words: "_Words") -> bool:
     if len(said) < _FEWEST:
         return False
     before = ["", *(word for word, _ in said)]
-    return any(
+    return _is_named_subject(text, words) or any(
         word in words.subjects
         or word in words.verbs
         or (
@@ -116,7 +205,7 @@ def _has_subject(text: str, words: "_Words") -> bool:
     if len(said) < _FEWEST:
         return False
     first, is_small = said[0]
-    if first in words.subjects:
+    if first in words.subjects or _is_named_subject(text, words):
         return True
     is_determiner = first in words.determiners or first in words.possessives
     return (is_determiner or not is_small) and any(
@@ -125,9 +214,9 @@ def _has_subject(text: str, words: "_Words") -> bool:
     )
 
 
-def _is_third_person(word: str, is_small: bool, words: "_Words") -> bool:
+def _is_third_person(word: str, is_small: bool, words: "_Words", *, least: int = 5) -> bool:
     """Whether a word ends as an English verb does in the third person or the past, and is no plural that is known."""
-    if not is_small or not words.not_verbs or len(word) < 5 or word in words.not_verbs:  # noqa: PLR2004
+    if not is_small or not words.not_verbs or len(word) < least or word in words.not_verbs:
         return False
     return word.endswith("ed") or (word.endswith("s") and not word.endswith(("ss", "us", "'s")))
 
@@ -147,6 +236,9 @@ class _Words(DeferredModel):
     verbs: frozenset[str]
     not_verbs: frozenset[str]
     subordinators: frozenset[str]
+    orders: frozenset[str] = frozenset()
+    leads: frozenset[str] = frozenset()
+    sequels: frozenset[str] = frozenset()
 
 
 @cache
@@ -159,5 +251,7 @@ def _joints() -> re.Pattern[str]:
     """Marks and words that may join clauses, without the space after them."""
     words = "|".join(joint for one in _lists() for joint in one.joints)
     return re.compile(
-        rf"(?P<mark>\s*;)(?=\s)|\s*,?\s+(?P<word>{words})(?=\s)|\s*,(?=\s)", re.IGNORECASE
+        rf"(?P<field>\s+\|)(?=\s)|(?P<mark>\s*;)(?=\s)|(?P<pause>:|\s+[\u2013\u2014-])(?=\s)"
+        rf"|\s*,?\s+(?P<word>{words})(?=\s)|\s*,(?=\s)",
+        re.IGNORECASE,
     )

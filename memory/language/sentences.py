@@ -26,6 +26,7 @@ _BOUNDARY = re.compile(
     r"|(?P<line>\n\s*)"
 )
 _LAST_WORD = re.compile(r"([^\W_](?:[^\W_]|[.'’-](?=[^\W_]))*)$")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _SPACE = re.compile(r"\s+")
 _ELLIPSIS = "…"
 _JOINERS = "\u200d\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
@@ -173,8 +174,9 @@ def _is_abbreviation(before: str, following: str) -> bool:
     word = found[1].lower()
     if word.isdigit():  # "1. Milk" opens a list, "in 2024. Then" ends a sentence
         return not before[: found.start()].strip()
-    if len(word) == 1:  # an initial, though "so do I." ends
-        return found[1].isupper() and word != "i"
+    is_initials = len(word) == 1 or (following.isupper() and _INITIALS.fullmatch(found[1]))
+    if is_initials:  # though "so do I." and "in the U.S. It" end
+        return found[1].isupper() and word not in _before("no_initials")
     if word in _before("numbers"):
         return following.isdigit()
     if word in _before("anything"):

@@ -58,7 +58,7 @@ ALLOWED = {
     "memory/forgetting/topic_names.py": {"_phrases": "our own words", "_separators": "a pattern"},
     "memory/language/acronyms.py": {"_ambiguous_words": "our own words"},
     "memory/language/function_words.py": {"_words": "our own words, and patterns of them"},
-    "memory/forgetting/proper_names.py": {"_inside": "our own words"},
+    "memory/forgetting/proper_names.py": {"_all": "our own words"},
     "memory/language/described_names.py": {
         "_words": "our own words",
         "_patterns": "our own patterns",

@@ -109,3 +109,20 @@ async def test_common_words_are_found_by_their_meaning(
 def of_ada(memory: Memory, settings: Settings) -> tuple[Caller, MemoryClient]:
     owner = {"tenant_id": settings.tenant_id, "agent_id": "ada"}
     return Caller(memory=memory, **owner, actor="test"), MemoryClient(memory, **owner)
+
+
+@pytest.mark.parametrize("topic", ["Project Heron", "project heron"])
+@pytest.mark.parametrize(
+    ("more", "goes"),
+    [([], True), (["A heron flew by."], False), (["The Heron Bank is closed."], False)],
+)
+async def test_what_a_project_is_called_stands_for_it_alone(
+    unembedded: Memory, settings: Settings, topic: str, more: list[str], *, goes: bool
+) -> None:
+    caller, ada = of_ada(unembedded, settings)
+    for text in ("Project Heron is late.", "The Heron team met.", "The project ends.", *more):
+        await ada.add(text)
+
+    found = await find_entries_by_meaning(caller, topic, embedders=Embedders(TokenVectorEmbedder()))
+
+    assert [one.text for one in found.close] == ["The Heron team met."] * goes

@@ -2,7 +2,8 @@
 
 import pytest
 
-from mnestic.memory.forgetting.cuts import SentenceCut, refers_back
+from mnestic.memory.forgetting.cuts import SentenceCut
+from mnestic.memory.forgetting.follow_ups import refers_back
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
@@ -50,6 +51,66 @@ def test_only_the_name_that_a_text_has_takes_clauses_out_of_it() -> None:
     topic = Topic(parse_topic("Ida Berg / Project Falcon"), {})
 
     assert topic.cut("I met Ida Berg. The project is late.").left == "The project is late."
+
+
+@pytest.mark.parametrize(
+    ("topic", "text", "left"),
+    [
+        ("Project Heron", "Project Heron begins. Project Kite is late.", "Project Kite is late."),
+        ("Project Heron", "Project Kite is late; Project Heron begins.", "Project Kite is late."),
+        ("Project Heron", "Heron grows. The Kite project is late.", "The Kite project is late."),
+        ("Project Heron", "Heron grows. The project is late. I rest.", "I rest."),
+        ("project heron", "Project Heron begins. We rest.", "We rest."),
+        ("Ines Brandt", "Ines Brandt pays and Ines Wolff waits here.", "Ines Wolff waits here."),
+        ("Ines Brandt", "Ines Brandt is ill. Tell Ines to rest. I bake.", "I bake."),
+        ("Ines Brandt", "Call Ines Brandt and buy stamps.", "buy stamps."),
+        ("Ines Brandt", "Buy stamps and then call Ines Brandt.", "Buy stamps."),
+        ("Ines Brandt", "Call Ines Brandt and tell her the news. I bake.", "I bake."),
+        ("Ines Brandt", "I met Ines Brandt and then went home.", "then went home."),
+        ("Ines Brandt", "Ines Brandt sang and then went home. I bake.", "I bake."),
+        (
+            "Ines Brandt",
+            "Per bakes, Ines Brandt sings well and Kim rests.",
+            "Per bakes and Kim rests.",
+        ),
+        ("Ines Brandt", "The lift works: Ines Brandt called a man.", "The lift works."),
+        ("Ines Brandt", "Per Lund | Ines Brandt | Kim Falk", "Per Lund | Kim Falk"),
+        ("J. R. Alvarez", "JR Alvarez signed. J. R. Ortega did not.", "J. R. Ortega did not."),
+        ("JR Alvarez", "J.R. Alvarez signed. I bake.", "I bake."),
+        ("card 5500000000000004", "My card is 5500 0000 0000 0004. It is a red card.", ""),
+        (
+            "Ines' card 5500000000000004",
+            "5500000000000004 is Ines' card. Ines bakes.",
+            "Ines bakes.",
+        ),
+    ],
+)
+def test_a_name_takes_the_clauses_of_its_own_alone(topic: str, text: str, left: str) -> None:
+    assert Topic(parse_topic(topic), {}).cut(text).left == left
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("I met Tamsin today. She has two parrots. My bus was late.", "My bus was late."),
+        ("Our auditor is Tamsin. Her desk is new. We rest.", "We rest."),
+        ("Do you know Tamsin? She's new. We rest.", "We rest."),
+        ("We hired Tamsin in Ghent. She sings. We rest.", "We rest."),
+        ("Tamsin is ill. The doctor says she needs rest. We rest.", "We rest."),
+        ("Tamsin is ill. I will visit her. We rest.", "We rest."),
+        ("Tamsin is ill. Yesterday I visited her. We rest.", "We rest."),
+        ("Tamsin bakes. In spring she sells bread. We rest.", "We rest."),
+        ("Tamsin bakes. My wife says she is tired.", "My wife says she is tired."),
+        ("Tamsin bakes. Oswin says he is tired.", "Oswin says he is tired."),
+        ("My brother met Tamsin. He sings.", "He sings."),
+        ("Tamsin ist krank. Sie bleibt im Bett. Wir ruhen.", "Wir ruhen."),
+        ("Tamsin est malade. Elle reste au lit. Nous dormons.", "Nous dormons."),
+        ("Il treno è qui. Tamsin canta. Il bus è in ritardo.", "Il treno è qui. Il bus è in ritardo."),
+        ("Тамсин поёт. Она врач. Лифт работает.", "Лифт работает."),
+    ],
+)  # fmt: skip
+def test_what_a_pronoun_says_of_somebody_goes_along(text: str, left: str) -> None:
+    assert Topic(parse_topic("Tamsin / Тамсин"), {}).cut(text).left == left
 
 
 @pytest.mark.parametrize(
@@ -101,4 +162,4 @@ def test_a_claim_is_left_if_all_its_words_are(words: str, is_left: bool) -> None
 def test_a_sentence_refers_back_by_its_first_word(
     sentence: str, to_subject: bool, refers: bool
 ) -> None:
-    assert refers_back(sentence, to_subject=to_subject) is refers
+    assert refers_back(sentence, to_person=to_subject) is refers

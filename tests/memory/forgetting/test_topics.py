@@ -102,6 +102,21 @@ def test_a_text_speaks_of_all_words_or_not_at_all() -> None:
     assert not found.is_in("a falcon is a bird")
 
 
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [
+        ("Ines Wolff met Karl Brandt.", False),
+        ("Brandt is late, says Ines.", True),
+        ("Ines Wolff met Ines Brandt.", True),
+        ("ines brandt", True),
+        ("Dr. Brandt and Ines", True),
+        ("Monday Ines came, Brandt did not", True),
+    ],
+)
+def test_a_proper_name_is_not_put_together_from_others(text: str, speaks: bool) -> None:
+    assert topic("Ines Brandt").is_in(text) is speaks
+
+
 def test_only_the_sentences_that_speak_of_it_are_struck() -> None:
     said = "Mara likes tea. She lives in Paris, Dr. Hall says! Her cat is old.\nParis again"
 

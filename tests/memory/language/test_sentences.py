@@ -17,6 +17,10 @@ TEXTS = {
         "It was 5 p.m. We left at 6 p.m. sharp.",
         ["It was 5 p.m.", "We left at 6 p.m. sharp."],
     ),
+    "initials": (
+        "I met J.R. Alvarez and T. S. Pell. It was in the U.S. It rained.",
+        ["I met J.R. Alvarez and T. S. Pell.", "It was in the U.S.", "It rained."],
+    ),
     "decimals and addresses": (
         "It cost 3.5 at example.com today.",
         ["It cost 3.5 at example.com today."],
