@@ -25,7 +25,8 @@ _CALLBACK = re.compile(r"(Exception in callback [\w.<>]+).*")
 _LONG_ENOUGH = re.compile(r".{3}")  # a shorter text is too common to redact
 log = logging.getLogger("mnestic")
 
-_CLIENTS = ("httpx2", "httpcore2", "openai")  # they log whole addresses and request bodies
+# They log whole addresses, request bodies, or what a tool answers.
+_LIBRARIES = ("httpx2", "httpcore2", "openai", "mcp")
 
 
 def configure_logs(settings: Settings) -> None:
@@ -38,7 +39,7 @@ def configure_logs(settings: Settings) -> None:
     libraries = "INFO" if settings.log_level == "DEBUG" else settings.log_level
     logging.basicConfig(level=libraries, handlers=[handler], force=True)
     log.setLevel(settings.log_level)
-    for name in _CLIENTS:
+    for name in _LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 

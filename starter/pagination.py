@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 
 async def list_all(
     list_page: Callable[..., Awaitable[tuple[tuple[Row, ...], str | None]]],
-    *args: str,
+    *args: Any,
     **query: Any,
 ) -> tuple[Row, ...]:
     """All items of a paged list that is called with these arguments."""

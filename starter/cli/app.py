@@ -86,6 +86,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.maintenance.schedules:app",
             "List, pause, resume and backfill the Schedules of maintenance.",
         ),
+        "mcp": (
+            f"{_CLI}.mcp:mcp",
+            "Serve an agent's memory and jobs to an MCP client, over standard input and output.",
+        ),
         "job": (f"{_CLI}.job:app", "Start, show, resume, steer and cancel jobs."),
         "memory": (f"{_CLI}.memory:app", "Read and write an agent's memory."),
     }

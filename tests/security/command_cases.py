@@ -19,6 +19,7 @@ nodes:
 WITHOUT_CASE = {
     "up": "it starts servers of its own",
     "worker": "it serves all tenants, whose wall is in front of activities",
+    "mcp": "it serves until its client ends; its calls are those of the client, and tests/starter/mcp tries another agent's",
     "migrate": "it is of the whole database, and reads no rows",
     "demo": "it is a conversation of its own, in servers that are its own or the settings'",
 }

@@ -1,0 +1,37 @@
+"""`mnestic mcp`: serve an agent's memory to a client of the Model Context Protocol."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.output import run
+from mnestic.starter.cli.overrides import command_settings
+
+
+def mcp(
+    agent: Annotated[str, typer.Option(help="The agent whose memory is served.")],
+    profile: Annotated[
+        Literal["memory", "entities"],
+        typer.Option(help="The tools: those of Mnestic, or those of the reference memory server."),
+    ] = "memory",
+) -> None:
+    """Serve an agent's memory and jobs to an MCP client, over standard input and output."""
+    from mnestic.memory.scope import check_id
+    from mnestic.starter.logs import configure_logs
+    from mnestic.starter.mcp.server import build_server
+    from mnestic.starter.mcp.tool_scope import ToolScope
+
+    check_id(agent, what="agent")
+    configure_logs(command_settings())
+
+    async def serve() -> None:
+        async with await connect_client() as client:
+            scope = ToolScope(client=client, agent_id=agent)
+
+            async def scope_of(_ctx: object) -> ToolScope:
+                return scope
+
+            await build_server(scope_of, profile=profile).run_stdio_async()
+
+    run(serve())

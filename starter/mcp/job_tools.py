@@ -1,0 +1,116 @@
+"""The tools of jobs: start one, list those that wait, resume one."""
+
+from typing import Annotated, Any
+
+from mcp.server.mcpserver import MCPServer
+from mcp_types import ToolAnnotations
+from pydantic import Field
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
+from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.resumes import request_id_of
+from mnestic.starter.mcp.memory_tools import READS, Call
+from mnestic.starter.mcp.tool_results import ResumedJob, StartedJob, WaitingJob, WaitingJobPage
+from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope, tool
+
+# A plan may call tools of the worker, which reach the world.
+RUNS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True
+)
+
+
+class JobTools:
+    """The tools, for the agent that the transport names."""
+
+    def __init__(self, scope_of: ScopeOf) -> None:
+        self._scope_of = scope_of
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        """Registers the tools."""
+        server.add_tool(self.start_job, annotations=RUNS)
+        server.add_tool(self.list_waiting_jobs, annotations=READS)
+        server.add_tool(self.resume_job, annotations=RUNS)
+
+    @tool
+    async def start_job(
+        self,
+        ctx: Call,
+        *,
+        plan: Annotated[str, Field(description="The plan, as YAML.")],
+        session_id: Annotated[
+            str, Field(description="The session whose working memory the job uses.")
+        ],
+        inputs: Annotated[
+            dict[str, Any] | None, Field(description="Values of the plan's inputs.")
+        ] = None,
+        job_id: Annotated[
+            str | None,
+            Field(description="The job's id, so that a second call does not start a second job."),
+        ] = None,
+    ) -> StartedJob:
+        """Starts a job, which runs a plan durably and may wait for an answer for weeks."""
+        scope = await self._scope_of(ctx)
+        started = await scope.client.start_job(
+            parse_plan(plan, source="plan"),
+            agent_id=scope.agent_id,
+            session_id=session_id,
+            inputs=inputs,
+            job_id=job_id,
+        )
+        return StartedJob(job_id=started)
+
+    @tool
+    async def list_waiting_jobs(
+        self,
+        ctx: Call,
+        *,
+        limit: Annotated[int, Field(ge=1, le=50, description="How many at most.")] = 20,
+        cursor: Annotated[str | None, Field(description="Where the previous page ended.")] = None,
+    ) -> WaitingJobPage:
+        """Lists the agent's jobs that wait for an answer or need attention, with what each wants to know."""
+        scope = await self._scope_of(ctx)
+        jobs, more = await scope.client.list_jobs(
+            waiting=True, agent_id=scope.agent_id, limit=limit, cursor=cursor
+        )
+        waiting = [
+            WaitingJob.of(job, await scope.client.find_open_wait(job.job_id)) for job in jobs
+        ]
+        return WaitingJobPage(jobs=waiting, cursor=more)
+
+    @tool
+    async def resume_job(
+        self,
+        ctx: Call,
+        *,
+        job_id: Annotated[str, Field(description="The job.")],
+        outcome: Annotated[str, Field(description="One of the wait's outcomes.")] = RESUMED,
+        payload: Annotated[Any, Field(description="The answer, in the form of the wait.")] = None,
+        wait_id: Annotated[
+            str | None,
+            Field(description="The wait that the answer is for, so that it is given to no other."),
+        ] = None,
+        request_id: Annotated[
+            str | None, Field(description="Of an earlier call, to get its receipt.")
+        ] = None,
+    ) -> ResumedJob:
+        """Answers a waiting job, which then verifies its memory and continues; the same request counts once."""
+        scope = await self._scope_of(ctx)
+        await check_owner(scope, job_id)
+        request = ResumeRequest(
+            request_id=request_id_of(request_id), wait_id=wait_id, outcome=outcome
+        )
+        receipt = await scope.client.resume_job(
+            job_id, payload, outcome=outcome, request_id=request.request_id, wait_id=wait_id
+        )
+        return ResumedJob.of(job_id, request, receipt)
+
+
+async def check_owner(scope: ToolScope, job_id: str) -> None:
+    """Refuses a job of another agent as one that does not exist.
+
+    Raises:
+        NotFoundError: the agent has no such job.
+    """
+    if (await scope.client.describe_job(job_id)).agent_id != scope.agent_id:
+        raise NotFoundError(what="job", name=job_id)

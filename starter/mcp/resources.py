@@ -1,0 +1,82 @@
+"""What a client may read without a tool: facts, categories and jobs, as JSON.
+
+Their addresses name the agent, since what a client caches of one agent must not answer for another.
+"""
+
+from typing import Any
+
+from mcp.server.mcpserver import MCPServer
+from pydantic_core import to_json
+
+from mnestic.memory.errors import NotFoundError
+from mnestic.starter.mcp.job_tools import check_owner
+from mnestic.starter.mcp.memory_tools import Call
+from mnestic.starter.mcp.tool_results import KnownFact
+from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope, resource
+
+_JSON = "application/json"
+_PAGE = 200
+
+
+class MemoryResources:
+    """The resources, for the agent that the transport names."""
+
+    def __init__(self, scope_of: ScopeOf) -> None:
+        self._scope_of = scope_of
+
+    def add_to(self, server: MCPServer[Any]) -> None:
+        """Registers the resources."""
+        for uri, name, read in (
+            ("mnestic://{agent_id}/categories", "categories", self.categories),
+            ("mnestic://{agent_id}/facts", "facts", self.facts),
+            ("mnestic://{agent_id}/facts/{subject}", "facts of a subject", self.facts_about),
+            ("mnestic://{agent_id}/jobs", "jobs", self.jobs),
+            ("mnestic://{agent_id}/jobs/{job_id}", "job", self.job),
+        ):
+            server.resource(uri, name=name, description=read.__doc__, mime_type=_JSON)(read)
+
+    @resource
+    async def categories(self, agent_id: str, ctx: Call) -> str:
+        """The categories of the agent's facts, each with a summary of what is so now."""
+        memory = (await self._scope(agent_id, ctx)).memory
+        return _json({"categories": await memory.contexts.list_categories()})
+
+    @resource
+    async def facts(self, agent_id: str, ctx: Call) -> str:
+        """The agent's current facts; `list_facts` has the next page."""
+        return await self._facts(agent_id, ctx, subject=None)
+
+    @resource
+    async def facts_about(self, agent_id: str, subject: str, ctx: Call) -> str:
+        """The current facts about a person or a thing, by any of its names."""
+        return await self._facts(agent_id, ctx, subject=subject)
+
+    @resource
+    async def jobs(self, agent_id: str, ctx: Call) -> str:
+        """The agent's latest jobs."""
+        scope = await self._scope(agent_id, ctx)
+        jobs, more = await scope.client.list_jobs(agent_id=scope.agent_id)
+        return _json({"jobs": jobs, "cursor": more})
+
+    @resource
+    async def job(self, agent_id: str, job_id: str, ctx: Call) -> str:
+        """A job's state and its waits."""
+        scope = await self._scope(agent_id, ctx)
+        await check_owner(scope, job_id)
+        return _json(await scope.client.describe_job(job_id))
+
+    async def _scope(self, agent_id: str, ctx: Call) -> ToolScope:
+        """The scope of the call, if it is of this agent."""
+        scope = await self._scope_of(ctx)
+        if agent_id != scope.agent_id:
+            raise NotFoundError(what="agent", name=agent_id)
+        return scope
+
+    async def _facts(self, agent_id: str, ctx: Call, *, subject: str | None) -> str:
+        memory = (await self._scope(agent_id, ctx)).memory
+        facts, more = await memory.facts.list(subject=subject, limit=_PAGE)
+        return _json({"facts": [KnownFact.of(fact) for fact in facts], "cursor": more})
+
+
+def _json(document: Any) -> str:
+    return to_json(document, indent=1).decode()

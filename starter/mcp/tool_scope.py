@@ -1,0 +1,59 @@
+"""Whose memory a tool call uses. It stands apart since the transport decides: standard input serves one agent, HTTP any that a key allows."""
+
+import functools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+
+from mnestic.memory.errors import RefusedError, UnavailableError
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+CHANNEL = "mcp"
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolScope:
+    """The agent of a call, with the client that reaches its memory and its jobs."""
+
+    client: MnesticClient
+    agent_id: str
+
+    @property
+    def memory(self) -> MemoryClient:
+        """The agent's memory."""
+        return self.client.memory(self.agent_id)
+
+
+ScopeOf = Callable[[Context[Any, Any]], Awaitable[ToolScope]]
+
+
+def tool(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitable[Result]]:
+    """Turns errors that a caller can act on into tool errors, whose text the model reads."""
+
+    @functools.wraps(call)
+    async def answered(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        try:
+            return await call(*args, **kwargs)
+        except (RefusedError, UnavailableError) as error:
+            raise ToolError(str(error)) from error
+
+    return answered
+
+
+def resource(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitable[Result]]:
+    """As `tool`, for resources."""
+
+    @functools.wraps(call)
+    async def answered(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        try:
+            return await call(*args, **kwargs)
+        except (RefusedError, UnavailableError) as error:
+            raise ResourceError(str(error)) from error
+
+    return answered

@@ -1,0 +1,153 @@
+import re
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+READS = {"recall", "context", "list_facts", "list_waiting_jobs"}
+REMOVES = {"forget"}
+
+
+@pytest.fixture
+def agent() -> str:
+    return f"agent-{uuid.uuid4().hex[:8]}"
+
+
+async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(name, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
+
+
+async def refusal(client: Client, name: str, **arguments: Any) -> str:
+    result = await client.call_tool(name, arguments)
+    assert result.is_error
+    return str(getattr(result.content[0], "text", ""))
+
+
+@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
+async def test_the_default_profile_says_what_each_tool_does(
+    connect: Connect, agent: str, mode: str
+) -> None:
+    async with connect(agent, mode=mode) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+
+    assert set(tools) == READS | REMOVES | {"remember", "start_job", "resume_job"}
+    for name, tool in tools.items():
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is (name in READS)
+        assert bool(tool.annotations.destructive_hint) is (name in REMOVES)
+        assert tool.output_schema is not None
+        assert tool.description
+        assert all("description" in field for field in tool.input_schema["properties"].values())
+
+
+async def test_what_is_remembered_is_recalled_and_put_into_a_context(
+    connect: Connect, agent: str
+) -> None:
+    async with connect(agent) as client:
+        added = await call(
+            client, "remember", text="The spare key is under the fern.", speaker="Ida"
+        )
+        recalled = await call(client, "recall", question="Where is the spare key?")
+        block = await call(client, "context", question="Where is the spare key?", max_tokens=300)
+        nothing = await call(client, "recall", question="Who won the regatta?")
+
+    (memory,) = recalled["memories"]
+    assert memory["id"] == added["id"]
+    assert (memory["text"], memory["speaker"]) == ("The spare key is under the fern.", "Ida")
+    assert memory["score"] > 0.5
+    assert "under the fern" in block["text"]
+    assert 0 < block["tokens"] <= 300
+    assert nothing == {"memories": []}
+
+
+async def test_a_text_without_a_speaker_is_the_agents_own(connect: Connect, agent: str) -> None:
+    async with connect(agent) as client:
+        await call(client, "remember", text="The boiler is serviced in May.")
+        recalled = await call(client, "recall", question="When is the boiler serviced?")
+
+    assert recalled["memories"][0]["speaker"] == agent
+
+
+@pytest.mark.usefixtures("worker")
+async def test_forgetting_takes_a_preview_and_its_confirmation(
+    connect: Connect, agent: str
+) -> None:
+    async with connect(agent) as client:
+        await call(client, "remember", text="Project Heron starts in June.")
+        unconfirmed = await refusal(client, "forget", topic="Project Heron", confirm="0" * 32)
+        preview = await call(client, "forget", topic="Project Heron")
+        still = await call(client, "recall", question="When does Project Heron start?")
+        done = await call(client, "forget", topic="Project Heron", confirm=preview["confirm"])
+        gone = await call(client, "recall", question="When does Project Heron start?")
+
+    assert "confirm" in unconfirmed
+    assert [item["text"] for item in preview["items"]] == ["Project Heron starts in June."]
+    assert (preview["done"], done["done"]) == (False, True)
+    assert len(still["memories"]) == 1
+    assert gone["memories"] == []
+
+
+async def test_facts_come_in_pages_and_as_of_a_time(
+    connect: Connect, agent: str, client: MnesticClient
+) -> None:
+    for place in ("Ghent", "Oslo"):
+        await client.memory(agent).facts.add("Ida", "lives_in", place)
+    await client.memory(agent).facts.add("Ida", "likes", "chess")
+
+    async with connect(agent) as mcp:
+        first = await call(mcp, "list_facts", subject="Ida", limit=1)
+        second = await call(mcp, "list_facts", subject="Ida", limit=1, cursor=first["cursor"])
+        lives = await call(mcp, "list_facts", predicate="lives_in")
+
+    objects = {fact["object"] for page in (first, second) for fact in page["facts"]}
+    assert objects == {"Oslo", "chess"}
+    assert second["cursor"] is None
+    assert [fact["object"] for fact in lives["facts"]] == ["Oslo"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("recall", {"question": " "}, "is empty"),
+        ("recall", {"question": "x", "limit": 0}, "limit"),
+        ("recall", {}, "question"),
+        ("remember", {"text": ""}, "content"),
+        ("remember", {"text": "Tea.", "at": "2026-01-01T10:00:00"}, "timezone|offset"),
+        ("list_facts", {"predicate": "lives in"}, "lives_in"),
+        ("list_facts", {"cursor": "nowhere"}, "cursor"),
+        ("start_job", {"plan": "name: x", "session_id": "s"}, "nodes"),
+        ("resume_job", {"job_id": "nobody-started-it"}, "no job"),
+    ],
+)
+async def test_a_bad_argument_is_an_error_that_names_it(
+    connect: Connect, agent: str, name: str, arguments: dict[str, Any], says: str
+) -> None:
+    async with connect(agent) as client:
+        assert re.search(says, await refusal(client, name, **arguments))
+
+
+async def test_resources_are_read_for_their_agent_alone(
+    connect: Connect, agent: str, client: MnesticClient
+) -> None:
+    await client.memory(agent).facts.add("Ida", "likes", "chess")
+
+    async with connect(agent) as mcp:
+        facts = await mcp.read_resource(f"mnestic://{agent}/facts/Ida")
+        categories = await mcp.read_resource(f"mnestic://{agent}/categories")
+        jobs = await mcp.read_resource(f"mnestic://{agent}/jobs")
+        with pytest.raises(MCPError, match="no agent"):
+            await mcp.read_resource("mnestic://somebody-else/facts")
+
+    assert '"chess"' in str(facts.contents)
+    assert "preferences" in str(categories.contents)
+    assert '"jobs": []' in str(jobs.contents).replace("\\n", "")
