@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.extraction import Turn, sound_claims
 from tests.extraction.reworded import believed, cases_of, outcomes, rates, turns_of
 
 HERE = Path(__file__).parent
-SETS = ("reworded.yaml", "reworded_later.yaml", "reworded_third.yaml")
+SETS = ("reworded.yaml", "reworded_later.yaml", "reworded_third.yaml", "reworded_fourth.yaml")
 OPPOSITES = {("ended", "likes"), ("ended", "dislikes")}  # what a taste ends
 SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"
 

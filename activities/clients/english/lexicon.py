@@ -1,15 +1,17 @@
-"""The lexicon: frames, classes of words and grammar, as three files of data that are validated once.
+"""The lexicon: frames, endings, classes of words and grammar, as four files of data that are validated once.
 
 It stands apart from the code that uses it, so that a word is added in one obvious place.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
+
+from mnestic.activities.clients.english.phrases import Phrase, expanded, phrases_of
 
 _HERE = Path(__file__).parent
 FrameKind = Literal["state", "event", "end"]
@@ -77,21 +79,78 @@ class Frames(BaseModel):
 
 
 class Ending(BaseModel):
-    """Verbs that end what somebody had, and the predicates that they may end."""
+    """Phrases that end what somebody had, and the predicates that they may end; `endings.yaml` explains the fields."""
 
     model_config = _MODEL
 
-    verbs: frozenset[str]
     of: tuple[str, ...]
+    phrases: tuple[str, ...]
+    fits: str = "thing"
+    alone: bool = False
+    by: bool = False
+    strict: bool = False
+    denied: bool = False
+    lasting: bool = False
+    owned: bool = False
 
 
-class Over(BaseModel):
-    """Words by which something is over, and the predicates that they may end."""
+class Parted(BaseModel):
+    """Phrases by which two have parted, and the predicates that they may end."""
 
     model_config = _MODEL
+
+    of: tuple[str, ...]
+    phrases: tuple[str, ...]
+
+
+class Over(Parted):
+    """Words and phrases by which something is over, and the predicates that they may end."""
 
     words: frozenset[str]
-    of: tuple[str, ...]
+
+
+class Dissolutions(BaseModel):
+    """Nouns of what ends a state by having happened, and the phrases that say so."""
+
+    model_config = _MODEL
+
+    nouns: frozenset[str]
+    phrases: tuple[str, ...]
+
+
+class EndingFile(BaseModel):
+    """`endings.yaml`."""
+
+    model_config = _MODEL
+
+    classes: Mapping[str, tuple[str, ...]]
+    phrases: Mapping[str, Ending]
+    parted: Parted
+    over: Over
+    given_up: Mapping[str, tuple[str, ...]]
+    state_nouns: Mapping[str, tuple[str, ...]]
+    spent_nouns: Mapping[str, tuple[str, ...]]
+    dissolutions: Dissolutions
+    died: frozenset[str]
+
+
+class Ends:
+    """The phrases of `endings.yaml`, by the verbs that they may begin with."""
+
+    def __init__(self, file: EndingFile) -> None:
+        self.file = file
+        self.parted = phrases_of(file.parted.phrases, file.classes)
+        self.over = phrases_of(file.over.phrases, file.classes)
+        self.dissolved = phrases_of(file.dissolutions.phrases, file.classes)
+        self._by_verb: dict[str, list[tuple[Phrase, Ending]]] = {}
+        for ending in file.phrases.values():
+            for phrase in phrases_of(ending.phrases, file.classes):
+                self._by_verb.setdefault(phrase.verb, []).append((phrase, ending))
+
+    def beginning_with(self, verbs: Iterable[str]) -> Iterator[tuple[Phrase, Ending]]:
+        """The phrases that begin with one of the verbs."""
+        for verb in dict.fromkeys(verbs):
+            yield from self._by_verb.get(verb, ())
 
 
 class FrameFile(BaseModel):
@@ -99,12 +158,8 @@ class FrameFile(BaseModel):
 
     model_config = _MODEL
 
+    verbs: Mapping[str, tuple[str, ...]]
     predicates: Mapping[str, Frames]
-    endings: Mapping[str, Ending]
-    over: Over
-    given_up: Mapping[str, tuple[str, ...]]
-    state_nouns: Mapping[str, tuple[str, ...]]
-    died: frozenset[str]
     swaps: Mapping[str, tuple[str, str]]
     swapped: tuple[str, ...]
     favourite: frozenset[str]
@@ -208,9 +263,15 @@ class Lexicon:
     """Frames by key, nouns by their words, and classes of words."""
 
     def __init__(
-        self, *, frames: FrameFile, grammar: Grammar, classes: Mapping[str, frozenset[str]]
+        self,
+        *,
+        frames: FrameFile,
+        endings: EndingFile,
+        grammar: Grammar,
+        classes: Mapping[str, frozenset[str]],
     ) -> None:
         self.frames, self.grammar, self.classes = frames, grammar, classes
+        self.ends = Ends(endings)
         self.predicates = frames.predicates
         self.nouns = {noun: name for name, each in self.predicates.items() for noun in each.nouns}
         self.pasts = {each.past for each in self.predicates.values() if each.past}
@@ -249,8 +310,9 @@ class Lexicon:
         return f"{verb}{verb[-1]}ing" if is_doubled else f"{verb}ing"
 
     def _add(self, kind: str, verbs: Verbs, predicate: str) -> None:
-        for key, row in verbs.items():
-            self._slots.setdefault((kind, key), []).extend(_slots_of(row, predicate))
+        for text, row in verbs.items():
+            for key in expanded(text, self.frames.verbs):
+                self._slots.setdefault((kind, key), []).extend(_slots_of(row, predicate))
 
 
 def _slots_of(row: str, predicate: str) -> Iterator[Slot]:
@@ -276,6 +338,7 @@ def load_lexicon() -> Lexicon:
     classes = TypeAdapter(Mapping[str, Words]).validate_python(_load("words.yaml"))
     return Lexicon(
         frames=FrameFile.model_validate(_load("frames.yaml")),
+        endings=EndingFile.model_validate(_load("endings.yaml")),
         grammar=Grammar.model_validate(_load("grammar.yaml")),
         classes=classes,
     )

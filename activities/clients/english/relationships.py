@@ -16,6 +16,7 @@ from mnestic.activities.clients.english.claiming import (
 from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.naming import is_naming
 from mnestic.activities.clients.english.people import Bond
+from mnestic.activities.clients.english.phrases import match
 from mnestic.activities.clients.english.status import State, status_of
 from mnestic.activities.clients.english.trees import children, is_verb, lemma, subjects
 from mnestic.memory.knowledge.claims import ClaimKind
@@ -34,6 +35,7 @@ def couples_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     keys = set(clause.keys)
     if not _is_of_two(clause, reading):
         return
+    yield from _parted_by_phrase(clause, reading)
     for predicate, frames in reading.lexicon.predicates.items():
         if keys & set(frames.parted):
             yield from _parted(clause, predicate, reading)
@@ -62,6 +64,17 @@ def _parted(clause: Clause, predicate: str, reading: Reading) -> Iterator[Extrac
     speaker, ends = reading.cast.speaker, times_of(clause, reading).begins
     named = _other(clause, reading) if len(clause.subjects) > 1 else None
     yield claim_of_clause(clause, speaker, predicate, named, kind="ended", ends=ends)
+
+
+def _parted_by_phrase(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+    """As in "Kim and I called it quits", "Acme and I have parted ways": of one who is named, whatever they were."""
+    ends = reading.lexicon.ends
+    if clause.status.state not in _DONE or len(clause.subjects) == 1:
+        return
+    other = _other(clause, reading)
+    if other and any(match(phrase, clause.verb) for phrase in ends.parted):
+        for predicate in ends.file.parted.of:
+            yield claim_of_clause(clause, reading.cast.speaker, predicate, other, kind="ended")
 
 
 def _together(clause: Clause, predicate: str, reading: Reading) -> Iterator[Extracted]:

@@ -29,6 +29,7 @@ _TOPICS = ("of", "on", "for", "to", "in", "dative")
 _OFFICES = frozenset({"me", "us", "hr", "work", "management"})
 _AT_TIMES = frozenset({"when", "while", "whenever"})
 _ASIDE = frozenset({"when", "while", "after", "before", "until"})
+_EARLY = frozenset({"early", "late", "later"})
 _HOMES = frozenset({"lives_in", "lived_in"})
 _STARTS = frozenset({"start", "begin", "join"})
 _YOUNG = frozenset({"child", "grandchild", "niece_or_nephew"})
@@ -152,6 +153,12 @@ def _contrasted(frame: _Frame) -> Iterator[Extracted]:
 
 def _with_objects(frame: _Frame, tokens: list[Token]) -> Iterator[Extracted]:
     if frame.kind == "event" and not _can_have_happened(frame):
+        return
+    if (
+        frame.kind == "end"
+        and frame.slot.word_class == "workplace"
+        and is_for_the_day(frame.clause)
+    ):
         return
     if frame.kind == "event" and any(child.lower_ == "then" for child in frame.clause.verb.subtree):
         tokens = tokens[-1:]  # "to Rome, then back to Milan"
@@ -333,6 +340,17 @@ def _ended(frame: _Frame, value: str | None) -> Iterator[Extracted]:
     if not _is_aside(frame.clause) and (is_done or is_passive or (value and is_ahead) or is_state):
         claim = frame.claim(value, kind="ended")
         yield claim.model_copy(update={"valid_to": frame.times.begins})
+
+
+def is_for_the_day(clause: Clause) -> bool:
+    """Whether somebody left at an hour, and comes back tomorrow: "I left Acme at six", "early"."""
+    hours = [
+        token
+        for token in clause.slots.get("at", ())
+        if token.ent_type_ == "TIME" or token.pos_ == "NUM"
+    ]
+    early = [token for token in clause.slots.get("advmod", ()) if token.lower_ in _EARLY]
+    return bool(hours or early)
 
 
 def is_at_times(clause: Clause) -> bool:
