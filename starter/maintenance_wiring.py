@@ -56,8 +56,8 @@ def maintenance_activities(
     Without `embedders` entries get vectors of the local one.
     """
 
-    async def index(tenant_id: str) -> tuple[int, int]:
-        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id)
+    async def index(tenant_id: str, dry_run: bool) -> tuple[int, int]:
+        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id, dry_run=dry_run)
         return len(indexed.built), indexed.dropped
 
     async def vacuum(policy: VacuumPolicy, dry_run: bool) -> Vacuumed:

@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Protocol
 
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS
+from mnestic.activities.maintenance.steps import CALLS
 from mnestic.memory.knowledge.world.period_summaries import (
     LEVELS,
     SummaryLevel,
     SummaryNode,
     SummaryPart,
     name_of,
-    periods_above,
+    periods_of,
 )
 from mnestic.memory.models.errors import ModelRefusedError
 from mnestic.memory.models.messages import ChatMessage, Summary
@@ -105,15 +106,22 @@ class PeriodSummaryBuilder:
             return Counter(summaries_built=await transaction.summaries.count_built(self._at))
 
     async def count_due(self, *, above: int) -> Counter[str]:
-        """What `build` would count; it changes nothing."""
+        """What `build` would count, and the calls of a model that it would make, at least; it changes nothing."""
         if not await self._is_large(above):
-            return Counter()
+            async with self._begin(write=True) as transaction:
+                removed = await transaction.summaries.remove_all()
+                transaction.discard()
+            return +Counter(summaries_removed=removed)
         due = set[tuple[SummaryLevel, datetime | None]]()
         sessions = 0
         async for nodes in self._changed_sessions():
             sessions += len(nodes)
-            due.update(periods_above(nodes))
-        return Counter(summaries_built=sessions + len(due))
+            due.update(periods_of(nodes))
+        for level in LEVELS[1:]:  # those that an earlier run has left
+            async with self._begin(write=False) as transaction:
+                due.update(periods_of(await transaction.summaries.list_changed_periods(level)))
+        calls = 0 if self._model is None else len(due)
+        return +Counter({"summaries_built": sessions + len(due), CALLS: calls})
 
     async def _is_large(self, above: int) -> bool:
         async with self._begin(write=False) as transaction:

@@ -11,6 +11,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.run_model import NO_MORE_CALLS, RunModel
 from mnestic.activities.maintenance.steps import (
+    CALLS,
     MaintenanceStep,
     StepResult,
     attempt,
@@ -46,13 +47,15 @@ class SummaryActivities:
     async def summarise(self, params: MaintenanceStep) -> StepResult:
         """Has the model write the summaries that it was not asked for yet, those first that have waited longest.
 
-        What it does not write keeps its local summary, and the result names the problem. Idempotent: no summary is asked
+        What it does not write keeps its local summary, and the result names the problem. A dry run counts them. Idempotent: no summary is asked
         for twice, unless a fact changes. Another attempt goes on with the counts of the last heartbeat.
         """
         done = _Progress(activity.info().heartbeat_details)
         with failures():
             if self._model.name is None:
                 return StepResult()
+            if params.dry_run:
+                return await self._count(params)
             async with heartbeats(done.dump):
                 policy = await read_policy(self._memory, params)
                 await self._summarise_all(params, done, budget=policy.budget)
@@ -76,6 +79,14 @@ class SummaryActivities:
                 left = await self._waiting(params, stopped)
                 done.stop(error, left)
                 return
+
+    async def _count(self, params: MaintenanceStep) -> StepResult:
+        """Estimates what the step would do: facts that the same run changes are not in it."""
+        async with self._memory.transaction(
+            tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
+        ) as transaction:
+            number = await transaction.categories.count_unasked(params.agent_id)
+        return StepResult(counts=dict(+Counter({"categories_summarised": number, CALLS: number})))
 
     async def _waiting(self, params: MaintenanceStep, stopped: Collection[str]) -> LocalSummaries:
         async with self._memory.transaction(

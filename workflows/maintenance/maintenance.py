@@ -38,6 +38,9 @@ _LOST = timedelta(
 _SHORT = timedelta(minutes=1)
 _MOST_PROBLEMS = 200  # of a report; each may be one agent's, and counts say how many there were
 _PERIOD_SUMMARIES = "period summaries"  # runs that began before build none
+_DRY_RUN = (
+    "dry run counts"  # dry runs that began before count no indexes, and no summaries of a model
+)
 _REFUSES_FUTURE = "no future"  # a run for the future that began before goes on
 _SCHEDULED = SearchAttributeKey.for_datetime("TemporalScheduledStartTime")
 
@@ -76,7 +79,9 @@ class Maintenance:
         """Maintains agents, and what concerns all; returns the request with what was counted."""
         if params.stage == "agents":
             params = await self._in_batches(MaintenanceActivities.maintain, params)
-        if params.kind == "nightly" and not params.dry_run:
+        indexes = params.kind in {"nightly", "monthly"}
+        is_counted = indexes and (not params.dry_run or workflow.patched(_DRY_RUN))
+        if params.kind == "nightly" and is_counted:
             params, _ = _with_result(params, await _run(SummaryActivities.summarise, params))
         if params.kind == "nightly" and workflow.patched(_PERIOD_SUMMARIES):
             result = await _run(PeriodSummaryActivities.summarise, params)
@@ -84,8 +89,7 @@ class Maintenance:
         if params.kind == "monthly":
             params = params.model_copy(update={"stage": "embeddings"})
             params = await self._in_batches(ReembedActivities.reembed, params)
-        indexes = params.kind in {"nightly", "monthly"}
-        if indexes and params.agent_id is None and not params.dry_run:
+        if params.agent_id is None and is_counted:
             params, _ = _with_result(params, await _run(MaintenanceActivities.index, params))
         if params.kind == "monthly" and params.agent_id is None:
             params, _ = _with_result(params, await _run(VacuumActivities.vacuum, params))

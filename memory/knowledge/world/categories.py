@@ -92,6 +92,10 @@ class CategoryStore(Protocol):
         """The agents of the tenant except some, or the one, with summaries that no chat model was asked for."""
         ...
 
+    async def count_unasked(self, agent_id: str | None) -> int:
+        """How many summaries of the tenant, or of the one agent, the next night would ask a chat model for."""
+        ...
+
 
 def overview_of(
     category: StoredCategory, *, now: datetime, count_tokens: Callable[[str], int]

@@ -188,11 +188,11 @@ def _is_within(one: PeriodSummary, search: SummarySearch) -> bool:
     return one.starts_at < search.until and search.since < one.ends_at
 
 
-def periods_above(nodes: Sequence[SummaryNode]) -> Iterator[tuple[SummaryLevel, datetime | None]]:
-    """The weeks and months, each once, and the life, that follow from sessions that have changed."""
-    weeks = {node.starts_at for node in nodes}
-    months = {week.astimezone(UTC).replace(day=1, hour=0, minute=0) for week in weeks}
-    yield from (("week", week) for week in sorted(weeks))
-    yield from (("month", month) for month in sorted(months))
-    if months:
+def periods_of(nodes: Iterable[SummaryNode]) -> Iterator[tuple[SummaryLevel, datetime | None]]:
+    """The weeks, the months and the life that are due with summaries: they themselves, and all above them."""
+    for node in nodes:
+        if node.level in {"session", "week"}:
+            yield "week", node.starts_at
+        if node.level != "life":
+            yield "month", node.starts_at.astimezone(UTC).replace(day=1, hour=0, minute=0)
         yield "life", None

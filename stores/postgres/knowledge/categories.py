@@ -47,6 +47,15 @@ SELECT agent_id, count(*) OVER () AS agents FROM mnestic.category
  GROUP BY agent_id ORDER BY min(updated_at), agent_id LIMIT %(limit)s
 """)
 
+# A summary that is cleared is written from the facts in the night, before a model is asked.
+_UNASKED = NamedQuery.of("""
+SELECT count(*) AS summaries FROM mnestic.category AS c
+ WHERE tenant_id = %(tenant_id)s AND (CAST(%(of_agent)s AS text) IS NULL OR agent_id = %(of_agent)s) AND model IS NULL
+   AND (summary <> '' OR summary IS NULL AND EXISTS (
+        SELECT FROM mnestic.fact AS f
+         WHERE f.tenant_id = c.tenant_id AND f.agent_id = c.agent_id AND f.category = c.name AND f.status = 'active' OFFSET 0))
+""")
+
 
 class PostgresCategoryStore:
     """Implements `mnestic.memory.knowledge.world.categories.CategoryStore`."""
@@ -112,3 +121,9 @@ class PostgresCategoryStore:
         }
         (rows,) = await self._unit.rows_of(_LOCAL.bind(values))
         return LocalSummaries(tuple(row.agent_id for row in rows), rows[0].agents if rows else 0)
+
+    async def count_unasked(self, agent_id: str | None) -> int:
+        """See the port."""
+        values = {"tenant_id": self._unit.tenant_id, "of_agent": agent_id}
+        ((row,),) = await self._unit.rows_of(_UNASKED.bind(values))
+        return int(row.summaries)

@@ -5,6 +5,7 @@ them while everybody goes on reading and writing; until one is there, all vector
 """
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,7 +71,7 @@ class IndexedVectors:
 
 
 def index_vectors(
-    admin_url: str, tenant_id: str, *, at_least: int = INDEXED_FROM
+    admin_url: str, tenant_id: str, *, at_least: int = INDEXED_FROM, dry_run: bool = False
 ) -> IndexedVectors:
     """Builds the indexes that large memories of a tenant lack, and drops those that are not worth their place.
 
@@ -80,6 +81,7 @@ def index_vectors(
         admin_url: Of the owner of the tables.
         tenant_id: Whose agents they are.
         at_least: Entries from which on a memory gets an index.
+        dry_run: Whether nothing is built or dropped; the result says what would be.
 
     Raises:
         DatabaseUnavailableError: Postgres does not answer, or cannot do it now.
@@ -89,14 +91,16 @@ def index_vectors(
     try:
         address = libpq_url(admin_url)
         with psycopg.connect(address, autocommit=True, row_factory=namedtuple_row) as owner:
-            return _index(owner, tenant_id, at_least=at_least)
+            return _index(owner, tenant_id, at_least=at_least, dry_run=dry_run)
     except psycopg.errors.UndefinedTable as error:
         raise never_migrated() from error
     except psycopg.OperationalError as error:
         raise unavailable(error, where=describe_url(admin_url)) from error
 
 
-def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:
+def _index(
+    owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int, dry_run: bool
+) -> IndexedVectors:
     if is_pooled(owner):  # which parts the session that has the lock, the tenant and the settings
         why = (
             "is of a connection pooler; name the database itself, since an index needs one session"
@@ -111,26 +115,37 @@ def _index(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> 
         why = "is where somebody builds indexes right now; wait until they are done"
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
     try:
-        return _build(owner, tenant_id, at_least=at_least)
+        owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
+        lacking, useless = _compare(owner, tenant_id, at_least=at_least)
+        if not dry_run:
+            _build(owner, lacking, useless)
+        return IndexedVectors(built=tuple(lacking), dropped=len(useless))
     finally:  # a closed connection may hold it a little longer
         owner.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
 
 
-def _build(owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int) -> IndexedVectors:
-    owner.execute(sql.SQL("SET maintenance_work_mem = {}").format(_BUILD_MEMORY))
-    owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
+def _compare(
+    owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int
+) -> tuple[list[VectorIndex], list[str]]:
+    """The indexes that large memories lack, and the names of those that are not worth their place."""
     there = owner.execute(_THERE, [_prefix(tenant_id)]).fetchall()
     worth = {index.name for index in _large(owner, tenant_id, int(at_least * _MIN_SHARE))}
     useless = [row.name for row in there if not row.is_valid or row.name not in worth]
+    names = {row.name for row in there} - set(useless)
+    large = _large(owner, tenant_id, at_least)
+    return [index for index in large if index.name not in names], useless
+
+
+def _build(
+    owner: psycopg.Connection[Any], lacking: Sequence[VectorIndex], useless: Sequence[str]
+) -> None:
+    owner.execute(sql.SQL("SET maintenance_work_mem = {}").format(_BUILD_MEMORY))
     for name in useless:
         owner.execute(
             sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS mnestic.{}").format(sql.Identifier(name))
         )
-    names = {row.name for row in there} - set(useless)
-    lacking = [index for index in _large(owner, tenant_id, at_least) if index.name not in names]
     for index in lacking:
         owner.execute(_create(index))
-    return IndexedVectors(built=tuple(lacking), dropped=len(useless))
 
 
 def _large(owner: psycopg.Connection[Any], tenant_id: str, at_least: int) -> list[VectorIndex]:

@@ -218,5 +218,5 @@ async def entries_by_source(memory: MemoryClient) -> dict[str, str]:
     return {str(entry.source_id): entry.id for entry in entries}
 
 
-async def _no_indexes(_: str) -> tuple[int, int]:
+async def _no_indexes(*_: object) -> tuple[int, int]:
     return 0, 0

@@ -38,7 +38,7 @@ _TABLES = (
 def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
     """Runs the activity for all agents of the tenant, at a moment."""
 
-    async def index(_: str) -> tuple[int, int]:
+    async def index(*_: object) -> tuple[int, int]:
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)

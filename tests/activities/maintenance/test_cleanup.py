@@ -33,7 +33,7 @@ def days(number: float) -> timedelta:
 def clean(memory: Memory, settings: Settings) -> Clean:
     """Runs the cleanup of the tenant so many days after the start, with changes to its policy; it is switched on."""
 
-    async def index(_: str) -> tuple[int, int]:
+    async def index(*_: object) -> tuple[int, int]:
         raise AssertionError("nobody asks")
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)

@@ -37,7 +37,7 @@ Run = Callable[..., Any]
 def run(memory: Memory, settings: Settings) -> Run:
     """Learns from all messages, and runs weekly maintenance for all agents of the tenant, at a moment."""
 
-    async def index(_: str) -> tuple[int, int]:
+    async def index(*_: object) -> tuple[int, int]:
         return 0, 0
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)

@@ -36,7 +36,7 @@ async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_
         count_tokens=count_tokens,
     )
 
-    async def build(calls: int) -> StepResult:
+    async def build(calls: int, *, dry_run: bool = False) -> StepResult:
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
         ) as transaction:
@@ -46,15 +46,23 @@ async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_
             }
             await transaction.settings.put("maintenance", policy)
         params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NIGHT, agent_id="ada"
+            tenant_id=settings.tenant_id,
+            kind="nightly",
+            scheduled_at=NIGHT,
+            agent_id="ada",
+            dry_run=dry_run,
         )
         result: StepResult = await ActivityEnvironment().run(activities.summarise, params)
         return result
 
+    would = await build(3, dry_run=True)
     first = await build(3)
     begun = await summaries()
+    would_then = await build(9, dry_run=True)
     rest = await build(9)
 
+    assert would.counts == {"summaries_built": 7, "model_calls_estimated": 5}
+    assert would_then.counts == {"summaries_built": 2, "model_calls_estimated": 2}
     assert first.counts == {"summaries_built": 5, "summaries_left": 1}
     (problem,) = first.problems
     assert "3 model calls" in problem

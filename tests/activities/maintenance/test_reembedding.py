@@ -88,7 +88,7 @@ def embedders_of(chosen: Embedder) -> Embedders:
 def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
     """Runs the step for all agents of the tenant, with a chosen model."""
 
-    async def no_index(_: str) -> tuple[int, int]:
+    async def no_index(*_: object) -> tuple[int, int]:
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
 
     async def step(
@@ -348,7 +348,7 @@ async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
     settings: Settings,
     admin_url: str,
 ) -> None:
-    async def index(tenant_id: str) -> tuple[int, int]:
+    async def index(tenant_id: str, *_: object) -> tuple[int, int]:
         done = await asyncio.to_thread(index_vectors, admin_url, tenant_id, at_least=10)
         return len(done.built), done.dropped
 

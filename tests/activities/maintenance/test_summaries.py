@@ -36,7 +36,9 @@ Used = Callable[..., Awaitable[UsageTotal]]
 def summarise(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Summarise:
     """Runs the step for the tenant's agents."""
 
-    async def step(days: int = 0, *, local: bool = False, **fields: Any) -> StepResult:
+    async def step(
+        days: int = 0, *, local: bool = False, dry_run: bool = False, **fields: Any
+    ) -> StepResult:
         summariser = LocalSummariser() if local else OpenAISummariser(openai, model="small")
         model = RunModel(memory, summariser, **({"prices": PRICES} | fields))
         activities = SummaryActivities(memory, model, count_tokens=count_tokens)
@@ -46,6 +48,7 @@ def summarise(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Summar
                 tenant_id=settings.tenant_id,
                 kind="nightly",
                 scheduled_at=NOON + timedelta(days=days),
+                dry_run=dry_run,
             ),
         )
         return result
@@ -83,6 +86,24 @@ async def test_a_model_writes_the_summaries_once(
     assert (second, len(chat_server.requests)) == (StepResult(), 1)
     assert await used() == UsageTotal(calls=1, input_tokens=11, output_tokens=7, cost_usd=COST)
     assert await used(1) == UsageTotal()
+
+
+async def test_a_dry_run_counts_the_summaries_that_the_model_would_write(
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+) -> None:
+    await ada.facts.add("Mara", "lives_in", "Ghent")
+    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    would = StepResult(counts={"categories_summarised": 1, "model_calls_estimated": 1})
+
+    before_the_night = await summarise(dry_run=True)
+    await run()
+    after_it = await summarise(dry_run=True)
+    await summarise()
+
+    assert before_the_night == after_it == would
+    assert await summarise(1, dry_run=True) == StepResult()
+    assert await summarise(1, dry_run=True, local=True) == StepResult()
+    assert len(chat_server.requests) == 1
 
 
 async def test_without_a_model_local_summaries_stay(

@@ -36,7 +36,7 @@ def days(number: float) -> timedelta:
 def maintain(memory: Memory, settings: Settings) -> Maintain:
     """Runs the weekly maintenance of the tenant so many days after the start."""
 
-    async def index(_: str) -> tuple[int, int]:
+    async def index(*_: object) -> tuple[int, int]:
         raise AssertionError("nobody asks")
 
     activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)

@@ -55,8 +55,8 @@ async def remember(memory: PostgresMemory, *, agent: str, entries: int) -> None:
         await embed(transaction, number=entries)
 
 
-async def build(url: str) -> Any:
-    return await asyncio.to_thread(index_vectors, url, TENANT, at_least=ENTRIES)
+async def build(url: str, *, dry_run: bool = False) -> Any:
+    return await asyncio.to_thread(index_vectors, url, TENANT, at_least=ENTRIES, dry_run=dry_run)
 
 
 def there(url: str) -> list[Any]:
@@ -70,9 +70,11 @@ async def test_memories_that_are_large_get_an_index_once(
     await remember(remembering, agent=AGENT, entries=ENTRIES)
     await remember(remembering, agent="small", entries=ENTRIES // 2)
 
+    dry, there_then = await build(own_url, dry_run=True), there(own_url)
     first, second = await build(own_url), await build(own_url)
 
     index = VectorIndex(TENANT, AGENT, NAME, 256)
+    assert (dry.built, there_then) == ((index,), [])
     assert first.built == (index,)
     assert (second.built, second.dropped) == ((), 0)
     assert there(own_url) == [(index.name, True)]

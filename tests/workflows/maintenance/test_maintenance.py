@@ -61,6 +61,7 @@ async def test_a_run_by_hand_reports_and_its_report_stays(
 async def test_a_report_has_what_the_models_calls_took(
     client: MnesticClient, memory: Memory, settings: Settings, admin_url: str, chat_server: Any
 ) -> None:
+    no_owner = admin_url.replace("postgres@", "mnestic_app@")
     for agent in ("ada", "bob"):
         await client.memory(agent).facts.add("Mara", "lives_in", "Ghent")
     await client.maintenance.set_policy("budget.model_calls", 1)
@@ -69,18 +70,24 @@ async def test_a_report_has_what_the_models_calls_took(
     async with openai_client(api_key="sk-x", base_url=chat_server.base_url) as openai:
         activities = maintenance_activities(
             memory,
-            admin_url=admin_url,
+            admin_url=no_owner,
             summariser=OpenAISummariser(openai, model="small"),
             prices=prices,
         )
         async with make_maintenance_worker(client.temporal, settings, activities=activities):
+            dry = await (await client.maintenance.start("nightly", dry_run=True)).result()
+            asked = len(chat_server.requests)
             report = await (await client.maintenance.start("nightly")).result()
 
+    would = {"categories_rebuilt": 2, "categories_summarised": 2, "model_calls_estimated": 2}
+    assert (dry.counts, asked) == (would, 0)
+    (problem,) = dry.problems
+    assert "vector indexes: MNESTIC_DATABASE_ADMIN_URL" in problem
     assert report.counts == {"categories_rebuilt": 2, "categories_summarised": 1, "agents_left": 1}
     assert (report.usage.calls, report.usage.tokens) == (1, 18)
     assert report.usage.cost_usd == Decimal("0.018")
     assert "1 of 1 model calls; agents left for the next run: 1 (bob)" in report.problems[0]
-    assert (await client.maintenance.list_reports())[0] == (report,)
+    assert (await client.maintenance.list_reports())[0] == (report, dry)
     assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
 
 

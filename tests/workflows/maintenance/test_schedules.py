@@ -158,11 +158,11 @@ async def test_an_operators_edit_stays_until_the_time_is_set(
     await handle(client, settings, "nightly").update(edited)  # as the Temporal UI does
     await create_schedules(memory, client.temporal, settings)
     await client.maintenance.set_policy("weekly.times.hour", 8)
-    kept = await described(client, settings, "nightly")
+    afterwards = await described(client, settings, "nightly")
     await client.maintenance.set_policy("nightly.times.hour", 4)
 
-    assert clock_of(kept) == (23, 15)
-    assert kept.policy.overlap is ScheduleOverlapPolicy.BUFFER_ONE
+    assert clock_of(afterwards) == (23, 15)
+    assert afterwards.policy.overlap is ScheduleOverlapPolicy.BUFFER_ONE
     assert await clock(client, settings, "nightly") == (4, 0)
 
 
