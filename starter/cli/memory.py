@@ -16,6 +16,10 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.ingest:ingest",
             "Ingest a conversation or an export; repeated, it ingests what is new.",
         ),
+        "import": (
+            f"{_KNOWLEDGE}.import_file:import_file",
+            "Import an export of ChatGPT, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store.",
+        ),
         "export": (
             "mnestic.starter.cli.forgetting.export:export",
             "Write all of an agent's memory as JSON lines, which `memory ingest` reads back.",

@@ -51,7 +51,7 @@ async def receive_conversation(
     messages = _messages(conversation, channel=channel)
     memory = client.memory(agent_id)
     while batch := list(islice(messages, _BATCH)):
-        yield ReceivedBatch(len(batch), await _store_batch(memory, batch, refuse))
+        yield ReceivedBatch(len(batch), await store_batch(memory, batch, refuse))
 
 
 async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandle[Any, Ingested]:
@@ -68,10 +68,19 @@ async def start_ingest(client: MnesticClient, *, agent_id: str) -> WorkflowHandl
     return await connection.start_ingest(tenant_id=client.settings.tenant_id, agent_id=agent_id)
 
 
-async def _store_batch(
+async def store_batch(
     memory: MemoryClient, batch: Sequence[tuple[str, IncomingMessage]], refuse: Refuse | None
 ) -> int:
-    """Stores a batch, halving it to isolate messages that cannot be stored; returns how many are new."""
+    """Stores a batch, halving it to isolate messages that cannot be stored; returns how many are new.
+
+    Args:
+        memory: Of the agent that gets them.
+        batch: Messages, each with the name that errors give it.
+        refuse: Called with each message that cannot be stored; without it the first is raised.
+
+    Raises:
+        InvalidInputError: a message cannot be stored; names it.
+    """
     try:
         return await memory.ingest([message for _, message in batch])
     except InvalidInputError as error:
@@ -79,8 +88,8 @@ async def _store_batch(
             refuse_or_raise(InvalidInputError(what=batch[0][0], why=str(error)), refuse)
             return 0
     middle = len(batch) // 2
-    stored_first = await _store_batch(memory, batch[:middle], refuse)
-    return stored_first + await _store_batch(memory, batch[middle:], refuse)
+    stored_first = await store_batch(memory, batch[:middle], refuse)
+    return stored_first + await store_batch(memory, batch[middle:], refuse)
 
 
 def _messages(conversation: Conversation, *, channel: str) -> Iterator[tuple[str, IncomingMessage]]:

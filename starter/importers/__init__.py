@@ -1,1 +1,1 @@
-"""Readers of conversations in files: JSON lines, LoCoMo's JSON, Markdown."""
+"""Readers of conversations in files: JSON lines, LoCoMo's JSON, Markdown; `programs` reads exports of other programs."""

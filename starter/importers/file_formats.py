@@ -1,4 +1,4 @@
-"""Recognises files of other programs, which are not read, so that a refusal names what the file is.
+"""Recognises files of other programs, which are not ingested, so that a refusal names what the file is.
 
 It stands apart from the readers because none of them should take such a file for a damaged one of its own: a log of
 a chat would be read as notes, in the words of whoever keeps them.
@@ -34,6 +34,8 @@ _BY_NAME = {
 }
 _CLOCK = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[ \u00a0\u202f]?[AaPp]\.?[ ]?[Mm]\.?)?"
 _DAY = r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)"  # in an order that the file does not say
+_CHAT = "the text of a chat, as WhatsApp exports it"
+_MEM0, _LANGGRAPH = "a dump of mem0", "a dump of a LangGraph store"
 _MAIL_FIELDS = "From|To|Cc|Subject|Date|Received|Message-ID|MIME-Version|Return-Path|Delivered-To"
 
 
@@ -59,7 +61,7 @@ _SIGNATURES = (
         False,
     ),
     _Signature(
-        "the text of a chat, as WhatsApp exports it",
+        _CHAT,
         re.compile(rf"[\u200e\u200f]?\[?{_DAY},? +{_CLOCK}(?:\]| [-\u2013]) [^:\n]{{1,80}}: "),
         2,
         False,
@@ -82,9 +84,23 @@ _SHAPES = (
     _Shape("a ChatGPT export", frozenset({"mapping"})),
     _Shape("a Claude export", frozenset({"chat_messages"})),
     _Shape("a Slack export", frozenset({"ts"}), frozenset({"text", "user", "subtype", "blocks"})),
+    _Shape(_MEM0, frozenset({"id", "memory"})),
+    _Shape(_LANGGRAPH, frozenset({"key", "value"}), frozenset({"namespace", "prefix"})),
     _Shape("an export of a chat", frozenset({"messages"})),
     _Shape("one JSON list of messages", frozenset({"role", "content"})),
     _Shape("one JSON list of messages", frozenset({"author", "content"})),
+)
+# What `memory import` reads.
+_IMPORTED = frozenset(
+    {
+        "subtitles (WebVTT)",
+        "mail (mbox)",
+        _CHAT,
+        "a ChatGPT export",
+        "a Slack export",
+        _MEM0,
+        _LANGGRAPH,
+    }
 )
 _OF_LOCOMO = re.compile(r"conversation|sample_id|session_\d+")
 
@@ -95,7 +111,7 @@ def check_format(path: Path, source: str) -> None:
     Raises:
         InvalidInputError: Says what it looks like, and what is read.
     """
-    what = _BY_NAME.get(path.suffix.lower()) or _format_of(_first_lines(path, source))
+    what = _format_of(_first_lines(path, source)) or _BY_NAME.get(path.suffix.lower())
     if what is not None:
         raise _not_read(what, source)
 
@@ -145,6 +161,9 @@ def _shape_of(keys: frozenset[str]) -> str | None:
 
 
 def _not_read(what: str, source: str) -> InvalidInputError:
+    if what in _IMPORTED:
+        why = f"looks like {what}; `mnestic memory import` reads a whole export of it"
+        return InvalidInputError(what=source, why=why)
     return InvalidInputError(what=source, why=f"looks like {what}, which is not read; {EXPECTED}")
 
 

@@ -43,6 +43,12 @@ def _conversation(folder: Path) -> str:
     return str(path)
 
 
+def _chat(folder: Path) -> str:
+    path = folder / "mine.txt"
+    path.write_text("25/12/2025, 10:00 - Mara: My own words.\n", encoding="utf-8")
+    return str(path)
+
+
 def _export(folder: Path) -> str:
     path = folder / "mine-export.jsonl"
     header = '{"kind": "export", "version": 1, "tenant_id": "t", "agent_id": "a", "at": "2026-01-05T12:00:00Z"}'
@@ -84,6 +90,7 @@ COMMAND_CASES: Mapping[str, Case] = {
     "job result": lambda k, _: (k.finished,),
     "job cancel": lambda k, _: (k.job,),
     "memory ingest": lambda _, f: (_conversation(f), *OF_AGENT, "--channel", "chat"),
+    "memory import": lambda _, f: (_chat(f), *OF_AGENT, "--channel", "chat"),
     "memory export": lambda *_: OF_AGENT,
     "memory ingest --channel chat": lambda _, f: (_export(f), *OF_AGENT),
     "memory add": lambda k, _: (

@@ -1,41 +1,38 @@
 """`mnestic memory ingest`: reads a conversation or an export into an agent's memory."""
 
-import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import Progress, TaskID
 
-from mnestic.memory.errors import ExtractionPausedError, InvalidInputError, UnavailableError
+from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.cli.connection import connect_client
+from mnestic.starter.cli.knowledge.extraction_wait import (
+    extract_messages,
+    extraction_progress,
+    run_resumable,
+    warn_without_extractor,
+)
 from mnestic.starter.cli.known_agents import Agent
 from mnestic.starter.cli.output import (
     AsJson,
     counted,
     out,
-    print_delay,
     print_json,
     print_progress,
     print_refusal,
-    print_warning,
-    run,
 )
 from mnestic.starter.cli.progress import progress_bars
 
 if TYPE_CHECKING:
     from mnestic.memory.knowledge.conversations import Conversation
-    from mnestic.memory.knowledge.ingestion import IngestCounts
-    from mnestic.starter.client.memory_client import MemoryClient
-    from mnestic.starter.client.mnestic_client import MnesticClient
 
 _MAX_REFUSALS_SHOWN = 20
-_POLL_S = 0.5
 
 
 def ingest(
@@ -71,7 +68,7 @@ def ingest(
     with _open_input(file) as path:
         if is_export(path):
             _refuse_options(file, sample=sample, markdown=markdown, speaker=speaker)
-            _run(_import(path, name=f"export {file}", agent=agent, as_json=as_json))
+            run_resumable(_import(path, name=f"export {file}", agent=agent, as_json=as_json))
             return
         refused: list[InvalidInputError] = []
         conversation = _read(
@@ -115,8 +112,8 @@ def _ingest_conversation(
                 ):
                     received += batch.new
                     progress.update(bar, advance=batch.messages)
-                async with _extraction_progress(progress, client.memory(agent)):
-                    paused = await _extract(client, agent)
+                async with extraction_progress(progress, client.memory(agent)):
+                    paused = await extract_messages(client, agent)
             after = await client.memory(agent).messages.count()
         _print_refused(refused[refused_on_reading:])
         messages = read_count - len(refused[refused_on_reading:])
@@ -138,11 +135,11 @@ def _ingest_conversation(
                 f"{counted(messages, 'messages')}, {received} of them new; {extracted} extracted, "
                 f"{after.parked} parked{f', {after.waiting} waiting' if paused else ''}."
             )
-        _warn_without_extractor(before, after)
+        warn_without_extractor(before, after)
         if paused:
             raise paused
 
-    _run(work())
+    run_resumable(work())
     if refused:
         raise InvalidInputError(
             what=f"conversation {name}", why=f"{len(refused)} of its messages cannot be stored"
@@ -188,7 +185,7 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
         memory = client.memory(agent)
         before = await memory.messages.count()
         count = await memory.import_lines(read_export(path, name=name), source=name)
-        paused = await _extract(client, agent)
+        paused = await extract_messages(client, agent)
         counts = await memory.messages.count()
     added = count.model_dump(exclude={"lines"})
     if as_json:
@@ -197,7 +194,7 @@ async def _import(path: Path, *, name: str, agent: str, as_json: bool) -> None:
     else:
         new = ", ".join(counted(number, things) for things, number in added.items() if number)
         out.print(f"{counted(count.lines, 'lines')}; new: {new or 'nothing'}.", soft_wrap=True)
-    _warn_without_extractor(before, counts)
+    warn_without_extractor(before, counts)
     if paused:
         raise paused
 
@@ -210,15 +207,6 @@ def _refuse_options(file: Path, *, sample: str | None, markdown: bool, speaker: 
             raise InvalidInputError(
                 what=option, why=f"{file} is an export, which takes no such option"
             )
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Runs it; an interruption prints how to continue."""
-    try:
-        run(work)
-    except KeyboardInterrupt:
-        print_progress("What was stored stays; the same command continues where it stopped.")
-        raise
 
 
 def _print_refused(refused: Sequence[InvalidInputError]) -> None:
@@ -238,57 +226,3 @@ def _open_input(file: Path) -> Iterator[Path]:
         shutil.copyfileobj(sys.stdin.buffer, file_copy)
         file_copy.flush()
         yield Path(file_copy.name)
-
-
-async def _extract(client: "MnesticClient", agent_id: str) -> ExtractionPausedError | None:
-    """Starts extraction and waits for its end; returns why it is paused, if it is."""
-    from mnestic.starter.client.ingest_status import wait_for_end
-    from mnestic.starter.client.ingestion import start_ingest
-
-    try:
-        handle = await start_ingest(client, agent_id=agent_id)
-        await wait_for_end(client, handle, report=print_delay)
-    except ExtractionPausedError as error:
-        return error
-    return None
-
-
-def _warn_without_extractor(before: "IngestCounts", after: "IngestCounts") -> None:
-    """Prints it where the worker has no extractor."""
-    if after.without_extractor > before.without_extractor:
-        from mnestic.starter.extraction_wiring import NO_FACTS
-
-        print_warning(NO_FACTS)
-
-
-@asynccontextmanager
-async def _extraction_progress(progress: Progress, memory: "MemoryClient") -> AsyncIterator[None]:
-    """Shows the progress of extraction on a terminal, if messages wait for it."""
-    waiting = 0 if progress.disable else (await memory.messages.count()).waiting
-    if not waiting:
-        yield
-        return
-    bar = progress.add_task("messages extracted", total=waiting)
-    watching = asyncio.create_task(_watch(progress, bar, memory))
-    try:
-        yield
-    finally:
-        watching.cancel()
-        await asyncio.wait([watching])
-        await _count(progress, bar, memory)
-
-
-async def _watch(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
-    while True:
-        await _count(progress, bar, memory)
-        await asyncio.sleep(_POLL_S)
-
-
-async def _count(progress: Progress, bar: TaskID, memory: "MemoryClient") -> None:
-    """Updates the bar; messages that others send meanwhile count too, so the total may grow."""
-    with suppress(
-        UnavailableError
-    ):  # nothing to show for now; the wait for extraction reports the reason
-        waiting = (await memory.messages.count()).waiting
-        total = max(progress.tasks[bar].total or 0, waiting)
-        progress.update(bar, total=total, completed=total - waiting)

@@ -24,6 +24,9 @@ CHATGPT = [{"title": "Moving", "mapping": {"a": {"message": None}}, "current_nod
 CLAUDE = [{"uuid": "1", "name": "Moving", "chat_messages": []}]
 TELEGRAM = {"name": "Bo", "type": "personal_chat", "messages": [{"id": 1, "from": "Ilse"}]}
 TRAINING = "".join(f'{{"messages": [{{"role": "user", "content": "{n}"}}]}}\n' for n in "ab")
+MEM0 = [{"id": "1", "memory": "Lives in Hasselt", "user_id": "ilse"}]
+STORE = [{"namespace": ["a"], "key": "k", "value": {}}]
+IMPORTED = ("WebVTT", "mbox", "WhatsApp", "Slack", "ChatGPT", "mem0", "LangGraph")
 LIST = [{"role": "user", "content": "I live in Hasselt"}]
 
 
@@ -53,6 +56,8 @@ def written(path: Path, content: Any) -> Path:
         ("result.json", TELEGRAM, "an export of a chat"),
         ("training.jsonl", TRAINING, "an export of a chat"),
         ("messages.json", LIST, "one JSON list of messages"),
+        ("memories.json", MEM0, "a dump of mem0"),
+        ("store.json", STORE, "a dump of a LangGraph store"),
         ("people.json", [{"id": 7, "city": "Hasselt"}], "JSON of another kind"),
     ],
 )
@@ -61,9 +66,14 @@ def test_a_file_of_another_program_is_refused_by_what_it_is(
 ) -> None:
     path = written(tmp_path / name, content)
 
-    with pytest.raises(
-        InvalidInputError, match=f"looks like .*{what}.*not read; expected JSON lines.*Markdown"
-    ) as refused:
+    is_imported = any(name in what for name in IMPORTED)
+    then = (
+        "`mnestic memory import` reads"
+        if is_imported
+        else "not read; expected JSON lines.*Markdown"
+    )
+
+    with pytest.raises(InvalidInputError, match=f"looks like .*{what}.*{then}") as refused:
         read_conversation(path)
 
     assert "session_1" not in str(refused.value)

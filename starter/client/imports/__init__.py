@@ -1,0 +1,1 @@
+"""The import of exports of other programs into an agent's memory."""

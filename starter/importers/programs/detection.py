@@ -1,0 +1,81 @@
+"""Recognises an export of another program by what is in it, and opens its reader.
+
+It stands alone because names of files say little: every JSON is `.json`, and every text `.txt`.
+"""
+
+import re
+from pathlib import Path
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.chatgpt import ChatGPTExport
+from mnestic.starter.importers.programs.items import ImportOptions, ProgramExport
+from mnestic.starter.importers.programs.json_items import JsonShape, find_shape
+from mnestic.starter.importers.programs.langgraph import LangGraphStore
+from mnestic.starter.importers.programs.mbox import Mailbox
+from mnestic.starter.importers.programs.mem0 import Mem0Dump
+from mnestic.starter.importers.programs.slack import SlackExport, check_slack_folder
+from mnestic.starter.importers.programs.webvtt import WebVttTranscript
+from mnestic.starter.importers.programs.whatsapp import WhatsAppChat, is_whatsapp
+
+_MARKDOWN = (".md", ".markdown")
+_MAIL = re.compile(r"From \S.*\d{4}\s*")
+_IN_FOLDERS = ("conversations.json", "_chat.txt", "mbox")  # in exports that are folders
+_BYTES_LOOKED_AT = 4096
+_SLACK = frozenset({"text", "user", "subtype", "blocks"})
+
+
+def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramExport | None:
+    """The reader of an export; None if it is no export of a program that is known here.
+
+    Args:
+        path: A file, or the folder of an export.
+        options: What the file does not say.
+        source: How errors name it.
+
+    Raises:
+        InvalidInputError: there is no such file, it cannot be read, or a folder has no export.
+    """
+    if path.is_dir():
+        inside = next((path / name for name in _IN_FOLDERS if (path / name).is_file()), None)
+        if inside is None:
+            check_slack_folder(path, source)
+            return SlackExport(path, options, source=source)
+        path = inside
+    elif not path.exists():
+        raise InvalidInputError(what=source, why="there is no such file")
+    if path.suffix.lower() in _MARKDOWN or not path.is_file():
+        return None
+    first = _first_line(path, source)
+    if first.startswith("WEBVTT"):
+        return WebVttTranscript(path, options, source=source)
+    if _MAIL.fullmatch(first):
+        return Mailbox(path, options, source=source)
+    if is_whatsapp(first):
+        return WhatsAppChat(path, options, source=source)
+    shape = find_shape(path) if first.lstrip().startswith(("[", "{")) else None
+    return None if shape is None else _json_export(path, options, source=source, shape=shape)
+
+
+def _json_export(
+    path: Path, options: ImportOptions, *, source: str, shape: JsonShape
+) -> ProgramExport | None:
+    keys, prefix = shape.keys, shape.prefix
+    if "mapping" in keys:
+        return ChatGPTExport(path, options, source=source, prefix=prefix)
+    if "ts" in keys and not keys.isdisjoint(_SLACK) and prefix == "item":
+        return SlackExport(path, options, source=source)
+    if {"key", "value"} <= keys and not keys.isdisjoint({"namespace", "prefix"}):
+        return LangGraphStore(path, options, source=source, prefix=prefix)
+    if {"id", "memory"} <= keys:
+        return Mem0Dump(path, options, source=source, prefix=prefix)
+    return None
+
+
+def _first_line(path: Path, source: str) -> str:
+    """The first line that is not blank, as far as it is in the first bytes."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(_BYTES_LOOKED_AT).decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise InvalidInputError(what=source, why=f"cannot be read: {error.strerror}") from error
+    return next((line for line in text.split("\n") if line.strip()), "")

@@ -1,0 +1,75 @@
+"""The objects of a JSON document of any size, one at a time: a list, a list within an object, or JSON lines.
+
+It stands alone because a document of gigabytes must not be in memory whole, whatever program wrote it.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import ijson
+
+from mnestic.memory.errors import InvalidInputError
+
+_MOST_EVENTS = 100_000  # of the first object, in which its keys are looked for
+_LISTS = ("results", "memories", "items", "conversations")  # keys below which a dump has its list
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class JsonShape(NamedTuple):
+    """Where the objects of a document are, as a path of ijson, and the keys of the first one."""
+
+    prefix: str
+    keys: frozenset[str]
+
+
+def find_shape(path: Path) -> JsonShape | None:
+    """The shape of a JSON document; None if it is none, or has no object."""
+    prefix = None
+    keys: set[str] = set()
+    try:
+        with path.open("rb") as file:
+            _skip_mark(file)
+            events = ijson.parse(file, multiple_values=True)
+            for at, event, value in islice(events, _MOST_EVENTS):
+                if prefix is None and event == "start_map" and (not at or at.endswith("item")):
+                    prefix = at
+                elif prefix == "" and event == "start_array" and at in _LISTS:
+                    prefix, keys = None, set()  # the objects are in this list
+                elif prefix is not None and at == prefix and event == "map_key":
+                    keys.add(value)
+                elif prefix is not None and at == prefix and event == "end_map":
+                    break
+    except (OSError, ijson.JSONError, ValueError):
+        if not keys:
+            return None
+    return None if prefix is None else JsonShape(prefix, frozenset(keys))
+
+
+def read_objects(path: Path, prefix: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects below a path, each with its number.
+
+    Raises:
+        InvalidInputError: the file cannot be read, is no JSON any more, or has something else than an object there.
+    """
+    number = 0
+    try:
+        with path.open("rb") as file:
+            _skip_mark(file)
+            items = ijson.items(file, prefix, multiple_values=True, use_float=True)
+            for number, item in enumerate(items, start=1):
+                if not isinstance(item, dict):
+                    why = f"is {type(item).__name__}, not an object of JSON"
+                    raise InvalidInputError(what=f"{source}, item {number}", why=why)
+                yield number, item
+    except OSError as error:
+        raise InvalidInputError(what=source, why=f"cannot be read: {error.strerror}") from error
+    except (ijson.JSONError, ValueError):  # ValueError: a number of thousands of digits
+        why = f"is cut off or not JSON after item {number}; export it again"
+        raise InvalidInputError(what=source, why=why) from None
+
+
+def _skip_mark(file: Any) -> None:
+    if file.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
+        file.seek(0)

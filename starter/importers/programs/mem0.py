@@ -1,0 +1,58 @@
+"""Reads the memories of a mem0 dump: what `get_all` returns, or a list or JSON lines of memories.
+
+It stands alone because a memory is a statement about somebody, not a message of a conversation.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mnestic.memory.timestamps import parse_timestamp
+from mnestic.starter.importers.programs.items import (
+    ImportOptions,
+    Item,
+    LeftOut,
+    Origin,
+    Skipped,
+    message_of,
+)
+from mnestic.starter.importers.programs.json_items import read_objects
+
+_OWNERS = ("user_id", "actor_id", "agent_id")
+
+
+class Mem0Dump:
+    """The memories of a mem0 store. One at a time is in memory."""
+
+    format = "mem0"
+    notes = ()
+
+    def __init__(self, path: Path, options: ImportOptions, *, source: str, prefix: str) -> None:
+        self._path, self._options, self._source, self._prefix = path, options, source, prefix
+
+    def items(self) -> Iterator[Item]:
+        """The memories in the order of the file."""
+        for number, memory in read_objects(self._path, self._prefix, self._source):
+            yield self._item(memory, place=f"item {number}")
+
+    def _item(self, memory: Mapping[str, Any], *, place: str) -> Item:
+        text, source_id = memory.get("memory"), memory.get("id")
+        if not isinstance(text, str) or not text.strip():
+            return LeftOut("empty")
+        if not source_id:
+            return Skipped(place, "has no id")
+        try:
+            at = parse_timestamp(memory.get("created_at"))
+        except ValueError as error:
+            return Skipped(place, f"its created_at {error}")
+        owners = (memory.get(field) for field in _OWNERS)
+        owner = next((name for name in owners if isinstance(name, str) and name.strip()), None)
+        speaker = owner or self._options.speaker or "user"
+        run = memory.get("run_id") or "memories"
+        origin = Origin(
+            session_id=f"mem0/{speaker}/{run}",
+            source_id=str(source_id),
+            channel=self._options.channel or "mem0",
+            place=place,
+        )
+        return message_of(origin, speaker=speaker, text=text, at=at, entry_type="knowledge")

@@ -1,0 +1,140 @@
+"""`mnestic memory import`: the whole way from a file of another program into memory."""
+
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.starter.client.imports.storing import import_export
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.importers.programs.detection import find_export
+from mnestic.starter.importers.programs.items import ImportOptions
+
+Ask = Callable[..., Awaitable[Any]]
+ADA = ("--agent", "ada")
+SAMPLES = Path(__file__).parents[2] / "importers" / "samples"
+CHAT = "25/12/2024, 10:0{0} - Ines: I live in Utrecht {0}\n"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_chat_is_imported_once_and_then_what_is_new_in_it(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "WhatsApp Chat with Rowing.txt"
+    notice = "25/12/2024, 10:00 - Ines created this group\n"
+    path.write_text(notice + CHAT.format(1) + CHAT.format(2), encoding="utf-8")
+
+    first = await ask("memory", "import", str(path), *ADA, "--timezone", "Europe/Rome", "--json")
+    path.write_text(path.read_text(encoding="utf-8") + CHAT.format(3), encoding="utf-8")
+    again = await ask("memory", "import", str(path), *ADA)
+    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
+
+    assert first.document == {
+        "format": "whatsapp",
+        "new": 2,
+        "known": 0,
+        "first": "2024-12-25T10:01:00+01:00",
+        "last": "2024-12-25T10:02:00+01:00",
+        "media": 0,
+        "left_out": {"notice": 1},
+        "skipped": {"count": 0, "reasons": {}, "examples": []},
+        "channels": [
+            {
+                "channel": "Rowing",
+                "new": 2,
+                "known": 0,
+                "first": "2024-12-25T10:01:00+01:00",
+                "last": "2024-12-25T10:02:00+01:00",
+            }
+        ],
+        "extracted": 2,
+        "parked": 0,
+        "waiting": 0,
+        "notes": [
+            "times were read as Europe/Rome; --timezone gives another",
+            "dates were read as day-first",
+        ],
+    }
+    assert "whatsapp: 1 new, 2 known, 0 skipped; left out: 1 notice; " in again.out
+    assert {(one["channel"], one["speaker"]) for one in listed} == {("Rowing", "Ines")}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_store_becomes_records_which_stay_as_they_are(ask: Ask, tmp_path: Path) -> None:
+    other = {"namespace": ["users", "yara"], "key": "prefs", "value": {"tea": "mint"}}
+    changed = tmp_path / "later.json"
+    changed.write_text(json.dumps([other]), encoding="utf-8")
+
+    first = await ask("memory", "import", str(SAMPLES / "store.jsonl"), *ADA, "--json")
+    again = await ask("memory", "import", str(SAMPLES / "store.jsonl"), *ADA, "--json")
+    later = await ask("memory", "import", str(changed), *ADA, "--json")
+    record = await ask("memory", "record", "get", "users/yara", "prefs", *ADA, "--json")
+
+    assert (first.document["new"], first.document["known"]) == (2, 0)
+    assert (again.document["new"], again.document["known"]) == (0, 2)
+    assert later.document["skipped"]["count"] == 1
+    assert record.document["value"] == {"tea": "rooibos", "cups": 2}
+
+
+async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+    lines = [f"25/12/2024, {n // 60}:{n % 60:02d} - Ines: I row {n}\n" for n in range(1200)]
+    path.write_text("".join(lines), encoding="utf-8")
+    export = find_export(path, ImportOptions(), source="file")
+    assert export is not None
+    memory = client.memory("ada")
+
+    interrupted = import_export(memory, export)
+    stored = (await anext(interrupted)).new
+    await interrupted.aclose()  # type: ignore[attr-defined]
+    reports = [report async for report in import_export(memory, export)]
+
+    assert stored == 500
+    assert (reports[-1].new, reports[-1].known) == (700, 500)
+    assert (await memory.messages.count()).received == 1200
+
+
+async def test_nothing_is_stored_of_a_file_with_a_fault(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+    path.write_bytes((CHAT.format(1) * 600).encode() + b"\xff\n")
+
+    refused = (await ask("memory", "import", str(path), *ADA)).error(code=2)
+    listed = await ask("memory", "list", *ADA, "--json")
+
+    assert "line 601: byte 1 is not UTF-8; save the file as UTF-8" in refused
+    assert listed.document["entries"] == []
+
+
+@pytest.mark.usefixtures("worker")
+async def test_another_file_is_ingested(ask: Ask, tmp_path: Path) -> None:
+    path = tmp_path / "notes.md"
+    path.write_text("# 2025-03-01\n\nMara: I live in Ghent.\nJonas: So do I.\n", encoding="utf-8")
+
+    done = await ask("memory", "import", str(path), *ADA, "--json")
+
+    assert done.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("nowhere.txt",), "there is no such file"),
+        (("chat.txt", "--timezone", "Mars/Olympus"), "no zone such as Europe/Berlin"),
+        (("chat.txt", "--timezone", "Europe"), "no zone such as Europe/Berlin"),
+        (("chat.txt", "--date-order", "year-first"), "--date-order"),
+        (("chat.txt", "--start", "noon"), "--start"),
+        (("chat.txt", "--speaker", " "), "--speaker: name has 1 characters"),
+        (("empty.json",), "nothing that can be stored among 1 items of slack"),
+        (("other.csv",), "looks like a table"),
+    ],
+)
+async def test_what_cannot_be_imported_is_refused_in_a_line(
+    ask: Ask, tmp_path: Path, words: tuple[str, ...], why: str
+) -> None:
+    (tmp_path / "chat.txt").write_text(CHAT.format(1), encoding="utf-8")
+    (tmp_path / "empty.json").write_text('[{"ts": "1.1", "text": ""}]', encoding="utf-8")
+    (tmp_path / "other.csv").write_text("a,b\n", encoding="utf-8")
+
+    refused = await ask("memory", "import", *words, *ADA)
+
+    assert why in refused.error(code=2)

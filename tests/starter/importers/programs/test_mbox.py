@@ -1,0 +1,97 @@
+"""Mail in mbox files, and what its senders wrote."""
+
+import pytest
+
+from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Skipped
+from mnestic.starter.importers.programs.mail_text import html_text, own_text
+from tests.starter.importers.programs.conftest import Read, ReadMessages
+
+HEAD = "From a@example.org Mon Mar 10 08:00:00 2025\nFrom: Ada <a@example.org>\nDate: Mon, 10 Mar 2025 08:00:00 +0100\n"
+
+
+def test_mails_have_senders_times_channels_and_threads(read_messages: ReadMessages) -> None:
+    first, answer = read_messages("Choir.mbox")
+
+    assert (first.speaker, first.channel) == ("Léa Fontaine", "Choir")
+    assert first.content == (
+        "Probe im März\n\nWe rehearse in the café on the 21st.\nFrom the second week on we use the hall."
+    )
+    assert first.at.isoformat() == "2025-03-10T08:00:00+01:00"
+    assert (answer.speaker, answer.channel) == ("otto@example.org", "Singers")
+    assert answer.content == "I sing tenor now.\nSee you there"
+    assert answer.at.isoformat() == "2025-03-10T09:30:00+00:00"
+    assert {first.session_id, answer.session_id} == {"mail/r1@example.org"}
+
+
+def test_mails_without_words_of_their_own_are_left_out(read: Read) -> None:
+    items = read("Choir.mbox")
+
+    assert items[2:] == [LeftOut("empty"), Skipped("line 56", "has no Date that can be read")]
+    assert [item.media for item in items if isinstance(item, ImportedMessage)] == [1, 0]
+
+
+def test_a_mail_without_an_id_is_the_same_in_a_longer_file(read_messages: ReadMessages) -> None:
+    one = f"{HEAD}Subject: Hi\n\nI sing.\n\n"
+
+    [short] = read_messages("in.mbox", text=one)
+    longer = read_messages("in.mbox", text=one + f"{HEAD}Subject: Other\n\nI hum.\n")
+
+    assert longer[0] == short
+    assert longer[1].source_id != short.source_id
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "text"),
+    [
+        ("Content-Type: text/plain; charset=x-unknown\n", b"I sing", "I sing"),
+        ("Content-Type: text/plain; charset=iso-8859-1\n", b"caf\xe9", "café"),
+        ("Content-Transfer-Encoding: base64\n", b"SSBzaW5n", "I sing"),
+        ("Content-Transfer-Encoding: base64\n", b"SSBzaW5n=", "I sing"),
+        ("Content-Type: multipart/mixed\n", b"I sing", ""),
+        ("Subject: =?nonsense?Q?x?=\n", b"I sing", "=?nonsense?Q?x?=\n\nI sing"),
+    ],
+)
+def test_a_body_is_decoded_as_far_as_it_can_be(
+    read_messages: ReadMessages, headers: str, body: bytes, text: str
+) -> None:
+    found = read_messages("in.mbox", text=f"{HEAD}{headers}\n".encode() + body)
+
+    assert [one.content for one in found] == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "\n\n-- \nAda\n+00 555",
+        "\n\nAm Mo., 10. März 2025 um 09:30 Uhr schrieb Otto <o@example.org>:\n> x\n> y",
+        "\n\nOn 10 Mar 2025, at 09:30, Otto Reyes\n<o@example.org> wrote:\n\n> x",
+        "\n\n-----Original Message-----\nFrom: Otto\nx",
+        "\n\n________________________________\nVan: Otto\n",
+        "\n\nVon: Otto\nGesendet: Montag\nAn: Ada\nBetreff: Probe\n\nx",
+        "\n\nSent from my telephone",
+    ],
+)
+def test_quotes_and_signatures_are_cut(rest: str) -> None:
+    assert own_text(f"I sing alto: really.{rest}") == "I sing alto: really."
+
+
+def test_answers_between_quotes_stay() -> None:
+    text = "On 3 Mar 2025 at 09:30, Otto wrote:\n> Which voice?\nAlto.\n> Which day?\nMonday:\n\n- the 10th"
+
+    assert own_text(text) == "Alto.\nMonday:\n\n- the 10th"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<p>One</p><p>Two<br/>Three</p>", "One\n\nTwo\nThree"),
+        ("<script>x()</script>A &amp; B<img src='x'>", "A & B"),
+        ("One<blockquote>x<blockquote>y</blockquote></blockquote> two", "One\ntwo"),
+        ("One<div id='appendonsend'></div>", "One"),
+        ("One<p>On 3 Mar 2025 Otto wrote:</p><blockquote>x</blockquote>", "One"),
+        ("<blockquote><p>never closed", ""),
+    ],
+)
+def test_html_becomes_text(markup: str, text: str) -> None:
+    assert own_text(html_text(markup)) == text

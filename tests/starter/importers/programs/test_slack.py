@@ -1,0 +1,100 @@
+"""Exports of Slack: folders, and the file of one day."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.detection import find_export
+from mnestic.starter.importers.programs.items import (
+    ImportedMessage,
+    ImportOptions,
+    LeftOut,
+    Skipped,
+)
+from tests.starter.importers.programs.conftest import Read, ReadMessages
+
+DAY = "slack/garden-club/2025-04-07.json"
+
+
+def test_a_folder_has_channels_names_and_mentions(read_messages: ReadMessages) -> None:
+    messages = read_messages("slack")
+
+    assert [(one.channel, one.speaker, one.content) for one in messages] == [
+        ("Hale Moreau, tove", "Hale Moreau", "My shed key is under the third pot."),
+        (
+            "garden-club",
+            "Hale Moreau",
+            "tove takes care of the quinces & the pond plan (https://example.org/pond), see #tools @here",
+        ),
+        ("garden-club", "Frost Watch", "Frost at 5 am"),
+        ("garden-club", "tove", "I ordered the net."),
+    ]
+    assert messages[1].at.isoformat() == "2025-04-07T09:00:00.000200+00:00"
+    assert messages[1].source_id == "1744016400.000200"
+
+
+def test_an_answer_belongs_to_the_session_in_which_its_thread_began(
+    read_messages: ReadMessages,
+) -> None:
+    _, question, _, answer = read_messages("slack")
+
+    assert f"{answer.at:%d}" == "08"
+    assert answer.session_id == question.session_id == "slack/garden-club/2025-04-07"
+
+
+def test_a_days_file_has_the_ids_of_the_whole_export(read_messages: ReadMessages) -> None:
+    whole = {(one.session_id, one.source_id): one for one in read_messages("slack")}
+
+    for one in read_messages(DAY):
+        assert whole[one.session_id, one.source_id] == one
+
+
+def test_notices_and_media_are_left_out_and_counted(read: Read) -> None:
+    items = read("slack")
+
+    assert [item for item in items if isinstance(item, LeftOut)] == [
+        LeftOut("notice"),
+        LeftOut("media", 1),
+    ]
+    assert [item.media for item in items if isinstance(item, ImportedMessage)] == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("fields", "speaker"),
+    [
+        ({"user_profile": {"real_name": "Ivy Okoro", "display_name": "ivy"}}, "Ivy Okoro"),
+        ({"user_profile": {"display_name": "ivy"}}, "ivy"),
+        ({"user": "U7"}, "U7"),
+        ({"user": None, "bot_id": "B1"}, "B1"),
+    ],
+)
+def test_without_a_list_of_users_the_message_names_its_speaker(
+    read_messages: ReadMessages, fields: dict[str, object], speaker: str
+) -> None:
+    message = {"type": "message", "user": "U7", "text": "I prune roses.", "ts": "1744016400.0001"}
+
+    [found] = read_messages("2025-04-07.json", text=json.dumps([message | fields]))
+
+    assert found.speaker == speaker
+
+
+def test_what_cannot_be_stored_is_skipped_with_its_place(read: Read) -> None:
+    [skipped] = read("d.json", text='[{"type": "message", "user": "U", "text": "x", "ts": "soon"}]')
+
+    assert skipped == Skipped("d.json, item 1", "its ts is no time")
+
+
+def test_a_file_that_was_cut_off_is_refused_with_its_item(read: Read) -> None:
+    whole = json.dumps([{"type": "message", "user": "U", "text": "x", "ts": "1.1"}] * 3)
+
+    with pytest.raises(
+        InvalidInputError, match=r"file d\.json: is cut off .* after item 2; export"
+    ):
+        read("d.json", text=whole[:-10])
+
+
+def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="is a folder without an export: a Slack export"):
+        find_export(tmp_path, ImportOptions(), source="folder")
