@@ -43,6 +43,8 @@ BEFORE_COMMIT = {
     "during_restore_before_commit": "mnestic.restore",
     "before_remember_commit": "mnestic.remember",
     "before_purge_commit": "mnestic.purge_topic",
+    "before_summary_commit": "mnestic.summarise_periods",
+    "before_reembed_commit": "mnestic.reembed_entries",
 }
 AFTER_COMMIT = {
     "after_snapshot_commit": "mnestic.open_wait",
@@ -51,6 +53,8 @@ AFTER_COMMIT = {
     "after_call_commit": "mnestic.remember",
     "after_purge_commit": "mnestic.purge_topic",
     "after_tool_commit": "mnestic.read_session",
+    "after_summaries": "mnestic.summarise_periods",
+    "after_reembed": "mnestic.reembed_entries",
 }
 BEFORE_TASK_COMPLETION = {
     "after_open_before_wait": "mnestic.open_wait",
@@ -178,7 +182,10 @@ async def main() -> None:
     worker = make_worker(client, settings, activities=activities, interceptors=[Killer()])
     _, admin_url = find_database(settings)
     maintained = maintenance_activities(memory, admin_url=admin_url.get_secret_value())
-    async with worker, make_maintenance_worker(client, settings, activities=maintained):
+    maintenance = make_maintenance_worker(
+        client, settings, activities=maintained, interceptors=[Killer()]
+    )
+    async with worker, maintenance:
         await asyncio.Event().wait()
 
 

@@ -20,7 +20,15 @@ TABLES = """
 SELECT table_name FROM information_schema.columns
  WHERE table_schema = 'mnestic' AND column_name = 'tenant_id'
 """
-LEFT_OUT = ["number", "entry_number", "complete_to", "created_at", "updated_at", "recorded_at"]
+LEFT_OUT = [
+    "number",
+    "entry_number",
+    "complete_to",
+    "created_at",
+    "updated_at",
+    "recorded_at",
+    "switched_at",
+]
 NO_KNOWLEDGE = {"audit_log", "agent_revision", "operation", "llm_usage", "memory_event"}
 Knowledge = dict[str, Counter[str]]
 

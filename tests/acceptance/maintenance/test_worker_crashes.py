@@ -1,4 +1,4 @@
-"""`kill -9` of a worker in the middle of nightly, weekly and cleanup maintenance: the rows are those of a run left alone."""
+"""`kill -9` of a worker in the middle of maintenance: the rows are those of a run left alone."""
 
 import asyncio
 import signal
@@ -32,16 +32,49 @@ MESSAGES = 60  # of each agent
 NOW = datetime(2030, 3, 3, 12, tzinfo=UTC)
 EARLIER = NOW - timedelta(days=60)  # when a first cleanup ran, of which the second deletes
 # What is done of an agent's transaction, and how often it was done before: some agents are maintained, others are not.
-POINTS = {
-    "before_maintenance_entry": 3,
-    "before_maintenance_commit": 3,
-    "after_maintenance_commit": len(AGENTS),
-}
+AGENTS_POINTS = (
+    ("before_maintenance_entry", 3),
+    ("before_maintenance_commit", 3),
+    ("after_maintenance_commit", len(AGENTS)),
+)
+SUMMARIES_POINTS = (
+    ("before_summary_commit", 20),
+    ("before_summary_commit", 90),
+    ("after_summaries", 1),
+)
+VECTORS_POINTS = (
+    ("before_maintenance_commit", 3),
+    ("before_reembed_commit", 15),
+    ("after_reembed", 1),
+)
+CASES: tuple[tuple[MaintenanceKind, str, int], ...] = (
+    *(("nightly", *point) for point in (*AGENTS_POINTS, *SUMMARIES_POINTS)),
+    *(("weekly", *point) for point in AGENTS_POINTS),
+    *(("cleanup", *point) for point in AGENTS_POINTS),
+    *(("monthly", *point) for point in VECTORS_POINTS),
+)
 MUST_COUNT = {
-    "nightly": {"records_expired", "entries_expired", "merged", "promoted", "importance_changed"},
-    "weekly": {"decayed", "faded", "messages_removed"},
+    "nightly": {
+        *("records_expired", "entries_expired", "merged", "promoted", "importance_changed"),
+        "summaries_built",
+    },
+    "weekly": {"decayed", "faded", "messages_removed", "compressed", "compressed_into"},
     "cleanup": {"archived", "deleted"},
+    "monthly": {"edges_mended", "reembedded", "switched", "tables_vacuumed"},
 }
+GARDEN = (
+    "The garden needs water in the evening.",
+    "In the evening the garden needs to be watered.",
+    "The garden has to get water each evening.",
+)
+# Of entries that another model embedded, and a graph that lacks edges.
+AGED = """
+UPDATE mnestic.embedding SET model = 'earlier';
+UPDATE mnestic.embedding_model SET model = 'earlier';
+UPDATE mnestic.corpus SET active_model = 'earlier';
+UPDATE mnestic.archived_entry SET models = array_fill(CAST('earlier' AS text), ARRAY[cardinality(models)]);
+DELETE FROM mnestic.graph_edge;
+"""
 # What was done, in which order; when it was is a clock's.
 DONE = """
 SELECT 'operation', agent_id, key || result::text FROM mnestic.operation WHERE tenant_id = %(tenant)s
@@ -53,6 +86,9 @@ UNION ALL
 SELECT 'audit', agent_id, concat_ws(' ', actor, action, target, operation_key) FROM mnestic.audit_log
  WHERE tenant_id = %(tenant)s AND actor LIKE 'maintenance/%%' AND action NOT IN ('operation.replay', 'setting.read')
 """
+
+
+Copied = Callable[[MaintenanceKind, str], AbstractContextManager["Place"]]
 
 
 class Place:
@@ -119,43 +155,46 @@ def copied(
     new_database: Callable[..., AbstractContextManager[str]],
     start_worker: Callable[..., Any],
     knowledge: Callable[..., Any],
-) -> Callable[[str], AbstractContextManager[Place]]:
-    """Makes a copy of the database, with a task queue of its own."""
+) -> Copied:
+    """Makes a copy of the database, with a task queue of its own and something to do for a kind."""
 
     @contextmanager
-    def copy(queue: str) -> Iterator[Place]:
+    def copy(kind: MaintenanceKind, queue: str) -> Iterator[Place]:
         name = conninfo_to_dict(admin_url(grown))["dbname"]
         with new_database(of=name) as url:
+            if kind == "monthly":
+                with psycopg.connect(url) as connection:
+                    connection.execute(AGED)
             yield Place(placed(grown, url, queue=f"-{queue}"), start_worker, knowledge)
 
     return copy
 
 
 @pytest.fixture(scope="module")
-def undisturbed(copied: Callable[[str], AbstractContextManager[Place]]) -> Callable[[str], Any]:
+def undisturbed(copied: Copied) -> Callable[[str], Any]:
     """The report and the rows of a kind of which no worker was killed; each is run once."""
 
     @cache
     def of_kind(kind: MaintenanceKind) -> tuple[MaintenanceReport, dict[str, Counter[Any]]]:
-        with copied(kind) as place:
+        with copied(kind, kind) as place:
             report, _ = asyncio.run(place.run(kind, NOW))
             return report, place.rows()
 
     return of_kind
 
 
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("kind", MUST_COUNT)
+@pytest.mark.parametrize(("kind", "point", "passing"), CASES)
 def test_a_worker_killed_in_the_middle_leaves_the_rows_of_a_run_that_was_left_alone(
-    copied: Callable[[str], AbstractContextManager[Place]],
+    copied: Copied,
     undisturbed: Callable[[str], Any],
     kind: MaintenanceKind,
     point: str,
+    passing: int,
 ) -> None:
     report, rows = undisturbed(kind)
 
-    with copied(f"{kind}-{point}") as place:
-        found, codes = asyncio.run(place.run(kind, NOW, point, str(POINTS[point])))
+    with copied(kind, f"{kind}-{point}-{passing}") as place:
+        found, codes = asyncio.run(place.run(kind, NOW, point, str(passing)))
         left = place.rows()
 
     assert set(report.counts) >= MUST_COUNT[kind]
@@ -172,6 +211,8 @@ async def fill_all(settings: Settings, start_worker: Callable[..., Any]) -> None
     async with await MnesticClient.connect(settings) as client:
         await client.maintenance.set_policy("always_removable", value=10_000)
         await client.maintenance.set_policy("cleanup.enabled", value=True)
+        await client.maintenance.set_policy("nightly.summarise_above_messages", value=MESSAGES + 10)
+        await client.maintenance.set_policy("monthly.least_recall", value=0.5)
         for number, agent_id in enumerate(AGENTS):
             await fill(client, agent_id, number)
     await asyncio.to_thread(worker.stop)
@@ -184,6 +225,12 @@ async def fill(client: MnesticClient, agent_id: str, number: int) -> None:
     await (await start_ingest(client, agent_id=agent_id)).result()
     for text in ("The ferry leaves at nine.", "the ferry leaves at nine!"):
         await memory.add(text, at=NOW - timedelta(days=9))
+    if number == 0:  # one agent has many messages, of which some are alike
+        months_ago = NOW - timedelta(days=130)
+        for place in range(15):
+            await memory.add(f"Bus {place} was late.", at=months_ago + timedelta(days=place))
+        for place, text in enumerate(GARDEN):
+            await memory.add(text, at=months_ago + timedelta(hours=place))
     until = NOW - timedelta(days=1)
     await memory.add("The code is 4711.", at=NOW - timedelta(days=9), expires_at=until)
     await memory.records.set("door", "code", "4711", ttl=timedelta(seconds=1))
