@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
+from mnestic.memory.language.earlier_values import find_earlier_question
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
-from mnestic.memory.language.updates import asks_for_earlier, requested_order, stems_of
+from mnestic.memory.language.updates import requested_order, stems_of
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
@@ -182,7 +183,7 @@ class ParsedQuery:
             vector=vector,
             vectors=self.known.vectors,
             is_by_words=self.is_by_words,
-            asks_for_earlier=self.ranking_query.asks_for_earlier,
+            asks_for_earlier=self.ranking_query.earlier is not None,
             now=self.known.now,
         )
 
@@ -242,26 +243,19 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     references = find_possessive_references(question.words)
     related = [one for one in references if _is_known_by(one, known)]
     fact_subjects = subjects_of_relatives(related, known) if related else names
-    others = {name for name in named.names if known.names[name].keys - {name}}  # aliases
-    tags = (keys - others | query_tags(named.words)) & known.tags
+    aliases = {name for name in named.names if known.names[name].keys - {name}}
+    tags = (keys - aliases | query_tags(named.words)) & known.tags
     telling = content_words(named.words)
-    is_english_query = is_english(named.words)
     is_foreign_query = is_foreign(named.words, known.languages)
     by = {one.word for one in related}  # words of kinship belong to the name
     of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
-    asked = query_predicates(of_facts, number=1)
-    if related and asked.keys() <= {*NAMING}:  # the query asks who that is
-        by, fact_subjects = set(), fact_subjects | names
+    if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:
+        by, fact_subjects = set(), fact_subjects | names  # the query asks who that is
         of_facts = (*telling, *action_words(named.words))
     slips, quiet = _slips_and_quiet(named.words, context, known)
     identifiers = {word.text for word in question.words if word.is_identifier}
     vocabulary = vocabulary_of(
-        named.words,
-        known,
-        slips=slips,
-        quiet=quiet,
-        suggested=suggested,
-        identifiers=identifiers,
+        named.words, known, slips=slips, quiet=quiet, suggested=suggested, identifiers=identifiers
     )
     weights = vocabulary.weights
     number = max(1, len(weights) - len(by))
@@ -269,11 +263,13 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     text, foreign = " ".join(named.words), None
-    if context.words is not None and not is_english_query:
+    if context.words is not None and not is_english(named.words):
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
         foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
-    predicates = query_predicates(of_facts, number=number)
-    is_about_past = asks_about_past([word.text for word in question.words])
+    is_past = asks_about_past([word.text for word in question.words])
+    earlier = find_earlier_question(query.text, is_about_past=is_past)
+    literal, is_earlier = named_predicates(of_facts), earlier is not None
+    predicates = query_predicates(of_facts, number=number, known=literal, is_earlier=is_earlier)
     is_open = not (is_foreign_query or names)
     return ParsedQuery(
         query=query,
@@ -293,8 +289,8 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             )
             or (is_open and context.is_of_stranger(known, vocabulary.misspelt)),
             has_identifier=not identifiers.isdisjoint(named.words),
-            includes_past=query.statuses != ("active",) or is_about_past,
-            asks_for_earlier=asks_for_earlier(query.text, is_about_past=is_about_past),
+            includes_past=query.statuses != ("active",) or is_past,
+            earlier=earlier,
             requested_order=requested_order(query.text),
             present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
             stems=stems_of(" ".join((query.text, *predicate_words(predicates)))),
@@ -307,7 +303,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         fact_subjects=fact_subjects or names_of_user(question.words, known),
         persons=named_groups(named, known.names) if named.is_between else (),
         tags=tags | query_entry_types(named.words),
-        predicates=query_predicates(of_facts, number=number, known=named_predicates(of_facts)),
+        predicates=predicates,
         related_predicates=related_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,

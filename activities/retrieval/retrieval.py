@@ -221,7 +221,7 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
         edges=found.edges,
         policy=parsed.policy,
         successions=[one[::-1] for one in found.successions]
-        if parsed.ranking_query.asks_for_earlier
+        if parsed.ranking_query.earlier is not None
         else found.successions,
         # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,

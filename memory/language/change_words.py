@@ -5,12 +5,13 @@ They stand apart from revisions, which compare texts by them, because they are a
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.date_words import date_words
@@ -19,6 +20,11 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("change_words.yaml")
 _BEGINNING = 1000  # characters that are looked at
+_SHORTEST_STEM = 3  # characters
+_PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
+    r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
+    re.IGNORECASE,
+)
 
 CLAUSES = re.compile(r"[,;:\u2013\u2014()]+(?!\d)|\s-\s|\b(?:because|but)\b")
 NEGATED = re.compile(
@@ -26,7 +32,7 @@ NEGATED = re.compile(
 )
 # "I can't eat any more pizza" ends nothing.
 NO_MORE = re.compile(r"\b(?:no longer|anymore)\b|\bany (?:more|longer)\W*$", re.IGNORECASE)
-SUFFIX = re.compile(r"(?:ments?|ions?|ing|ed|es|e|s)$")
+_SUFFIX = re.compile(r"(?:ments?|ions?|ing|ed|es|e|(?<!s)s)$")
 TAKER = re.compile(
     r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?= (?:took|takes|has taken|will take) over\b)"
 )
@@ -43,7 +49,8 @@ class ChangeWords(NamedTuple):
 
     `all` are the words of change, `new` some of them. `may_change` matches a text in lower case, which takes a
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
-    date or a time of day, and `kinds_of_time` weekdays, months and times of day.
+    date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms,
+    and `past` matches these forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
     """
 
     all: frozenset[str]
@@ -56,6 +63,10 @@ class ChangeWords(NamedTuple):
     onset: re.Pattern[str]
     time: re.Pattern[str]
     kinds_of_time: tuple[re.Pattern[str], ...]
+    verbs: Mapping[str, str]
+    past: re.Pattern[str]
+    of_values: re.Pattern[str]
+    replacements: re.Pattern[str]
 
 
 class _Words(DeferredModel):
@@ -67,6 +78,9 @@ class _Words(DeferredModel):
     onsets: tuple[str, ...] = ()
     unchanged: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
+    past: dict[str, str] = Field(default_factory=dict)
+    of_values: tuple[str, ...] = ()
+    replacements: tuple[str, ...] = ()
 
 
 def is_revision(text: str) -> bool:
@@ -78,6 +92,18 @@ def is_revision(text: str) -> bool:
 def may_change(text: str) -> bool:
     """Whether a text has the letters of a word of change, which is quickly told."""
     return change_words().may_change.search(text.lower()) is not None
+
+
+def is_event(text: str) -> bool:
+    """Whether a clause tells what happened, rather than what is so."""
+    return bool(change_words().past.search(text) or _PAST.search(text))
+
+
+def stem(term: str) -> str:
+    """What the forms of an English word have in common, such as *deployed* and *deployment*, or *drove* and *drive*."""
+    term = change_words().verbs.get(term, term)
+    shortest = _SUFFIX.sub("", term)
+    return shortest if len(shortest) >= _SHORTEST_STEM else term
 
 
 @cache
@@ -97,6 +123,7 @@ def change_words() -> ChangeWords:
     )
     change = _either([*words("phrases"), *words("words"), *words("new"), from_on])
     begins = rf"\b(?:{from_on}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{date}))\b"
+    verbs = {past: verb for one in lists for past, verb in one.past.items()}
     return ChangeWords(
         all=frozenset(
             [*words("words"), *words("new"), *(w for one in words("phrases") for w in one.split())]
@@ -123,7 +150,17 @@ def change_words() -> ChangeWords:
                 rf"|(?<=at )(?:half past |quarter (?:past|to) )?{cardinal}\b(?![:.]\d| ?[ap]m)"
             ),
         ),
+        verbs=MappingProxyType(verbs),
+        past=_compiled(rf"\b(?:{_either(verbs)})\b"),
+        of_values=_phrases(words("of_values")),
+        replacements=_phrases(words("replacements")),
     )
+
+
+def _phrases(phrases: Iterable[str]) -> re.Pattern[str]:
+    longest = sorted(phrases, key=len, reverse=True)
+    parts = (r"(?:\S+ ){1,5}?".join(map(re.escape, one.split("* "))) for one in longest)
+    return _compiled(rf"\b(?:{_either(parts)})\b")
 
 
 def _either(patterns: Iterable[str]) -> str:

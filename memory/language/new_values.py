@@ -2,7 +2,7 @@
 
 It stands apart from updates, which know the words of an ending or of one predicate, because it compares any two texts by
 their clauses: *Staging was upgraded to Postgres 17* gives another version than *Staging runs Postgres 15*. A word of change is not
-needed where both say what is so. Words are data, in `new_values.yaml`; clauses are told apart in English alone.
+needed where both say what is so. Words are data, in `change_words.yaml`; clauses are told apart in English alone.
 """
 
 import re
@@ -16,12 +16,12 @@ from mnestic.memory.language.change_words import (
     NEGATED,
     NO_MORE,
     change_words,
+    is_event,
     is_revision,
     may_change,
 )
 from mnestic.memory.language.statements import Clause, Kind, Word
-from mnestic.memory.language.updates import UpdateText, says_ending, stems_of
-from mnestic.memory.language.value_words import is_event, usual_words, value_patterns
+from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_words
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
@@ -63,11 +63,11 @@ def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     topic, text = old.stems & old.query_stems, new.text
     shared, missing = topic & new.stems, topic - new.stems
     if not shared:
-        return value_patterns().replacements.search(text) is not None
+        return change_words().replacements.search(text) is not None
     if 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED:
         return True
     return (
-        may_change(text) or value_patterns().changes.search(text) is not None or says_ending(text)
+        may_change(text) or change_words().of_values.search(text) is not None or says_ending(text)
     )
 
 
@@ -97,7 +97,7 @@ class _Comparison:
             )
         return (
             is_revision(text)
-            or value_patterns().changes.search(text) is not None
+            or change_words().of_values.search(text) is not None
             or says_ending(text)
             or self._is_of_new(clause)
         )
@@ -204,7 +204,7 @@ class _Comparison:
     @cached_property
     def _replaces(self) -> bool:
         """Whether it names a part of the old value beside what takes its place, as *from physics to chemistry*."""
-        value, pattern = self._old.value, value_patterns().replacements
+        value, pattern = self._old.value, change_words().replacements
         changing = [self._clauses[place] for place in self.changing]
         return any(map(pattern.search, (one.text for one in changing))) and any(
             value & one.terms.keys() for one in changing
@@ -324,7 +324,7 @@ class _Comparison:
 
     def _others_in(self, clause: Clause) -> Iterator[tuple[int, Word]]:
         """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
-        change = value_patterns().changes.search(clause.text)
+        change = change_words().of_values.search(clause.text)
         known = self._known | usual_words() | (stems_of(change.group()) if change else frozenset())
         known |= stems_of("new") if self._is_of_new(clause) else frozenset()
         for place, (term, word) in enumerate(clause.terms.items()):
@@ -387,7 +387,7 @@ def _is_compound(clause: Clause, last: Word) -> bool:
     if (
         last.kind != "word"
         or last.text.endswith(("s", "ed", "ly"))
-        or value_patterns().events.fullmatch(last.text)
+        or change_words().past.fullmatch(last.text)
     ):
         return False
     return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None

@@ -14,13 +14,12 @@ from typing import NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import SUFFIX
+from mnestic.memory.language.change_words import stem
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("polarity.yaml")
 _ASKS_FOR_ONE = re.compile(r"\W*(?:what|which|who|whom)\b", re.IGNORECASE)  # not for yes or no
 _BEGINNING = 1000  # characters that are looked at
-_SHORTEST_STEM = 3  # characters
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;]?")
 _WORD = re.compile(r"[^\W\d_]+")
 _NOTHING = re.compile(r"\s+(?:no|nothing|none|neither)\b", re.IGNORECASE)  # behind a verb
@@ -134,7 +133,7 @@ def _polarities(sentence: str, verbs: _Verbs) -> Iterator[bool]:
         return
     for match in _WORD.finditer(sentence):
         word = match[0].casefold()
-        is_same = (word if verbs.opposite else _stem(word)) in verbs.same
+        is_same = (word if verbs.opposite else stem(word)) in verbs.same
         is_other = patterns.particle.match(sentence, match.end()) is not None
         if is_other or not (is_same or word in verbs.opposite):
             continue
@@ -148,16 +147,11 @@ def _polarities(sentence: str, verbs: _Verbs) -> Iterator[bool]:
 def _verbs_of(verb: str) -> _Verbs:
     """The group of a verb; of one without a group its stem."""
     known = (one for one in _patterns().verbs if verb in one.same or verb in one.opposite)
-    return next(known, _Verbs(same=frozenset({_stem(verb)}), opposite=frozenset()))
+    return next(known, _Verbs(same=frozenset({stem(verb)}), opposite=frozenset()))
 
 
 def _is_negated(match: re.Match[str]) -> bool:
     return bool(match["first"] or match["second"])
-
-
-def _stem(word: str) -> str:
-    stem = SUFFIX.sub("", word)
-    return stem if len(stem) >= _SHORTEST_STEM else word
 
 
 @cache

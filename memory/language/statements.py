@@ -15,17 +15,16 @@ from mnestic.memory.language.change_words import (
     NEGATED,
     OWN,
     PREPOSITION,
-    SUFFIX,
     TAKER,
     TOKEN,
     change_words,
+    stem,
 )
 from mnestic.memory.language.numbers import number_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import terms_of
 
 _BEGINNING = 1000  # characters that are looked at
-_SHORTEST_STEM = 4  # characters
 
 _OF = re.compile(r"\bof\b")
 _GOES_ON = re.compile(
@@ -123,13 +122,13 @@ def _clause(part: str, sentence: int, *, is_first: bool = True) -> Clause:
             phrase += 1
         is_of = _OF.search(plain, end, match.start()) is not None
         is_part = _NEW_NAME.match(plain, match.start()) is not None
-        stems = [_stem(term) for term in terms_of(token) if is_part or term not in words.all]
+        stems = [stem(term) for term in terms_of(token) if is_part or term not in words.all]
         if stems:
             is_time = any(first <= match.start() < last for first, last in spans)
             is_name = end > 0 or not is_first or (taker is not None and token == taker["name"])
             kind = "time" if is_time else _kind(token, is_name=is_name)
-            for stem in stems:
-                terms.setdefault(stem, Word(kind, row, phrase, is_of, preposition, token))
+            for one in stems:
+                terms.setdefault(one, Word(kind, row, phrase, is_of, preposition, token))
         if not stems and end == 0 and PREPOSITION.match(f"{token} "):
             preposition = token.casefold()
         if stems or end == 0:
@@ -143,9 +142,3 @@ def _kind(token: str, *, is_name: bool) -> Kind:
     if any(char.isdigit() for char in token) or token.casefold() in number_words().cardinals:
         return "number"
     return "name" if token[0].isupper() and is_name else "word"
-
-
-def _stem(term: str) -> str:
-    """What the forms of an English word have in common, such as *deployed* and *deployment*; a name has no forms."""
-    stem = SUFFIX.sub("", term)
-    return stem if len(stem) >= _SHORTEST_STEM else term

@@ -17,7 +17,14 @@ from typing import Literal, NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import CLAUSES, SUFFIX, change_words, is_revision
+from mnestic.memory.language.change_words import (
+    CLAUSES,
+    change_words,
+    is_event,
+    is_revision,
+    stem,
+)
+from mnestic.memory.language.function_words import function_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of, words_of
@@ -25,10 +32,10 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("updates.yaml")
 _BEGINNING = 1000  # characters that are looked at
-_SHORTEST_STEM = 4  # characters
 _OTHER_WORDS = 6  # by how many words two texts may differ that say the same but for one value
 _OTHER_PERSON = re.compile(r"\b(?:he|she|they|it|you)\b", re.IGNORECASE)
 _STATE = re.compile(r"\b(?:is|are|am)\b|['\u2019](?:s|re|m)\b|:\s", re.IGNORECASE)
+_WAS_SO = re.compile(r"\b(?:used to|until|formerly)\b", re.IGNORECASE)
 _ANY_OF_MANY = re.compile(r"^\W*(?:there\b|an?\b|some\b|one\b|another\b)", re.IGNORECASE)
 
 Update = Literal["ended", "changed", "restated"]
@@ -42,8 +49,6 @@ class _Words(DeferredModel):
     rejects: list[str]
     states: dict[str, list[str]]
     asides: list[str]
-    earlier: list[str]
-    earlier_in_past: list[str]
     latest: list[str]
     first: list[str]
 
@@ -60,8 +65,6 @@ class _Patterns(NamedTuple):
     rejects: re.Pattern[str]
     states: dict[str, re.Pattern[str]]
     asides: frozenset[str]
-    earlier: re.Pattern[str]
-    earlier_in_past: re.Pattern[str]
     latest: re.Pattern[str]
     first: re.Pattern[str]
     any: re.Pattern[str]
@@ -115,6 +118,20 @@ class UpdateText:
         return _STATE.search(self.text) is not None and _ANY_OF_MANY.search(self.text) is None
 
     @cached_property
+    def is_past(self) -> bool:
+        """Whether it says only of what the query is about that it was so, as in *we lived in Mol*."""
+        stems = self.query_stems
+        about = [one for one in self.statements.clauses if stems & one.terms.keys()]
+        return bool(about) and all(
+            (
+                _WAS_SO.search(one.text) is not None
+                or any(is_event(word.text) for term, word in one.terms.items() if term in stems)
+            )
+            and not _says_beginning(one.text)
+            for one in about
+        )
+
+    @cached_property
     def clauses(self) -> tuple[str, ...]:
         """Its clauses as texts; none if it has no word of a change, which is quickly seen."""
         patterns, words = _patterns(), words_of(self.text)
@@ -157,23 +174,16 @@ class UpdateText:
         )
 
 
-def asks_for_earlier(text: str, *, is_about_past: bool) -> bool:
-    """Whether a question asks for what was so before something changed."""
-    patterns = _patterns()
-    if is_about_past and patterns.earlier_in_past.search(text):
-        return True
-    return patterns.earlier.search(text) is not None
-
-
 def says_ending(text: str) -> bool:
     """Whether a text has a word behind or before which stands what is so no more."""
     patterns = _patterns()
     return patterns.follows.search(text) is not None or patterns.precedes.search(text) is not None
 
 
-def usual_asides() -> frozenset[str]:
-    """The stems of words that may stand beside what a text says, such as *finally*."""
-    return _patterns().asides
+@cache
+def usual_words() -> frozenset[str]:
+    """Words that say nothing about which of several things is meant, in all languages, such as *finally*."""
+    return _patterns().asides.union(*function_words().values())
 
 
 def requested_order(text: str) -> Literal["latest", "first"] | None:
@@ -186,7 +196,7 @@ def requested_order(text: str) -> Literal["latest", "first"] | None:
 
 def stems_of(text: str) -> frozenset[str]:
     """What the forms of the content words of a text have in common."""
-    return frozenset(map(_stem, terms_of(text[:_BEGINNING])))
+    return frozenset(map(stem, terms_of(text[:_BEGINNING])))
 
 
 def update_of(old: UpdateText, new: UpdateText) -> Update | None:
@@ -199,6 +209,13 @@ def update_of(old: UpdateText, new: UpdateText) -> Update | None:
     return "restated" if _restates(old, new) else None
 
 
+def _says_beginning(text: str) -> bool:
+    """Whether a text says that something changes, or that somebody comes into a state."""
+    if is_revision(text) or change_words().of_values.search(text):
+        return True
+    return any(one.search(text) for one in _patterns().states.values())
+
+
 def _ends(old: UpdateText, new: UpdateText) -> bool:
     """Whether a later text says that something has ended that the query is about, or the value that it asks for."""
     if not old.stems & new.stems:
@@ -209,7 +226,7 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
     for subject, rest, precedes in new.ended:
         if not _is_of_same(old, new, subject, known=old.stems):
             continue
-        after = () if precedes else map(_stem, terms_of(rest))
+        after = () if precedes else map(stem, terms_of(rest))
         found = stems_of(subject) if precedes else {*takewhile(known.__contains__, after)}
         if old.value and (old.value <= found or found & old.heads):
             return True
@@ -274,11 +291,6 @@ def _has_digit(terms: Iterable[str]) -> bool:
     return any(char.isdigit() for term in terms for char in term)
 
 
-def _stem(term: str) -> str:
-    stem = SUFFIX.sub("", term)
-    return stem if len(stem) >= _SHORTEST_STEM else term
-
-
 @cache
 def _patterns() -> _Patterns:
     lists = [*read_word_lists(_FILE, _Words).values()]
@@ -286,15 +298,13 @@ def _patterns() -> _Patterns:
     for one in lists:
         for name, words in one.states.items():
             states.setdefault(name, []).extend(words)
-    follows, precedes, rejects, asides, earlier, earlier_in_past = (
+    follows, precedes, rejects, asides = (
         [word for one in lists for word in getattr(one, name)]
         for name in (
             "what_ended_follows",
             "what_ended_precedes",
             "rejects",
             "asides",
-            "earlier",
-            "earlier_in_past",
         )
     )
     anywhere = _pattern(chain(follows, precedes, *states.values()))
@@ -305,8 +315,6 @@ def _patterns() -> _Patterns:
         rejects=_pattern(rejects, before=r"\W*(?:no\W+)?"),
         states={name: _pattern(words) for name, words in states.items()},
         asides=stems_of(" ".join(asides)),
-        earlier=_pattern(earlier),
-        earlier_in_past=_pattern(earlier_in_past),
         latest=_pattern(word for one in lists for word in one.latest),
         first=_pattern(word for one in lists for word in one.first),
         any=re.compile(f"{anywhere.pattern}|{at_clause.pattern}"),

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.earlier_values import EarlierQuestion
 from mnestic.memory.language.polarity import QuestionPolarity
 from mnestic.memory.retrieval.queries import Mode
 
@@ -161,7 +162,7 @@ class RankingQuery:
     entry with the same answers. `includes_past`: superseded entries count too.
     A message that is dated after `present_until` is of no present.
     `polarity`: it asks for what somebody does, or does not do.
-    `stems` are its content words, with names, and `predicates` what it asks for. `asks_for_earlier`: for what was so before.
+    `stems` are its content words, with names, and `predicates` what it asks for. `earlier`: it asks for what was so before.
     """
 
     asked_at: datetime
@@ -173,7 +174,7 @@ class RankingQuery:
     is_uncertain: bool = False
     has_identifier: bool = False
     includes_past: bool = False
-    asks_for_earlier: bool = False
+    earlier: EarlierQuestion | None = None
     requested_order: Order | None = None
     present_until: datetime | None = None
     stems: AbstractSet[str] = frozenset()

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
 from mnestic.memory.language.dates import Period
+from mnestic.memory.language.earlier_values import boundary_spans
 from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
@@ -87,7 +88,8 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     text = lists.short_title.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = find_periods(text, asked_at=asked_at)
     indirect = lists.indirect.match(text)
-    exact_terms = find_exact_terms(_without(text, spans))
+    after = boundary_spans(text) if asks_about_past(text.split()) else ()
+    exact_terms = find_exact_terms(_without(text, (*spans, *after)))
     subject_at = indirect.end() if indirect else 0
     spans = (*spans, *frame_spans(text))
     words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))

@@ -23,12 +23,16 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _LIKING = "enjoy"
 _NEGATIONS = frozenset({"not", "never"})  # as words of a query
-_PAST = 0.8  # the weight with which words of a present predicate ask for the past one
+_PAST = 0.8  # the weight with which words of a present predicate ask for the past one, or the other way round
 _FILE = Path(__file__).with_name("predicate_words.yaml")
 
 
 def query_predicates(
-    words: Collection[str], *, number: int, known: Collection[str] = ()
+    words: Collection[str],
+    *,
+    number: int,
+    known: Collection[str] = (),
+    is_earlier: bool = False,
 ) -> dict[str, float]:
     """The predicates that the words of a query ask for, each with the share of the words that do.
 
@@ -36,6 +40,7 @@ def query_predicates(
         words: The content words and the action words of the query, without names.
         number: How many of them carry its meaning.
         known: Predicates beside the defaults; the words of their names ask for them.
+        is_earlier: Whether the query asks for what was so before, so that words of a present predicate ask for the past one.
     """
     terms = _terms(words)
     if not terms:
@@ -47,7 +52,10 @@ def query_predicates(
         if all(matched):
             found[name] = len(set().union(*matched)) / whole
     for past, present in default_predicates().past.items():
-        if 0 < found.get(past, 0) <= found.get(present, 0):
+        if is_earlier and present in found:
+            found[past] = max(found.get(past, 0), found[present])
+            found[present] *= _PAST
+        elif 0 < found.get(past, 0) <= found.get(present, 0):
             found[past] *= _PAST
     return found if _NEGATIONS.isdisjoint(words) else dict(_opposites(found))
 

@@ -7,15 +7,27 @@ one, or gives another value, is lifted to the score of that one. An earlier text
 another value.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.language.new_values import find_change
+from mnestic.memory.language.earlier_values import (
+    EarlierQuestion,
+    is_earlier_value,
+    names_value,
+)
+from mnestic.memory.language.new_values import ValueChange, find_change
 from mnestic.memory.language.statements import begins_later
-from mnestic.memory.language.updates import UpdateText, update_of
+from mnestic.memory.language.updates import (
+    Update,
+    UpdateText,
+    stems_of,
+    update_of,
+)
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
 _COMPARED = 40  # of the best candidates are compared with each other
@@ -43,13 +55,14 @@ def apply_supersession(
     """
     rows = candidates.rows
     lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-    if not query.weights or query.period is not None:
+    has_terms = query.weights or (query.names and query.earlier is not None)
+    if not has_terms or query.period is not None:
         return lifted, replaced
-    for new, old, is_replaced in _updates(candidates, query, total=total):
-        # The later text is lifted to the earlier one, or the other way round if the query asks for what was so before.
-        first, second = (old, new) if query.asks_for_earlier else (new, old)
-        above = total[second] - total[first] + _ABOVE * query.asks_for_earlier
-        lifted[first] = max(lifted[first], above)
+    best = _Best(candidates, query, total=total)
+    if query.earlier is not None:
+        return _lift_earlier(best, query.earlier, total=total), replaced
+    for new, old, is_replaced in best.updates():
+        lifted[new] = max(lifted[new], total[old] - total[new])
         replaced[old] |= is_replaced and not query.includes_past
     return lifted, replaced
 
@@ -87,60 +100,155 @@ class _Update(NamedTuple):
     is_replaced: bool
 
 
-def _updates(candidates: Candidates, query: RankingQuery, *, total: Values) -> Iterator[_Update]:
-    """The updates of the best candidates by later ones that concern the same, whatever the scores of the later ones.
+class _Best:
+    """The best candidates that ask nothing, compared with each other.
 
     Args:
         candidates: The candidates.
         query: The query.
         total: Their total scores.
     """
-    rows = candidates.rows
-    later = candidates.ordered(total)[:_COMPARED]
-    later = later[~rows["asks"][later]]
-    if not len(later):
-        return
-    least = 0.0 if query.asks_for_earlier else _ALIKE * total[later[0]]
-    texts = {
-        place: UpdateText(
-            text.content, query_stems=query.stems, predicates=query.predicates, speaker=text.speaker
-        )
-        for place in later.tolist()
-        for text in [candidates.texts[place]]
-    }
-    words, ahead = rows["lexemes"][later], is_ahead(candidates, query)
-    has_word = words[:, None] >> np.arange(len(query.weights)) & 1
-    known = np.bitwise_or.reduce(has_word) @ query.weights  # of no word that none has
-    for old in later[:_UPDATED].tolist():
-        if total[old] < least:
-            continue
-        may_update = (rows["at"][later] > rows["at"][old]) & ~ahead[later]
-        may_update &= _concern_same(candidates, later, old)
-        is_of_old = has_word[later == old][0]
-        common = (has_word & is_of_old) @ query.weights
-        asked = max(float(is_of_old @ query.weights), _LEAST_WEIGHT)
-        is_comparable = rows["revises"][later] | (total[later] >= _COMPARABLE * total[old])
-        has_same_words = (words & rows["lexemes"][old] == rows["lexemes"][old]) & (words > 0)
-        for place in np.flatnonzero(may_update).tolist():
-            new = int(later[place])
-            update, change = None, None
-            if has_same_words[place] or texts[new].says_change:
-                update = update_of(texts[old], texts[new])
-            if update not in _REPLACEMENTS and (update or is_comparable[place]):
-                change = find_change(
-                    texts[old],
-                    texts[new],
+
+    def __init__(self, candidates: Candidates, query: RankingQuery, *, total: Values) -> None:
+        self._candidates, self._query, self._total = candidates, query, total
+        self._rows = candidates.rows
+        best = candidates.ordered(total)[:_COMPARED]
+        self.at = self._rows["at"]
+        self.places = best[~self._rows["asks"][best]]
+        self._ahead = is_ahead(candidates, query)
+        self.texts = {
+            place: UpdateText(
+                text.content,
+                query_stems=query.stems,
+                predicates=query.predicates,
+                speaker=text.speaker,
+            )
+            for place in self.places.tolist()
+            for text in [candidates.texts[place]]
+        }
+
+    def updates(self) -> Iterator[_Update]:
+        """The updates by later candidates that concern the same, whatever the scores of the later ones."""
+        rows, later, total = self._rows, self.places, self._total
+        if not len(later):
+            return
+        weights, has_word = self._words()
+        least = 0.0 if self._query.earlier else _ALIKE * total[later[0]]
+        known = np.bitwise_or.reduce(has_word) @ weights  # of no word that none has
+        for old in later[:_UPDATED].tolist():
+            if total[old] < least:
+                continue
+            may_update = (rows["at"][later] > rows["at"][old]) & self._may_be_new(old)
+            is_of_old = has_word[later == old][0]
+            common = (has_word & is_of_old) @ weights
+            asked = max(float(is_of_old @ weights), _LEAST_WEIGHT)
+            is_comparable = rows["revises"][later] | (total[later] >= _COMPARABLE * total[old])
+            has_same_words = (has_word >= is_of_old).all(axis=1) & has_word.any(axis=1)
+            for place in np.flatnonzero(may_update).tolist():
+                update, change = self._compared(
+                    old,
+                    int(later[place]),
+                    has_same_words=bool(has_same_words[place]),
+                    is_comparable=bool(is_comparable[place]),
                     common=common[place] / asked,
                     covered=common[place] / max(known, _LEAST_WEIGHT),
-                    asks_for_time=query.asks_for_time,
                 )
-            if update is not None or change is not None:
-                is_replaced = (
-                    not _REPLACEMENTS.isdisjoint((update, change))
-                    and total[new] >= _ALIKE * total[old]
-                    and not _is_to_come(candidates, query, new)
-                )
-                yield _Update(new, old, is_replaced)
+                if update is not None or change is not None:
+                    is_replacement = not _REPLACEMENTS.isdisjoint((update, change))
+                    yield self._update(old, int(later[place]), is_replacement=is_replacement)
+
+    def _words(self) -> tuple[Values, Values]:
+        """The weights of the words of the query, and which of them each candidate has; if it has but names, of these."""
+        query = self._query
+        if query.weights:
+            bits = np.arange(len(query.weights))
+            return np.array(query.weights), self._rows["lexemes"][self.places, None] >> bits & 1
+        stems = sorted(query.stems)
+        has_stem = [[one in text.stems for one in stems] for text in self.texts.values()]
+        return np.ones(len(stems)), np.array(has_stem, dtype=np.int64)
+
+    def _compared(
+        self,
+        old: int,
+        new: int,
+        *,
+        has_same_words: bool,
+        is_comparable: bool,
+        common: float,
+        covered: float,
+    ) -> tuple[Update | None, ValueChange | None]:
+        """How a later candidate updates an earlier one, and whether it gives another value."""
+        first, second, update = self.texts[old], self.texts[new], None
+        if has_same_words or second.says_change:
+            update = update_of(first, second)
+        if update in _REPLACEMENTS or not (update or is_comparable):
+            return update, None
+        return update, find_change(
+            first,
+            second,
+            common=common,
+            covered=covered,
+            asks_for_time=self._query.asks_for_time,
+        )
+
+    def _update(self, old: int, new: int, *, is_replacement: bool) -> _Update:
+        is_replaced = (
+            is_replacement
+            and bool(self._query.weights)
+            and self._total[new] >= _ALIKE * self._total[old]
+            and not _is_to_come(self._candidates, self._query, new)
+        )
+        return _Update(new, old, is_replaced)
+
+    def earlier_values(self, boundary: AbstractSet[str]) -> Iterator[_Update]:
+        """Candidates that say what was so before others, with these, as far as a question for that makes it plain."""
+        names = stems_of(" ".join(self._query.names)) if self._query.weights else frozenset[str]()
+        for old in self.places.tolist():
+            for new in self.places[self._may_be_new(old) & (self.places != old)].tolist():
+                if is_earlier_value(
+                    self.texts[old],
+                    self.texts[new],
+                    boundary=boundary,
+                    is_before=bool(self.at[old] < self.at[new]),
+                    names=names,
+                ):
+                    yield _Update(new, old, is_replaced=False)
+
+    def _may_be_new(self, old: int) -> Values:
+        """Which candidates concern whom an earlier one concerns, and are not of a time to come."""
+        may_be: Values = ~self._ahead[self.places] & _concern_same(
+            self._candidates, self.places, old
+        )
+        return may_be
+
+
+def _lift_earlier(best: _Best, earlier: EarlierQuestion, *, total: Values) -> Values:
+    """How far candidates are lifted that say what was so before others, above these.
+
+    Of several the last comes first, or the first if the question asks for what was so originally.
+    """
+    boundary = earlier.boundary
+    bounds = {
+        place for place, text in best.texts.items() if boundary and names_value(text, boundary)
+    }
+    later: defaultdict[int, set[int]] = defaultdict(set)
+    for new, old, _ in (
+        *best.updates(),
+        *best.earlier_values(boundary if bounds else frozenset()),
+    ):
+        if old not in bounds:
+            later[old].add(new)
+    level: dict[int, float] = {}
+    at = best.at
+    for old in sorted(later, key=at.__getitem__, reverse=earlier.is_original):
+        above = [total[new] for new in later[old]]
+        above += [level[new] for new in later[old] if earlier.is_original and new in level]
+        above += [height for one, height in level.items() if old in later[one]]
+        level[old] = max(above) + _ABOVE
+    lifted = np.zeros(len(total))
+    for old, height in level.items():
+        lifted[old] = max(0.0, height - total[old])
+    return lifted
 
 
 def _is_to_come(candidates: Candidates, query: RankingQuery, place: int) -> bool:

@@ -47,11 +47,11 @@ ALLOWED = {
     "memory/language/date_words.py": {"date_words": "our own words and patterns"},
     "memory/language/numbers.py": {"number_words": "our own words and patterns"},
     "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
-    "memory/language/value_words.py": {
-        "value_patterns": "our own words, as patterns",
+    "memory/language/earlier_values.py": {"_patterns": "our own words, as patterns"},
+    "memory/language/updates.py": {
+        "_patterns": "our own words, as patterns",
         "usual_words": "our own words",
     },
-    "memory/language/updates.py": {"_patterns": "our own words, as patterns"},
     "memory/retrieval/possessive_references.py": {"_called": "our own words"},
     "memory/knowledge/time_mentions.py": {"_words": "our own patterns"},
     "memory/language/query_words.py": {"query_lists": "our own words and patterns"},

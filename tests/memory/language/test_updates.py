@@ -2,10 +2,10 @@
 
 import pytest
 
+from mnestic.memory.language.earlier_values import find_earlier_question
 from mnestic.memory.language.updates import (
     Update,
     UpdateText,
-    asks_for_earlier,
     requested_order,
     stems_of,
     update_of,
@@ -112,7 +112,7 @@ def test_a_state_changes_in_other_words_than_it_was_said_in() -> None:
     ],
 )
 def test_some_questions_ask_for_what_was_so_before(text: str) -> None:
-    assert asks_for_earlier(text, is_about_past=True)
+    assert find_earlier_question(text, is_about_past=True) is not None
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_some_questions_ask_for_what_was_so_before(text: str) -> None:
     ],
 )
 def test_others_do_not(text: str, is_about_past: bool) -> None:
-    assert not asks_for_earlier(text, is_about_past=is_about_past)
+    assert find_earlier_question(text, is_about_past=is_about_past) is None
 
 
 @pytest.mark.parametrize(
