@@ -16,6 +16,8 @@ from typing import Any
 import typer
 
 from mnestic.memory.retrieval.agent_settings import AgentSettings
+from mnestic.starter.access.api_keys import ApiKeyClient
+from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.cli.app import app
 from mnestic.starter.client.agent_settings import SettingsClient
 from mnestic.starter.client.client_scope import ClientPart
@@ -53,6 +55,8 @@ CLASSES: dict[type, str] = {
     MemoryClient: "`memory = client.memory(agent_id)`: the memory of one agent. Its parts, such as `memory.facts`, follow below.",
     InboxClient: "`inbox = client.inbox(agent_id)`: sends messages to one agent; a worker stores them.",
     ImportanceClient: "`importance = client.importance()`: the importance policy of the tenant.",
+    ApiKeyClient: "`keys = client.api_keys()`: the API keys of the tenant.",
+    AuditClient: "`audit = client.audit()`: who read or wrote what, and what was denied.",
     MaintenanceClient: "`client.maintenance`: the maintenance of the tenant's memory ([guide](../maintenance.md)).",
     BackupClient: "`backups = client.backups()`: backups of the tenant's memory, or of all ([guide](../backup.md)).",
     PredicateClient: "`predicates = client.predicates()`: the predicates of the tenant.",

@@ -1,14 +1,15 @@
 """Every error that Mnestic raises, in one tree.
 
-They stand together because their branch, not their name, decides what happens next: whether an
-activity is retried, which exit code a command ends with, which HTTP status is answered. Those of language
-models, which name what a call took, are in `memory/models/errors.py`.
+They stand together because their branch, not their name, decides what happens next: whether an activity is retried, which exit
+code a command ends with, which HTTP status is answered. Those of language models are in `memory/models/errors.py`.
 
     MnesticError
     ├── RefusedError                  the caller must change something; never retried
     │   ├── InvalidInputError         a value is malformed
     │   │   ├── InvalidPlanError      a plan has problems, each with node and line
     │   │   └── PayloadTooLargeError  over a limit
+    │   ├── UnauthenticatedError      no valid API key (`memory/access/errors.py`)
+    │   ├── ForbiddenError            the API key does not allow it
     │   ├── KeptOutError              it was forgotten, and is not to be learned again
     │   ├── NotFoundError             nothing is stored under that name
     │   ├── AlreadyExistsError        something is stored under that name

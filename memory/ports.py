@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.access.ports import ApiKeyStore, AuditStore
     from mnestic.memory.agents import AgentSummary
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
@@ -103,6 +104,10 @@ class Transaction(Protocol):
     @property
     def embeddings(self) -> EmbeddingStore: ...  # noqa: D102
     @property
+    def api_keys(self) -> ApiKeyStore: ...  # noqa: D102
+    @property
+    def audit(self) -> AuditStore: ...  # noqa: D102
+    @property
     def caches(self) -> RetrievalCaches: ...  # noqa: D102
 
     def cache_scope(self, database: str) -> CacheScope:
@@ -161,7 +166,7 @@ class Transaction(Protocol):
 
 
 class Memory(Protocol):
-    """An agent's memory."""
+    """An agent's memory. What asks Postgres raises `DatabaseUnavailableError` if it does not answer."""
 
     def transaction(
         self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
@@ -186,27 +191,15 @@ class Memory(Protocol):
         ...
 
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
-        """The agent whose memory a job has written, or None; for jobs that Temporal forgot.
-
-        Raises:
-            DatabaseUnavailableError: Postgres does not answer.
-        """
+        """The agent whose memory a job has written, or None; for jobs that Temporal forgot."""
         ...
 
     async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
-        """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot.
-
-        Raises:
-            DatabaseUnavailableError: Postgres does not answer.
-        """
+        """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot."""
         ...
 
     async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
-        """The agents of a tenant that have messages from which nothing was extracted yet.
-
-        Raises:
-            DatabaseUnavailableError: Postgres does not answer.
-        """
+        """The agents of a tenant that have messages from which nothing was extracted yet."""
         ...
 
     async def list_agents(
@@ -215,7 +208,6 @@ class Memory(Protocol):
         """The agents of a tenant whose memory was written, by name, or this one; and the cursor of the next page.
 
         Raises:
-            DatabaseUnavailableError: Postgres does not answer.
             InvalidInputError: the cursor is of another list.
         """
         ...
@@ -223,11 +215,7 @@ class Memory(Protocol):
     async def list_agent_ids(
         self, *, tenant_id: str, after: str | None, limit: int
     ) -> tuple[str, ...]:
-        """The agents of a tenant whose memory was written, by name, from the one after `after` on.
-
-        Raises:
-            DatabaseUnavailableError: Postgres does not answer.
-        """
+        """The agents of a tenant whose memory was written, by name, from the one after `after` on."""
         ...
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:

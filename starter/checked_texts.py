@@ -148,7 +148,7 @@ def _parts(hint: Any) -> list[Any]:
 
 def _is_name(parameter: Parameter) -> bool:
     hint = parameter.annotation
-    types = {hint, *get_args(hint)}
+    types = [hint, *get_args(hint)]  # the parameters of a callable are a list
     return parameter.kind not in _VARIADIC and str in types and FreeText not in types
 
 

@@ -6,7 +6,7 @@ One of the composition roots, which name concrete stores and models. It stands a
 
 import re
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
@@ -275,6 +275,21 @@ async def open_query_models(
         yield models
     finally:
         await models.close()
+
+
+async def open_models(settings: Settings, opened: AsyncExitStack) -> QueryModels:
+    """The models for queries, by the settings; they are closed with the stack.
+
+    Raises:
+        ConfigurationError: a model has no server, or its key cannot be sent.
+    """
+    openai = None
+    if settings.embedding_model is not None:
+        openai = await opened.enter_async_context(open_openai(settings))
+    reranker = await opened.enter_async_context(open_reranker(settings))
+    return await opened.enter_async_context(
+        open_query_models(settings, embedders_of(settings, openai), reranker)
+    )
 
 
 def local_models(

@@ -1,8 +1,10 @@
-"""Where the database and Temporal are, and the connection to Temporal.
+"""Where the database and Temporal are, and the connections to both.
 
 It stands apart from `memory_wiring.py`, which imports no Temporal.
 """
 
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, SecretStr
@@ -10,12 +12,19 @@ from temporalio.client import Client
 from temporalio.plugin import SimplePlugin
 from temporalio.runtime import Runtime
 
-from mnestic.memory.ports import Embedder
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
 from mnestic.starter.keep_out_secret import KeepOutSecret
-from mnestic.starter.memory_wiring import find_database, open_database, unknown_address
+from mnestic.starter.memory_wiring import (
+    find_database,
+    open_database,
+    open_models,
+    unknown_address,
+    writing_embedder,
+)
 from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings
@@ -102,4 +111,35 @@ def open_memory(endpoints: Endpoints, *, embedder: Embedder | None = None) -> Po
         cache_bytes=cache_bytes,
         embedder=embedder,
         keep_out_secret=endpoints.keep_out_secret,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenConnections:
+    """Open connections, and the models for queries."""
+
+    temporal: Client
+    memory: Memory
+    endpoints: Endpoints
+    models: QueryModels
+
+
+async def open_connections(settings: Settings, opened: AsyncExitStack) -> OpenConnections:
+    """Connects to Postgres and Temporal of the settings, or of the runtime that is up; the stack closes it.
+
+    Raises:
+        ConfigurationError: an address is missing or malformed.
+        DatabaseUnavailableError: Postgres does not answer.
+        TemporalUnavailableError: Temporal does not answer.
+        SchemaVersionError: the database is of another version.
+    """
+    endpoints = find_endpoints(settings)
+    memory = open_memory(endpoints, embedder=writing_embedder(settings))
+    opened.push_async_callback(memory.close)
+    await memory.check()
+    return OpenConnections(
+        temporal=await connect_temporal(endpoints),
+        memory=memory,
+        endpoints=endpoints,
+        models=await open_models(settings, opened),
     )

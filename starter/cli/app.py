@@ -37,6 +37,18 @@ class _Commands(LazyGroup):
             f"{_CLI}.servers:worker",
             "Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended.",
         ),
+        "api": (
+            f"{_CLI}.access.api:api",
+            "Serve the HTTP API alone; SIGTERM stops it once its requests are answered.",
+        ),
+        "keys": (
+            f"{_CLI}.access.keys:app",
+            "Make, list and revoke API keys, with which programs use memory over HTTP.",
+        ),
+        "audit": (
+            f"{_CLI}.access.audit:app",
+            "Show who read or wrote what, and what was denied.",
+        ),
         "deploy": (
             f"{_CLI}.deploy:deploy",
             "Send new jobs, and jobs that continue as new, to a build of the workers; or list the builds.",

@@ -40,7 +40,9 @@ class ClientPart(ChecksTexts):
         self._scope = scope
 
 
-def client_caller(memory: Memory, *, tenant_id: str, agent_id: str) -> Caller:
+def client_caller(
+    memory: Memory, *, tenant_id: str, agent_id: str, actor: str = "client"
+) -> Caller:
     """The caller that a client acts as.
 
     Raises:
@@ -48,4 +50,4 @@ def client_caller(memory: Memory, *, tenant_id: str, agent_id: str) -> Caller:
     """
     check_id(tenant_id, what="tenant")
     check_id(agent_id, what="agent")
-    return Caller(memory=memory, tenant_id=tenant_id, agent_id=agent_id, actor="client")
+    return Caller(memory=memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)

@@ -72,6 +72,7 @@ class MemoryClient(ChecksTexts):
         auto: AutoRetriever | None = None,
         lazy_temporal: LazyTemporal | None = None,
         extraction: ExtractionStarts | None = None,
+        actor: str = "client",
     ) -> None:
         """Prepares the client.
 
@@ -83,10 +84,11 @@ class MemoryClient(ChecksTexts):
             auto: Finds memories and notes for a message; by default without a vault of notes.
             lazy_temporal: The connection that `forget` needs, and nothing else.
             extraction: Starts extraction after each write; without it a worker polls for new messages.
+            actor: Who reads and writes, for the audit log.
         """
         models, count_tokens = models or local_models(), token_counter()
         scope = ClientScope(
-            caller=client_caller(memory, tenant_id=tenant_id, agent_id=agent_id),
+            caller=client_caller(memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor),
             models=models,
             count_tokens=count_tokens,
         )

@@ -4,17 +4,25 @@ It stands apart from `MnesticClient`, which is built on it, since it imports no 
 to memory and queries it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
 """
 
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime
-from typing import Self
+from typing import Any, Self, TypedDict, TypeVar
 
+from pydantic import BaseModel
+
+from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.agents import AgentSummary
 from mnestic.memory.models.costs import Costs
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.caches import CacheCounts
 from mnestic.memory.scope import check_id
+from mnestic.starter.access.api_keys import ApiKeyClient
+from mnestic.starter.access.audit import AuditClient
+from mnestic.starter.access.idempotency import write_once
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
@@ -24,18 +32,25 @@ from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
 from mnestic.starter.memory_wiring import (
     auto_retriever,
-    embedders_of,
     find_database,
     local_models,
     open_database,
-    open_openai,
-    open_query_models,
-    open_reranker,
+    open_models,
     prices_of,
     writing_embedder,
 )
 from mnestic.starter.models.costs import costs_of
 from mnestic.starter.settings import Settings, load_settings
+
+Result = TypeVar("Result", bound=BaseModel)
+
+
+class ConnectionArguments(TypedDict, total=False):
+    """What `MemoryConnection` may be given beside memory and settings."""
+
+    models: QueryModels | None
+    auto: AutoRetriever | None
+    is_shared: bool
 
 
 class MemoryConnection(ChecksTexts):
@@ -48,6 +63,8 @@ class MemoryConnection(ChecksTexts):
         settings: Settings,
         models: QueryModels | None = None,
         lazy_temporal: LazyTemporal | None = None,
+        auto: AutoRetriever | None = None,
+        is_shared: bool = False,
     ) -> None:
         """Wraps connections that are open already.
 
@@ -56,6 +73,8 @@ class MemoryConnection(ChecksTexts):
             settings: They name the tenant.
             models: The models for queries; local ones by default.
             lazy_temporal: The connection that starts workflows; made from the settings by default.
+            auto: Finds memories and notes for a message; made from the settings by default.
+            is_shared: Whether others use the connections too, so that `close` leaves them open.
 
         Raises:
             InvalidInputError: the tenant of the settings is no id.
@@ -64,11 +83,12 @@ class MemoryConnection(ChecksTexts):
         self.settings = settings
         self._memory = memory
         self._models = models or local_models()
-        self._auto = auto_retriever(settings, self._models)
+        self._auto = auto or auto_retriever(settings, self._models)
         self._lazy_temporal = lazy_temporal or LazyTemporal(settings)
         self._extraction: ExtractionStarts | None = None  # a worker polls for new messages
         self._closing = AsyncExitStack()
-        self._closing.push_async_callback(memory.close)
+        if not is_shared:
+            self._closing.push_async_callback(memory.close)
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:
@@ -112,20 +132,64 @@ class MemoryConnection(ChecksTexts):
             await self._extraction.close()
         await self._closing.aclose()
 
-    def memory(self, agent_id: str) -> MemoryClient:
-        """The memory of one agent.
+    def memory(self, agent_id: str, *, actor: str = "client") -> MemoryClient:
+        """The memory of one agent, for an actor that the audit log names.
 
         Raises:
             InvalidInputError: the agent is no id.
         """
+        return self._memory_of(agent_id, self._memory, actor=actor, extraction=self._extraction)
+
+    async def write_once(
+        self,
+        agent_id: str,
+        key: str,
+        *,
+        request: Mapping[str, Any],
+        result_type: type[Result],
+        work: Callable[[MemoryClient], Awaitable[Result]],
+        actor: str = "client",
+    ) -> Result:
+        """Does a write once: the same key with the same request gets the first result.
+
+        Args:
+            agent_id: The agent.
+            key: The idempotency key, unique among the agent's.
+            request: What is wanted, as JSON.
+            result_type: What the work gives.
+            work: Writes with the client that it is given; all of its calls are one transaction.
+            actor: Who writes, for the audit log.
+
+        Raises:
+            InvalidInputError: the agent is no id.
+            IdempotencyConflictError: the key was used for another request.
+        """
+        caller = client_caller(
+            self._memory, tenant_id=self.settings.tenant_id, agent_id=agent_id, actor=actor
+        )
+
+        async def working(joined: Memory) -> Result:
+            return await work(self._memory_of(agent_id, joined, actor=actor, extraction=None))
+
+        result = await write_once(
+            caller, key=key, request=request, result_type=result_type, work=working
+        )
+        if self._extraction is not None:
+            self._extraction.start_in_background(agent_id)
+        return result
+
+    def _memory_of(
+        self, agent_id: str, memory: Memory, *, actor: str, extraction: ExtractionStarts | None
+    ) -> MemoryClient:
         return MemoryClient(
-            self._memory,
+            memory,
             tenant_id=self.settings.tenant_id,
             agent_id=agent_id,
             models=self._models,
             auto=self._auto,
             lazy_temporal=self._lazy_temporal,
-            extraction=self._extraction,
+            extraction=extraction,
+            actor=actor,
         )
 
     async def list_agents(
@@ -154,6 +218,14 @@ class MemoryConnection(ChecksTexts):
     def predicates(self) -> PredicateClient:
         """The predicates of the tenant, which all its agents share."""
         return PredicateClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    def api_keys(self) -> ApiKeyClient:
+        """The API keys of the tenant."""
+        return ApiKeyClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    def audit(self, *, actor: str = "client") -> AuditClient:
+        """The audit log of the tenant, for an actor that the audit log names."""
+        return AuditClient(self._memory, tenant_id=self.settings.tenant_id, actor=actor)
 
     def importance(self) -> ImportanceClient:
         """The importance policy of the tenant, which all its agents share."""
@@ -192,18 +264,3 @@ class MemoryConnection(ChecksTexts):
             until=until,
             agent_id=agent_id,
         )
-
-
-async def open_models(settings: Settings, opened: AsyncExitStack) -> QueryModels:
-    """The models for queries, by the settings; they are closed with the stack.
-
-    Raises:
-        ConfigurationError: a model has no server, or its key cannot be sent.
-    """
-    openai = None
-    if settings.embedding_model is not None:
-        openai = await opened.enter_async_context(open_openai(settings))
-    reranker = await opened.enter_async_context(open_reranker(settings))
-    return await opened.enter_async_context(
-        open_query_models(settings, embedders_of(settings, openai), reranker)
-    )

@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 from temporalio.client import Client
 
-from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.jobs.agent_job import JobDescription, JobResult, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plans import Plan
@@ -27,7 +26,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.job_calls import JobCalls
-from mnestic.starter.client.memory_connection import MemoryConnection, open_models
+from mnestic.starter.client.memory_connection import ConnectionArguments, MemoryConnection
 from mnestic.starter.deployments import POLLS_WITHIN
 from mnestic.starter.jobs.forks import ForkTerms
 from mnestic.starter.jobs.pokes import PokeResult
@@ -37,10 +36,9 @@ from mnestic.starter.jobs.start import check_job
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
-from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.temporal_connection import TemporalConnection
-from mnestic.starter.wiring import Endpoints, connect_temporal, find_endpoints, open_memory
+from mnestic.starter.wiring import Endpoints, open_connections
 
 
 class MnesticClient(MemoryConnection):
@@ -58,9 +56,9 @@ class MnesticClient(MemoryConnection):
         *,
         settings: Settings,
         endpoints: Endpoints,
-        models: QueryModels | None = None,
+        **more: Unpack[ConnectionArguments],
     ) -> None:
-        """Wraps connections that are open already.
+        """Wraps connections that are open already; `more` are arguments of `MemoryConnection`.
 
         Raises:
             InvalidInputError: the tenant of the settings is no id.
@@ -69,7 +67,7 @@ class MnesticClient(MemoryConnection):
             temporal=temporal, address=endpoints.temporal_address, task_queue=settings.task_queue
         )
         lazy_temporal = LazyTemporal(settings, connected=connection)
-        super().__init__(memory, settings=settings, models=models, lazy_temporal=lazy_temporal)
+        super().__init__(memory, settings=settings, lazy_temporal=lazy_temporal, **more)
         self.temporal, self.endpoints = temporal, endpoints
         self._extraction = ExtractionStarts(lazy_temporal, tenant_id=settings.tenant_id)
         self.maintenance = MaintenanceClient(connection, memory, tenant_id=settings.tenant_id)
@@ -90,14 +88,15 @@ class MnesticClient(MemoryConnection):
         """
         settings = settings or load_settings()
         check_id(settings.tenant_id, what="tenant")
-        endpoints = find_endpoints(settings)
         async with AsyncExitStack() as opened:
-            memory = open_memory(endpoints, embedder=writing_embedder(settings))
-            opened.push_async_callback(memory.close)
-            await memory.check()
-            temporal = await connect_temporal(endpoints)
-            models = await open_models(settings, opened)
-            client = cls(temporal, memory, settings=settings, endpoints=endpoints, models=models)
+            found = await open_connections(settings, opened)
+            client = cls(
+                found.temporal,
+                found.memory,
+                settings=settings,
+                endpoints=found.endpoints,
+                models=found.models,
+            )
             client._closing = opened.pop_all()
         return client
 

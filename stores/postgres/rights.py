@@ -25,6 +25,7 @@ _SET_IS_A_RIGHT = (
 _TABLES = {
     "agent_revision": "SELECT INSERT UPDATE",
     "alembic_version": "SELECT",
+    "api_key": "SELECT INSERT",
     "archived_entry": "SELECT INSERT UPDATE DELETE",
     "audit_log": "SELECT INSERT",
     "category": "SELECT INSERT UPDATE DELETE",
@@ -59,6 +60,7 @@ _TABLES = {
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }
 _UPDATED_COLUMNS = {
+    "api_key": "revoked_at",
     "forgetting": "topic entries purged finished_at kept_out",
     "memory_event": "subject predicate",
     "memory_retrievals": "preview memories notes skipped channel",

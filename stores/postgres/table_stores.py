@@ -6,6 +6,8 @@ for the first transaction that needs one of them, so who only searches never doe
 
 from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
 from mnestic.memory.ports import Embedder
+from mnestic.stores.postgres.access.api_keys import PostgresApiKeyStore
+from mnestic.stores.postgres.access.audit import PostgresAuditStore
 from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
 from mnestic.stores.postgres.forgetting.keep_outs import PostgresKeepOutStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
@@ -69,3 +71,5 @@ class TableStores:
         self.maintenance = PostgresMaintenanceStore(unit)
         self.maintenance_reports = PostgresMaintenanceReportStore(unit)
         self.embeddings = PostgresEmbeddingStore(unit)
+        self.api_keys = PostgresApiKeyStore(unit)
+        self.audit = PostgresAuditStore(unit)

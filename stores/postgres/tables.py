@@ -225,7 +225,18 @@ class AuditRow(Table, table=True):
     """A read or a write: who, what and when, in the same transaction. The application can only add rows."""
 
     __tablename__ = "audit_log"
-    __table_args__ = (Index("audit_log_by_agent", "tenant_id", "agent_id", "id"),)
+    __table_args__ = (
+        Index("audit_log_by_agent", "tenant_id", "agent_id", "id"),
+        # serve list of the audit log, by key and of denials
+        Index(
+            *("audit_log_by_key", "tenant_id", "actor", "id"),
+            postgresql_where="starts_with(actor, 'key/')",
+        ),
+        Index(
+            *("audit_log_of_denials", "tenant_id", "id"),
+            postgresql_where="action = 'access.denied'",
+        ),
+    )
 
     id: int | None = Field(
         default=None,

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnestic.memory import store_ports
+from mnestic.memory.access.ports import ApiKeyStore, AuditStore
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge import ports as knowledge
@@ -173,6 +174,16 @@ class PostgresTransaction:
     def embeddings(self) -> EmbeddingStore:
         """See the port."""
         return self._stores.embeddings
+
+    @property
+    def api_keys(self) -> ApiKeyStore:
+        """See the port."""
+        return self._stores.api_keys
+
+    @property
+    def audit(self) -> AuditStore:
+        """See the port."""
+        return self._stores.audit
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""

@@ -114,9 +114,9 @@ class UnitOfWork:
         counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
         return (await self._execute(counting, rows)).rowcount
 
-    def read(self, action: str, target: str) -> None:
-        """Notes a read for the audit log."""
-        self._trail.append((action, target, None))
+    def read(self, action: str, target: str, *, reason: str | None = None) -> None:
+        """Notes a read for the audit log, or what was denied, for which reason."""
+        self._trail.append((action, target, reason))
 
     def wrote(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory import errors
+from mnestic.memory.access import errors as access_errors
 from mnestic.memory.models import errors as model_errors
 
 ROOT = Path(__file__).parents[2]
@@ -19,6 +20,7 @@ MODULES = [
     ROOT / "worker.py",
     *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")),
 ]
+ERROR_MODULES = {"memory/errors.py", "memory/access/errors.py", "memory/models/errors.py"}
 MOST_LINES = 400
 MOST_MODULES = 25  # of a folder
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc"}
@@ -171,7 +173,7 @@ def test_what_temporal_calls_is_named_explicitly(modules: dict[str, list[ast.AST
 def test_the_tree_of_errors_is_drawn_as_it_is() -> None:
     classes = {
         name: value
-        for name, value in (vars(errors) | vars(model_errors)).items()
+        for name, value in (vars(errors) | vars(model_errors) | vars(access_errors)).items()
         if isinstance(value, type) and issubclass(value, errors.MnesticError)
     }
 
@@ -187,7 +189,7 @@ def test_errors_are_all_in_the_tree(modules: dict[str, list[ast.AST]]) -> None:
     elsewhere = [
         (name, node.name)
         for name, nodes in modules.items()
-        if name not in {"memory/errors.py", "memory/models/errors.py"}
+        if name not in ERROR_MODULES
         for node in nodes
         if isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).endswith(("Error", "Exception")) for base in node.bases)

@@ -15,9 +15,11 @@ from mnestic.memory.forgetting.export_lines import (
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
-from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.access.api_keys import ApiKeyClient
+from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.client.ingest_status import find_delay
 from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
@@ -138,6 +140,9 @@ CLIENT_CASES: Mapping[str, Case] = {
     "memory": lambda c, k: c.memory(AGENT).records.get("secrets", "place"),  # noqa: ARG005
     "inbox": lambda c, k: c.inbox(AGENT).status(),  # noqa: ARG005
     "predicates": lambda c, k: c.predicates().list(),  # noqa: ARG005
+    "api_keys": lambda c, k: c.api_keys().revoke(k.api_key),
+    "audit": lambda c, k: c.audit().list(key_id=k.api_key, cursor=k.cursors["audit"]),
+    "write_once": lambda c, k: written_once(c, k.operation),
     "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
     "backups": lambda c, k: c.backups().list(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
@@ -249,6 +254,16 @@ IMPORTANCE_CASES: Mapping[str, Case] = {
     "change": lambda i, k: i.change(recency=0.2),  # noqa: ARG005
     "reset": lambda i, k: i.reset("recency"),  # noqa: ARG005
 }
+API_KEY_CASES: Mapping[str, Case] = {
+    "create": lambda a, k: created(a),  # noqa: ARG005
+    "list": lambda a, k: a.list(cursor=k.cursors["api_keys"]),
+    "list of all": lambda a, k: a.list(),  # noqa: ARG005
+    "revoke": lambda a, k: a.revoke(k.api_key),
+}
+AUDIT_CASES: Mapping[str, Case] = {
+    "list": lambda a, k: a.list(key_id=k.api_key, denied=True, cursor=k.cursors["audit"]),
+    "list of an agent": lambda a, k: audited(a),  # noqa: ARG005
+}
 MAINTENANCE_CASES: Mapping[str, Case] = {
     "policy": lambda m, k: m.policy(),  # noqa: ARG005
     "set_policy": lambda m, k: m.set_policy("nightly.times.hour", 4),  # noqa: ARG005
@@ -298,6 +313,8 @@ OPENED: Mapping[str, tuple[Callable[[MnesticClient], Any], Mapping[str, Case]]] 
     "InboxClient": (lambda client: client.inbox(AGENT), INBOX_CASES),
     "PredicateClient": (lambda client: client.predicates(), PREDICATE_CASES),
     "ImportanceClient": (lambda client: client.importance(), IMPORTANCE_CASES),
+    "ApiKeyClient": (lambda client: client.api_keys(), API_KEY_CASES),
+    "AuditClient": (lambda client: client.audit(), AUDIT_CASES),
     "MaintenanceClient": (lambda client: client.maintenance, MAINTENANCE_CASES),
     "BackupClient": (lambda client: client.backups(), BACKUP_CASES),
     "Deployment": (deployment, DEPLOYMENT_CASES),
@@ -308,6 +325,27 @@ CASES = {
     for client, (opened, cases) in OPENED.items()
     for name, case in cases.items()
 }
+
+
+async def created(keys: ApiKeyClient) -> Any:
+    """What a key of one's own allows; its id and its text are new each time."""
+    return (await keys.create(agents=[AGENT], actions=["read"])).key.scope
+
+
+async def audited(audit: AuditClient) -> Any:
+    """Which targets the log of one's own agent names."""
+    found, _ = await audit.list(agent_id=AGENT)
+    return sorted({entry.target for entry in found if entry.action == "entry.search"})
+
+
+async def written_once(client: MnesticClient, key: str) -> Any:
+    """A write of one's own, with the key of another's."""
+
+    async def work(memory: MemoryClient) -> Entry:
+        return await memory.add("Mine.", at=NOON)
+
+    done = await client.write_once(AGENT, key, request={}, result_type=Entry, work=work)
+    return done.content
 
 
 async def maintained(maintenance: MaintenanceClient) -> Any:

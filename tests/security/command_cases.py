@@ -18,6 +18,7 @@ nodes:
 # What has no case, and why.
 WITHOUT_CASE = {
     "up": "it starts servers of its own",
+    "api": "it serves all tenants, each behind its API keys (tests/starter/http/test_access.py)",
     "worker": "it serves all tenants, whose wall is in front of activities",
     "mcp": "it serves until its client ends; its calls are those of the client, and tests/starter/mcp tries another agent's",
     "migrate": "it is of the whole database, and reads no rows",
@@ -174,6 +175,11 @@ COMMAND_CASES: Mapping[str, Case] = {
     "embeddings show": lambda k, _: _cursor(k, "agents"),
     "embeddings switch-back": lambda *_: OF_AGENT,
     "embeddings accept": lambda *_: OF_AGENT,
+    "keys create": lambda *_: (*OF_AGENT, "--scope", "read", "--expires", "1d"),
+    "keys list": lambda k, _: _cursor(k, "api_keys"),
+    "keys revoke": lambda k, _: (k.api_key,),
+    "audit list": lambda k, _: (*OF_AGENT, "--key", k.api_key, *_cursor(k, "audit")),
+    "audit list --denied": lambda k, _: ("--key", k.api_key),
     "backup create": lambda *_: ("--verify", "--keep", "1"),
     "backup list": lambda *_: (),
     "backup verify": lambda k, _: (k.backup,),

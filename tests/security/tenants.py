@@ -66,6 +66,7 @@ class Known:
     purged: Purged
     token: str  # of what would be forgotten of TOPIC
     signal: int
+    api_key: str
     cursors: Mapping[str, str | None]
 
     def of_nothing(self) -> "Known":
@@ -113,6 +114,7 @@ class Known:
             purged=self.purged.model_copy(update={"forgetting_id": uuid.uuid4().hex}),
             token="0" * 32,
             signal=self.signal + 1,
+            api_key="0" * 12,
             cursors=dict.fromkeys(self.cursors),
         )
 
@@ -349,6 +351,9 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     said = (await memory.entries.list(EntryQuery(session_id=SESSION)))[0][-1]
     result = wait.context.payload_results["hear"]
     assert find_reference(result) is not None
+    keys = [await client.api_keys().create(agents=[AGENT], actions=["read"]) for _ in range(2)]
+    _, of_keys = await client.api_keys().list(limit=1)
+    _, of_audit = await client.audit().list(limit=1)
     return Known(
         job=waiting,
         backup=(await client.backups().create()).manifest.id,
@@ -368,8 +373,11 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         purged=purged,
         token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.events.list())[-1].number,
+        api_key=keys[0].key.id,
         cursors={
             "agents": agents,
+            "api_keys": of_keys,
+            "audit": of_audit,
             "jobs": jobs,
             "records": records,
             "episodes": episodes,

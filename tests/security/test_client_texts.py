@@ -56,6 +56,7 @@ PLAN = parse_plan(
     "name: p\nnodes:\n  - {id: a, kind: emit, channel: c, content: x, next: end}\n", source="p"
 )
 JOB = {"job_id": "no-such-job"}
+WRITE_ONCE = dict(agent_id="ada", key="k", request={}, result_type=Entry, work=lambda m: m.add("Tea."))  # noqa: C408  # fmt: skip
 QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode", "excluded")
 # What each method is called with where nothing is wrong.
 CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
@@ -146,8 +147,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "job_transcript": JOB,
         "job_link": JOB,
         "find_job_ids": JOB,
-        "list_agents": {},
-        "list_jobs": {},
+        **{name: {} for name in ("audit", "list_agents", "list_jobs")},
         "memory": {"agent_id": "ada"},
         "override_job": {**JOB, "reason": "so"},
         "pause_job": JOB,
@@ -156,6 +156,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "start_job": {"plan": PLAN, "agent_id": "ada", "session_id": "s"},
         "unpause_job": JOB,
         "wait_for_result": JOB,
+        "write_once": WRITE_ONCE,
     },
     InboxClient: {
         "correction": {"content": "Tea is cold."},

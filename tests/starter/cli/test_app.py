@@ -46,6 +46,8 @@ def test_each_command_explains_itself_and_has_json(cli: Cli) -> None:
         ("maintenance", "policy"),
         ("schedules",),
         ("backup",),
+        ("keys",),
+        ("audit",),
         ("embeddings",),
     }
     has_none = {*groups, ("memory", "export"), ("mcp",)}  # which are always lines of JSON

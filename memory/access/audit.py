@@ -1,0 +1,40 @@
+"""The audit log: who read or wrote what, and what was denied."""
+
+from pydantic import AwareDatetime, ConfigDict
+
+from mnestic.memory.deferred_model import DeferredModel
+
+DENIED = "access.denied"  # the action of a row about an access that was denied
+
+
+class AuditEntry(DeferredModel):
+    """A row of the audit log.
+
+    `actor` is a job, a session, an API key (`key/ID`) or a client; `agent_id` is `*` for what concerns the whole tenant.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: int
+    at: AwareDatetime
+    agent_id: str
+    actor: str
+    action: str
+    target: str
+    operation_key: str | None = None
+    reason: str | None = None
+
+
+class AuditQuery(DeferredModel):
+    """Which rows of the audit log are wanted; all of the tenant by default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    agent_id: str | None = None
+    key_id: str | None = None
+    denied: bool = False
+
+
+def key_actor(key_id: str) -> str:
+    """The actor of what is done with an API key."""
+    return f"key/{key_id}"

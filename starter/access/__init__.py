@@ -1,0 +1,1 @@
+"""API keys, the audit log, and writes that are done once."""

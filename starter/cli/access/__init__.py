@@ -1,0 +1,1 @@
+"""Commands about access over a network."""

@@ -1,0 +1,36 @@
+"""`mnestic api`: the HTTP API as a process of its own."""
+
+from typing import Annotated
+
+import typer
+
+from mnestic.starter.cli.output import print_progress, run
+from mnestic.starter.cli.overrides import command_settings
+from mnestic.starter.logs import configure_logs, log_uncaught_errors
+
+DEFAULT_PORT = 8420
+
+
+def api(
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; default 127.0.0.1.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Port; default 8420, 0: a free one.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
+) -> None:
+    """Serve the HTTP API alone; SIGTERM stops it once its requests are answered."""
+    from mnestic.starter.http.server import serve
+
+    settings = command_settings(log_format="json" if as_json else None)
+    configure_logs(settings)
+    log_uncaught_errors()
+    run(
+        serve(
+            settings,
+            host=host or settings.http_host,
+            port=settings.http_port or DEFAULT_PORT if port is None else port,
+            ready=lambda url: print_progress(f"The HTTP API answers at {url}"),
+        )
+    )

@@ -1,0 +1,55 @@
+"""The application: the routers behind the gate, and the OpenAPI document."""
+
+from importlib.metadata import version
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+
+from mnestic.memory.errors import MnesticError
+from mnestic.starter.http import problems
+from mnestic.starter.http.gate import Gate
+from mnestic.starter.http.routes import health, knowledge, retrieval
+from mnestic.starter.tenants import Tenants
+
+ROUTERS = (health.router, knowledge.router, retrieval.router)
+# What any route may answer beside its result.
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": description,
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    for status, description in (
+        (401, "No valid API key"),
+        (403, "The API key does not allow it"),
+        (404, "There is no such thing"),
+        (409, "It conflicts with what is stored"),
+        (413, "The body is too large"),
+        (422, "A value is malformed"),
+        (429, "A budget is used up"),
+        (501, "This server is not set up for it"),
+        (503, "A service does not answer; try again after `Retry-After` seconds"),
+    )
+}
+
+
+def make_app(tenants: Tenants) -> FastAPI:
+    """The application, over connections that somebody else closes."""
+    app = FastAPI(
+        title="Mnestic",
+        version=version("mnestic"),
+        description="Durable memory for AI agents.",
+        middleware=[Middleware(Gate, tenants=tenants)],
+        redoc_url=None,
+        # Its spans and logs would have questions and values of requests.
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    app.state.tenants = tenants
+    app.add_exception_handler(MnesticError, problems.answer_error)
+    app.add_exception_handler(RequestValidationError, problems.answer_invalid)
+    app.add_exception_handler(HTTPException, problems.answer_http)
+    for router in ROUTERS:
+        app.include_router(router, responses=_PROBLEMS)
+    return app

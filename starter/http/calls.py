@@ -1,0 +1,157 @@
+"""Calls: a request whose key allows what its route does, with the client to do it.
+
+They stand alone because every route takes one: `AgentCall` for the memory of one agent, `TenantCall` for the whole tenant.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Header, Query, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel
+
+from mnestic.memory.access.api_keys import Action
+from mnestic.memory.scope import check_id
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.tenants import Access, Tenants
+
+Result = TypeVar("Result", bound=BaseModel)
+# The gate verifies the key; this describes it in the OpenAPI document.
+BEARER = HTTPBearer(
+    scheme_name="API key",
+    description="A key of `mnestic keys create`. It says the tenant, the agents and the actions.",
+    auto_error=False,
+)
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        pattern=r"^[\x21-\x7e]{1,128}$",
+        description="The same key with the same request is done once; with another request it is a conflict.",
+        examples=["b0a7c1e2"],
+    ),
+]
+AgentId = Annotated[
+    str | None,
+    Query(
+        description="The agent whose memory it is; by default the one that the key is for.",
+        examples=["ada"],
+    ),
+]
+
+
+class TenantCall:
+    """A request about the whole tenant."""
+
+    def __init__(self, access: Access) -> None:
+        self.access = access
+
+    @property
+    def client(self) -> MnesticClient:
+        """The client of the key's tenant."""
+        return self.access.client
+
+
+class AgentCall(TenantCall):
+    """A request about the memory of one agent."""
+
+    def __init__(
+        self, access: Access, *, agent_id: str, route: str, idempotency_key: str | None
+    ) -> None:
+        super().__init__(access)
+        self.agent_id, self._route, self._key = agent_id, route, idempotency_key
+
+    @property
+    def memory(self) -> MemoryClient:
+        """The agent's memory, with the key as the actor."""
+        return self.client.memory(self.agent_id, actor=self.access.actor)
+
+    async def once(
+        self,
+        request: Mapping[str, Any],
+        result_type: type[Result],
+        work: Callable[[MemoryClient], Awaitable[Result]],
+    ) -> Result:
+        """Does a write, once for an `Idempotency-Key`: work, result and key are one transaction.
+
+        Raises:
+            IdempotencyConflictError: the key came with another request.
+        """
+        if self._key is None:
+            return await work(self.memory)
+        return await self.client.write_once(
+            self.agent_id,
+            self._key,
+            request={"route": self._route, **request},
+            result_type=result_type,
+            work=work,
+            actor=self.access.actor,
+        )
+
+
+def agent_call(action: Action) -> Any:
+    """The dependency of a route about one agent's memory."""
+
+    async def make(
+        request: Request,
+        agent_id: AgentId = None,
+        idempotency_key: IdempotencyKey = None,
+    ) -> AgentCall:
+        _refuse_unknown_parameters(request)
+        access = _access_of(request)
+        chosen = agent_id if agent_id is not None else access.key.scope.only_agent
+        if chosen is None:
+            raise _invalid("query.agent_id", "name an agent; the API key is for several")
+        await _tenants_of(request).require(
+            access, action, agent_id=check_id(chosen, what="agent_id"), target=_route_of(request)
+        )
+        return AgentCall(
+            access, agent_id=chosen, route=_route_of(request), idempotency_key=idempotency_key
+        )
+
+    return Depends(make)
+
+
+def tenant_call(action: Action) -> Any:
+    """The dependency of a route about the whole tenant."""
+
+    async def make(request: Request) -> TenantCall:
+        _refuse_unknown_parameters(request)
+        access = _access_of(request)
+        await _tenants_of(request).require(access, action, agent_id=None, target=_route_of(request))
+        return TenantCall(access)
+
+    return Depends(make)
+
+
+def _access_of(request: Request) -> Access:
+    access = request.state.access
+    assert isinstance(access, Access)
+    return access
+
+
+def _tenants_of(request: Request) -> Tenants:
+    tenants = request.app.state.tenants
+    assert isinstance(tenants, Tenants)
+    return tenants
+
+
+def _route_of(request: Request) -> str:
+    return f"{request.method} {request.scope['route'].path}"
+
+
+def _refuse_unknown_parameters(request: Request) -> None:
+    """Refuses parameters that the OpenAPI document does not have, such as misspelt ones, which would change nothing."""
+    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    known = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+    for name in request.query_params:
+        if name not in known:
+            raise _invalid(
+                f"query.{name[:80]}", f"is not known; there are {', '.join(sorted(known))}"
+            )
+
+
+def _invalid(path: str, why: str) -> RequestValidationError:
+    return RequestValidationError([{"loc": (path,), "msg": why, "type": "value_error"}])

@@ -1,0 +1,106 @@
+"""The gate in front of all routes: each request gets an id, a limit and an authenticated key, or goes no further.
+
+It stands apart from the routes because nothing of a request is parsed before its key is verified, and because a route that is
+added later is behind it too: only `PUBLIC` paths need no key.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Collection
+from http import HTTPStatus
+
+from fastapi import Request
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mnestic.memory.access.errors import UnauthenticatedError
+from mnestic.memory.errors import MnesticError
+from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
+from mnestic.starter.tenants import Access, Tenants
+
+PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs"})
+MAX_BODY_BYTES = 8 * 2**20
+MAX_IN_FLIGHT = 256  # requests; more are asked to come again
+_RETRY = {"Retry-After": "1"}
+log = logging.getLogger("mnestic.http")
+
+
+class Gate:
+    """ASGI middleware; the state of a request that passes has `request_id` and, but for public paths, `access`."""
+
+    def __init__(self, app: ASGIApp, *, tenants: Tenants) -> None:
+        self._app, self._tenants = app, tenants
+        self._in_flight = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one connection."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 0
+        scope.setdefault("state", {})["request_id"] = request_id = str(uuid.uuid4())
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+            await send(message)
+
+        self._in_flight += 1
+        try:
+            await self._handle(scope, receive, send_with_id)
+        except Exception as error:  # the last place where one can be answered
+            response = answer_unexpected(Request(scope), error)
+            if status:  # the answer has begun, so its connection is all that can be ended
+                raise
+            await response(scope, receive, send_with_id)
+        finally:
+            self._in_flight -= 1
+            fields = {"request": request_id, "method": scope["method"], "status": status}
+            fields["route"] = getattr(
+                scope.get("route"), "path", "(none)"
+            )  # a path may hold a name
+            fields["ms"] = round((time.monotonic() - began) * 1000)
+            log.info("answered a request", extra=fields)
+
+    async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        try:
+            self._check_load()
+            if scope["path"] not in PUBLIC:
+                scope["state"]["access"] = await self._authenticate(request.headers)
+        except HTTPException as error:
+            await (await answer_http(request, error))(scope, receive, send)
+        except MnesticError as error:
+            await (await answer_error(request, error))(scope, receive, send)
+        else:
+            await self._app(scope, _limited(receive), send)
+
+    def _check_load(self) -> None:
+        if self._in_flight > MAX_IN_FLIGHT:
+            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests", _RETRY)
+
+    async def _authenticate(self, headers: Headers) -> Access:
+        scheme, _, text = headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise UnauthenticatedError(why="is missing; send `Authorization: Bearer KEY`")
+        return await self._tenants.authenticate(text.strip())
+
+
+def _limited(receive: Receive) -> Receive:
+    """Receives a body up to the limit."""
+    size = 0
+
+    async def limited() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > MAX_BODY_BYTES:
+            why = f"the body has more than {MAX_BODY_BYTES} bytes; send it in parts"
+            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+        return message
+
+    return limited

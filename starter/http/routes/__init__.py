@@ -1,0 +1,1 @@
+"""The routers of the HTTP API, one for each capability; `app.py` lists them."""

@@ -1,0 +1,76 @@
+"""Messages in: what agents hear and what their tools return."""
+
+import uuid
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.http.calls import AgentCall, agent_call
+
+router = APIRouter(tags=["knowledge"])
+MOST_MESSAGES = 500
+
+
+class MessageIn(BaseModel):
+    """A message of a conversation, or the result of a tool."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    speaker: str = Field(description="Who said it; of a tool's result, the tool", examples=["Mara"])
+    content: str = Field(examples=["I moved to Porto."])
+    session_id: str = Field(description="The conversation", examples=["chat-1"])
+    source_id: str | None = Field(
+        None,
+        description="Its id at the source: a message that is sent again changes nothing. Without one, it is new",
+        examples=["m-17"],
+    )
+    channel: str = Field("http", examples=["chat"])
+    at: AwareDatetime | None = Field(
+        None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
+    )
+    kind: TurnKind = "message"
+
+    def as_incoming(self, now: datetime) -> IncomingMessage:
+        """The message as memory takes it."""
+        resource = Resource(
+            session_id=self.session_id,
+            source_id=uuid.uuid4().hex if self.source_id is None else self.source_id,
+            channel=self.channel,
+            speaker=self.speaker,
+            content=self.content,
+            at=self.at or now,
+        )
+        return IncomingMessage(resource=resource, kind=self.kind)
+
+
+class IngestIn(BaseModel):
+    """Messages to store; their facts are extracted in the background."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    messages: list[MessageIn] = Field(min_length=1, max_length=MOST_MESSAGES)
+
+
+class IngestOut(BaseModel):
+    """How many messages came, and how many of them were new."""
+
+    received: int
+    new: int
+
+
+@router.post("/ingest")
+async def ingest(body: IngestIn, call: Annotated[AgentCall, agent_call("write")]) -> IngestOut:
+    """Stores messages, each of which is searchable at once, and has facts extracted from them."""
+
+    async def work(memory: MemoryClient) -> IngestOut:
+        now = datetime.now(UTC)
+        new = await memory.ingest([message.as_incoming(now) for message in body.messages])
+        return IngestOut(received=len(body.messages), new=new)
+
+    return await call.once(body.model_dump(mode="json"), IngestOut, work)

@@ -1,0 +1,63 @@
+"""Searches of an agent's memory."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime
+
+from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.retrieval.queries import LONGEST_QUESTION, Mode, Rerank, Retrieval
+from mnestic.starter.client.keyword_arguments import SearchArguments
+from mnestic.starter.http.calls import AgentCall, agent_call
+
+router = APIRouter(tags=["retrieval"])
+MOST_RESULTS = 100
+Question = Annotated[
+    str,
+    Query(
+        alias="q",
+        min_length=1,
+        max_length=LONGEST_QUESTION,
+        description="The question",
+        examples=["Where does Mara live?"],
+    ),
+]
+Limit = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="The maximum number of results")]
+MinScore = Annotated[
+    float | None, Query(ge=0, le=1, description="Leave out results below this score")
+]
+
+
+@router.get("/retrieve")
+async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the query
+    call: Annotated[AgentCall, agent_call("read")],
+    text: Question,
+    mode: Mode = "hybrid",
+    limit: Limit = 10,
+    min_score: MinScore = None,
+    entry_type: Annotated[list[EntryType], Query(description="Only of these types")] = [],  # noqa: B006 - FastAPI reads it
+    tag: Annotated[list[str], Query(description="Only with these tags")] = [],  # noqa: B006 - likewise
+    subject: str | None = None,
+    session_id: str | None = None,
+    channel: str | None = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    as_of: AwareDatetime | None = None,
+    rerank: Rerank | None = None,
+) -> Retrieval:
+    """Searches memory: the best results first, and none if nothing is relevant."""
+    arguments: SearchArguments = {
+        "mode": mode,
+        "limit": limit,
+        "min_score": min_score,
+        "entry_types": tuple(entry_type),
+        "tags": tuple(tag),
+        "subject": subject,
+        "session_id": session_id,
+        "channel": channel,
+        "since": since,
+        "until": until,
+        "as_of": as_of,
+        "rerank": rerank,
+    }
+    return await call.memory.retrieve(text, **arguments)

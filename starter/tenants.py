@@ -1,0 +1,140 @@
+"""`Tenants`: the clients of all tenants over one set of connections, each reached by an API key.
+
+It stands alone because every server needs the same: which tenant a request is of follows from its key and from nothing else.
+"""
+
+import hmac
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Self
+
+from mnestic.memory.access.api_keys import Action, ApiKey, hash_key, read_key
+from mnestic.memory.access.audit import key_actor
+from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
+from mnestic.memory.ports import Transaction
+from mnestic.memory.scope import EVERY_AGENT
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.memory_wiring import auto_retriever
+from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.wiring import OpenConnections, open_connections
+
+_REFUSED = "is missing, unknown, expired or revoked"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Access:
+    """A key that was verified, and the client of its tenant."""
+
+    key: ApiKey
+    client: MnesticClient
+
+    @property
+    def actor(self) -> str:
+        """The actor of what is done with the key, for the audit log."""
+        return key_actor(self.key.id)
+
+
+class Tenants:
+    """The clients of tenants; use it as an async context manager, which closes the connections."""
+
+    def __init__(self, connections: OpenConnections, *, settings: Settings) -> None:
+        """Wraps connections that are open already, and that somebody else closes."""
+        self._connections, self._settings = connections, settings
+        self._auto = auto_retriever(settings, connections.models)
+        self._clients: dict[str, MnesticClient] = {}
+        self._closing = AsyncExitStack()
+
+    @classmethod
+    async def connect(cls, settings: Settings | None = None) -> Self:
+        """Connects to Postgres and Temporal; it raises what `open_connections` does."""
+        settings = settings or load_settings()
+        async with AsyncExitStack() as opened:
+            tenants = cls(await open_connections(settings, opened), settings=settings)
+            tenants._closing = opened.pop_all()
+        return tenants
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *failure: object) -> None:
+        async with self._closing:
+            for client in self._clients.values():
+                await client.close()
+
+    def client(self, tenant_id: str) -> MnesticClient:
+        """The client of a tenant.
+
+        Raises:
+            InvalidInputError: the tenant is no id.
+        """
+        if tenant_id not in self._clients:
+            self._clients[tenant_id] = MnesticClient(
+                self._connections.temporal,
+                self._connections.memory,
+                settings=self._settings.model_copy(update={"tenant_id": tenant_id}),
+                endpoints=self._connections.endpoints,
+                models=self._connections.models,
+                auto=self._auto,  # the vault of notes stays that of the settings' tenant
+                is_shared=True,
+            )
+        return self._clients[tenant_id]
+
+    async def authenticate(self, text: str) -> Access:
+        """The access that the text of a key gives.
+
+        Raises:
+            UnauthenticatedError: there is no such key, or it is expired or revoked.
+        """
+        name = read_key(text)
+        state = "unknown"
+        async with self._transaction(
+            name.tenant_id, EVERY_AGENT, key_id=name.key_id
+        ) as transaction:
+            stored = await transaction.api_keys.find(name.key_id)
+            if stored is not None and hmac.compare_digest(stored.sha256, hash_key(text)):
+                state = stored.key.state(datetime.now(UTC))
+                if (
+                    state != "valid"
+                ):  # of an unknown key nothing is written, or anybody could fill the log
+                    transaction.audit.deny("authenticate", "API key", reason=f"the key is {state}")
+        if stored is None or state != "valid":
+            raise UnauthenticatedError(why=_REFUSED)
+        return Access(key=stored.key, client=self.client(name.tenant_id))
+
+    async def require(
+        self, access: Access, action: Action, *, agent_id: str | None, target: str
+    ) -> None:
+        """Checks that a key allows an action, on an agent's memory or, without one, on all of the tenant.
+
+        What is denied is noted in the audit log.
+
+        Raises:
+            ForbiddenError: the key does not allow it.
+        """
+        why = _denial(access.key, action, agent_id)
+        if why is None:
+            return
+        of = agent_id or EVERY_AGENT
+        tenant_id = access.client.settings.tenant_id
+        async with self._transaction(tenant_id, of, key_id=access.key.id) as transaction:
+            transaction.audit.deny(action, target, reason=why)
+        raise ForbiddenError(what=target, why=why)
+
+    def _transaction(
+        self, tenant_id: str, agent_id: str, *, key_id: str
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return self._connections.memory.transaction(
+            tenant_id=tenant_id, agent_id=agent_id, actor=key_actor(key_id), write=False
+        )
+
+
+def _denial(key: ApiKey, action: Action, agent_id: str | None) -> str | None:
+    """Why a key does not allow an action, or None if it does."""
+    if action not in key.scope.actions:
+        return f"the API key does not allow the action {action}"
+    if agent_id is None and not key.scope.covers_all:
+        return "the API key is not for all agents of the tenant"
+    if agent_id is not None and not key.scope.covers(agent_id):
+        return f"the API key is not for the agent {agent_id}"
+    return None

@@ -1,0 +1,110 @@
+"""How refused requests are answered: one shape, with the id of the request."""
+
+import logging
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from mnestic.memory import errors
+from mnestic.starter.http import gate
+from mnestic.starter.http.problems import status_of
+from mnestic.starter.settings import Settings
+from tests.starter.http.conftest import NewKey, opened
+from tests.starter.http.test_knowledge import HOME
+
+
+@pytest.mark.parametrize(
+    ("params", "path", "value"),
+    [
+        ({"q": "Porto", "limit": "5000"}, "query.limit", "5000"),
+        ({"q": "Porto", "mode": "psychic"}, "query.mode", "psychic"),
+        ({"q": "Porto", "limmit": "5"}, "query.limmit", None),
+        ({}, "query.q", None),
+        ({"q": "Porto", "agent_id": "no id!"}, "agent_id", None),
+        ({"q": "x\0y"}, "text", None),
+    ],
+)
+async def test_an_invalid_value_is_named(
+    app: FastAPI, new_key: NewKey, params: dict[str, str], path: str, value: str | None
+) -> None:
+    async with opened(app, await new_key(agents=("ada", "*"))) as http:
+        answer = await http.get("/retrieve", params={"agent_id": "ada", **params})
+
+    problem = answer.json()
+    assert answer.status_code == 422
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert problem["instance"] == f"urn:uuid:{answer.headers['X-Request-Id']}"
+    assert (problem["type"], problem["status"]) == ("urn:mnestic:problem:invalid-input", 422)
+    (invalid,) = problem["errors"]
+    assert (invalid["path"], invalid["value"]) == (path, value)
+    assert invalid["allowed"]
+
+
+async def test_a_key_for_several_agents_needs_one_named(app: FastAPI, new_key: NewKey) -> None:
+    async with opened(app, await new_key(agents=("ada*",))) as http:
+        answer = await http.get("/retrieve", params={"q": "Porto"})
+
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "query.agent_id")
+
+
+@pytest.mark.parametrize("body", [b"{", b'{"messages": []}', b"[1]", b"\xff", b"null"])
+async def test_a_malformed_body_is_refused(http: httpx2.AsyncClient, body: bytes) -> None:
+    answer = await http.post("/ingest", content=body, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code in {400, 422}
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+async def test_a_body_over_the_limit_is_refused(
+    http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "MAX_BODY_BYTES", 100)
+
+    answer = await http.post("/ingest", json={"messages": [HOME]})
+
+    assert answer.status_code == 413
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+async def test_more_requests_than_are_taken_are_asked_to_come_again(
+    http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "MAX_IN_FLIGHT", 0)
+
+    answer = await http.get("/health")
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
+
+
+def test_each_error_has_a_status() -> None:
+    def leaves(kind: type[errors.MnesticError]) -> list[type[errors.MnesticError]]:
+        return [kind, *(leaf for sub in kind.__subclasses__() for leaf in leaves(sub))]
+
+    statuses = {kind: status_of(kind.__new__(kind)) for kind in leaves(errors.MnesticError)[1:]}
+
+    assert statuses[errors.StoredValueError] == 500
+    assert statuses[errors.TemporalUnavailableError] == 503
+    assert statuses[errors.InvalidPlanError] == 422
+    assert all(
+        400 <= status < 500 or status == 501
+        for kind, status in statuses.items()
+        if issubclass(kind, errors.RefusedError)
+    )
+
+
+async def test_a_failure_is_answered_and_logged_without_its_text(
+    settings: Settings, app: FastAPI, new_key: NewKey, caplog: pytest.LogCaptureFixture
+) -> None:
+    @app.get("/broken")
+    async def broken() -> None:
+        raise RuntimeError(settings.tenant_id)
+
+    with caplog.at_level(logging.INFO, logger="mnestic.http"):
+        async with opened(app, await new_key()) as http:
+            answer = await http.get("/broken")
+
+    assert answer.status_code == 500
+    assert settings.tenant_id not in answer.text
+    assert settings.tenant_id not in " ".join(record.message for record in caplog.records)
+    assert {"a request failed", "answered a request"} <= {one.message for one in caplog.records}
