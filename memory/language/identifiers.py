@@ -44,7 +44,9 @@ _LONGEST_CODE = 64
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d"
 _SIGNS = str.maketrans(dict.fromkeys(_DASHES, "-"))
 _RUNS = re.compile(r"[a-z]+|\d+")
-_AT, _DOT = re.compile(r" ?[\[(]at[\])] ?"), re.compile(r" ?[\[(]dot[\])] ?")
+_AT = re.compile(r" ?[\[({<] ?at ?[\])}>] ?| -?at-? | ?@ ?")
+_DOT = re.compile(r" ?[\[({<] ?dot ?[\])}>] ?| -?dot-? ")
+_AMERICAN = re.compile(r"1(?:[2-9]\d\d){2}\d{4}")  # Source: North American Numbering Plan
 _WEB_PORT = re.compile(r":(?:80|443)$")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 
@@ -192,7 +194,7 @@ def _iban_patterns(lengths: Mapping[str, int]) -> Iterator[str]:
     ordered = sorted(lengths, key=lambda country: (lengths[country], country))
     for length, countries in groupby(ordered, key=lambda country: lengths[country]):
         yield (
-            rf"(?<! [\w-] ) (?: {'|'.join(countries)} ) \d\d (?: [ -]? [a-z0-9] ){{{length - 4}}} (?! \w )"
+            rf"(?<! [\w-] ) (?: {'|'.join(countries)} ) \d\d (?: [ .-]? [a-z0-9] ){{{length - 4}}} (?! \w )"
         )
 
 
@@ -216,7 +218,8 @@ def _no_form(_text: str, _before: str) -> None:
 
 def _email(text: str, _before: str) -> _Form:
     folded = _DOT.sub(".", _AT.sub("@", text.casefold()))
-    return _Form(f"email {folded}", _alphanumeric(folded.partition("@")[0]) or _first(folded))
+    parts = _NOT_ALPHANUMERIC.split(folded.partition("@")[0])  # dots between them may be words
+    return _Form(f"email {folded}", max(parts, key=len) or _first(folded))
 
 
 def _url(text: str, _before: str) -> _Form:
@@ -284,8 +287,7 @@ def _digits(text: str, _before: str = "", *, least: int = _FEWEST_DIGITS) -> _Fo
     figures = re.sub(r"\D", "", text.replace("(0)", ""))
     if text.startswith("+") or (text.startswith("00") and len(figures) - 2 in _PHONE_DIGITS):
         return _international(figures.removeprefix("00"))
-    is_american = re.match(r"1[ .-]", text) is not None and len(figures) == 11  # noqa: PLR2004
-    if is_american:
+    if _AMERICAN.fullmatch(figures):
         return _international(figures)
     core = figures.lstrip("0") or figures  # without what a country's takes the place of
     return _Form(f"number {figures}", core) if len(figures) >= least else None
