@@ -11,6 +11,7 @@ from typing import Protocol
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.forgetting.proper_names import join_initials
 from mnestic.memory.forgetting.topic_names import TopicName
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
@@ -116,8 +117,9 @@ class _HashedText:
         self._words: dict[str, set[str]] = {}
         self._identifiers: dict[str, set[Identifier]] = {}
         folded = normalised(text)
+        self._initials = frozenset(words_of(join_initials(text))).difference(words_of(folded))
         parts = {part for length in lengths for part in _parts(folded, length)}
-        for word in {*words_of(folded), *parts}:
+        for word in {*words_of(folded), *self._initials, *parts}:
             for hashed in _word_hashes(word, stems, key):
                 self._words.setdefault(hashed, set()).add(word)
         for one in find_identifiers(text):
@@ -136,7 +138,12 @@ class _HashedText:
                 return None
             words |= said
             identifiers |= same
-        return TopicName(text="", words=tuple(sorted(words)), identifiers=tuple(identifiers))
+        return TopicName(
+            text="",
+            words=tuple(sorted(words)),
+            identifiers=tuple(identifiers),
+            initials=self._initials.intersection(words),
+        )
 
 
 def _all(kept: Iterable[ExcludedNames]) -> Iterator[tuple[KeptTerm, ...]]:

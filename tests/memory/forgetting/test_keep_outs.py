@@ -28,6 +28,9 @@ def left(topic: str, text: str) -> str:
 @pytest.mark.parametrize(
     ("topic", "text", "stays"),
     [
+        ("J. R. Alvarez", "J. R. Alvarez sings. We rest.", "We rest."),
+        ("J. R. Alvarez", "JR Alvarez sings. We rest.", "We rest."),
+        ("JR Alvarez", "J.R. Alvarez sings. We rest.", "We rest."),
         ("Olena", "OLENA sings. We rest.", "We rest."),
         ("Olena", "Olenas sings.", "Olenas sings."),
         ("Olena / Олена", "Tea is hot. Олена поёт.", "Tea is hot."),
