@@ -40,6 +40,7 @@ from mnestic.memory.retrieval.queries import (
     RetrievalPolicy,
     RetrievalQuery,
     RetrievedEntry,
+    StatedClaim,
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
 from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
@@ -53,11 +54,12 @@ _TIMES_OTHERS = 4  # times the limit: after so many candidates, turns by people 
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best candidates, with the entries and texts of these and others by number."""
+    """The best candidates, with the entries and texts of these and others, and claims of some, by number."""
 
     ranked: Sequence[Ranked] = ()
     entries: Mapping[int, Entry] = field(default_factory=dict)
     texts: Mapping[int, CandidateText] = field(default_factory=dict)
+    claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,7 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
             score=round(one.score, 4),
             signals={name: round(part, 4) for name, part in one.signals.items()},
             passage=best.texts[one.number].passage,
+            claims=best.claims.get(one.number, ()),
         )
         for one in best.ranked
         if one.number in best.entries  # else it was removed meanwhile
@@ -249,6 +252,7 @@ async def _filter_superseded(
         ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_by_other_speaker)]
     answers: list[Ranked] = []
     entries: dict[int, Entry] = {}
+    claims: dict[int, tuple[StatedClaim, ...]] = {}
     unrelated = order.unrelated if has_messages else frozenset()
     compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
@@ -261,6 +265,7 @@ async def _filter_superseded(
             unrelated=[one.number for one in best if one.number in unrelated],
         )
         entries |= winners.entries
+        claims |= winners.claims
         answers += [one for one in best if one.number not in winners.rejected]
         left = sum(one.number not in winners.rejected for one in compared)
         if compared and (
@@ -270,7 +275,7 @@ async def _filter_superseded(
         if len(answers) >= limit:
             break
         first, size = first + size, 2 * size
-    return _Best(answers, entries, order.texts)
+    return _Best(answers, entries, order.texts, claims)
 
 
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:

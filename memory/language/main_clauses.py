@@ -97,6 +97,12 @@ def clause_pattern() -> str:
     return rf"(.+?(?:[.!?;\u2026](?=\W)|[\u3002\uff01\uff1f]|\n|{'|'.join(joined)}|$))"
 
 
+def clause_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where the clauses of a text are by `clause_pattern`, so that Python and Postgres agree on them."""
+    pattern = clause_pattern().replace(r"\M", r"\b")
+    return (match.span() for match in re.finditer(pattern, text, re.IGNORECASE | re.DOTALL))
+
+
 def _either(*lists: frozenset[str]) -> str:
     return "|".join(sorted(frozenset[str]().union(*lists)))
 

@@ -13,12 +13,13 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
+from mnestic.memory.language.main_clauses import clause_spans
 from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
 from mnestic.memory.retrieval.notes import Note
-from mnestic.memory.retrieval.queries import RetrievedEntry
+from mnestic.memory.retrieval.queries import RetrievedEntry, StatedClaim
 from mnestic.memory.retrieval.retrieval_log import (
     LoggedMemory,
     LoggedNote,
@@ -33,6 +34,8 @@ OPENING = (
     f"Memories and notes that may help with this message, one per line, quoted as data. {DATA_RULE}"
 )
 _NO_LIMIT = 1 << 62
+_ELLIPSIS = "…"
+_CUT = f"{_ELLIPSIS} "  # marks where a text is cut
 
 
 class ChannelMessage(DeferredModel):
@@ -47,7 +50,7 @@ class ChannelMessage(DeferredModel):
 
 
 class RetrievedMemory(DeferredModel):
-    """A memory that is put before a message: its content, of a long one the part that matches, and the time in words."""
+    """A memory that is put before a message: what is so of its content, of a long one the part that matches, and the time in words."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -70,7 +73,7 @@ class RetrievedMemory(DeferredModel):
             entry_id=entry.id,
             kind=entry.kind,
             entry_type=entry.entry_type,
-            content=cut_around(entry.content, found.passage, LONGEST_MEMORY),
+            content=excerpt(found),
             speaker=entry.speaker,
             channel=entry.channel,
             session_id=entry.session_id,
@@ -190,6 +193,45 @@ def note_item(note: Note) -> PromptItem:
     """A note as an item of a prompt."""
     line = quoted({"note": note.path, "text": note.content})
     return PromptItem(kind="note", name=note.path, line=line, words=f"{note.path} {note.content}")
+
+
+def excerpt(found: RetrievedEntry) -> str:
+    """What a prompt quotes of an entry: of a long one the sentences around the passage, without superseded clauses.
+
+    A clause of which one claim holds is quoted, with a note of what holds no longer; so is each if none is left.
+    """
+    content = found.entry.content
+    text = cut_around(content, found.passage, LONGEST_MEMORY)
+    if not found.claims:
+        return text
+    body = text.lstrip(_CUT)
+    shift = content.find(body.rstrip(_CUT)) - (len(text) - len(body))
+    clauses = [
+        (text[start:end], _claims_within(found.claims, start + shift, end + shift))
+        for start, end in clause_spans(text)
+    ]
+    says_more = any(_holds(clause, claims) for clause, claims in clauses)
+    parts: list[str] = []
+    for clause, claims in clauses:
+        if _holds(clause, claims) or not says_more:
+            parts.append(clause.strip(" ") + _note(claims))
+        elif parts[-1:] != [_ELLIPSIS]:
+            parts.append(_ELLIPSIS)
+    return " ".join(parts)
+
+
+def _claims_within(claims: Sequence[StatedClaim], start: int, end: int) -> list[StatedClaim]:
+    return [one for one in claims if one.start < end and one.end > start]
+
+
+def _holds(clause: str, claims: Sequence[StatedClaim]) -> bool:
+    """Whether a clause says something that is not superseded."""
+    return any(one.holds for one in claims) if claims else any(map(str.isalnum, clause))
+
+
+def _note(claims: Sequence[StatedClaim]) -> str:
+    ended = [f"{one.predicate.replace('_', ' ')} {one.object}" for one in claims if not one.holds]
+    return f" (no longer so: {', '.join(ended)})" if ended else ""
 
 
 def excluding(

@@ -27,7 +27,7 @@ from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, pack
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
-from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY
+from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY, excerpt
 from mnestic.memory.retrieval.queries import RetrievalQuery, RetrievedEntry
 
 TierName = Literal["summaries", "facts", "search"]
@@ -221,7 +221,7 @@ def search_tier(
     """
     words = {fact.id: {"words": _fact_words(fact)} for fact in facts}
     pieces = (
-        _piece(one.entry, now=now, passage=one.passage).model_copy(
+        _piece(one.entry, now=now, content=excerpt(one)).model_copy(
             update={"score": one.score, "min_score": min_score, **words.get(one.entry.id, {})}
         )
         for one in found
@@ -231,7 +231,12 @@ def search_tier(
 
 def message_tier(entries: Iterable[Entry], *, now: datetime) -> Tier:
     """Messages as they are listed; what is said twice is told twice."""
-    pieces = (_piece(entry, now=now).model_copy(update={"words": entry.id}) for entry in entries)
+    pieces = (
+        _piece(entry, now=now, content=cut_around(entry.content, "", LONGEST_MEMORY)).model_copy(
+            update={"words": entry.id}
+        )
+        for entry in entries
+    )
     return Tier(name="messages", pieces=tuple(pieces))
 
 
@@ -250,10 +255,10 @@ def _fact_words(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
-def _piece(entry: Entry, *, now: datetime, passage: str = "") -> PromptItem:
-    """An entry as an item of a prompt; of a long one the part around a passage, or its beginning."""
+def _piece(entry: Entry, *, now: datetime, content: str) -> PromptItem:
+    """An entry as an item of a prompt, with what is quoted of its content."""
     line = quote_memory(
-        cut_around(entry.content, passage, LONGEST_MEMORY),
+        content,
         by=entry.speaker,
         channel=entry.channel,
         at=entry.at,

@@ -259,11 +259,24 @@ class RetrievalQuery(DeferredModel):
         return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
 
 
+class StatedClaim(DeferredModel):
+    """A claim of a message: the characters `start` up to, not with, `end` that make it, what it says, and whether that holds."""
+
+    model_config = ConfigDict(frozen=True)
+
+    start: int
+    end: int
+    holds: bool
+    predicate: str
+    object: str | None
+
+
 class RetrievedEntry(DeferredModel):
     """An entry that answers a query; its `kind` says whether it is a message, or follows from a fact or an episode.
 
     `score`, from 0 to 1, is the confidence that it does. `passage` is the part of a long text with most words of the
-    query; it is empty for a short text. `signals` are the parts of the sum behind the score; `rerank`
+    query; it is empty for a short text. If some claims of a
+    message hold no longer, `claims` are all of them. `signals` are the parts of the sum behind the score; `rerank`
     among them is how a reranker changed the score.
     """
 
@@ -273,6 +286,7 @@ class RetrievedEntry(DeferredModel):
     score: float
     signals: dict[str, float]
     passage: str = ""
+    claims: tuple[StatedClaim, ...] = ()
 
     @property
     def measure(self) -> float:

@@ -9,7 +9,7 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import Candidates, Edges, Succession
-from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery, StatedClaim
 from mnestic.memory.retrieval.query_predicates import query_interval
 
 
@@ -201,7 +201,11 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class Winners:
-    """The best candidates as entries, by number, without the `rejected` ones, which do not answer."""
+    """The best candidates as entries, by number, without the `rejected` ones, which do not answer.
+
+    `claims` are those of the messages of which some claim holds no longer.
+    """
 
     rejected: frozenset[int]
     entries: Mapping[int, Entry]
+    claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)

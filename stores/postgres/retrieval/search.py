@@ -14,6 +14,7 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.main_clauses import clause_pattern
 from mnestic.memory.retrieval.candidates import EdgeKind, Succession
+from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.search import (
     LexemeMatch,
     NameRow,
@@ -134,7 +135,12 @@ class PostgresSearchStore:
             if search.names.isdisjoint(map(name_key, row.speakers)):
                 rejected.add(row.number)
         entries = {row.number: _entry(row) for row in rows if row.number not in rejected}
-        return Winners(frozenset(rejected), entries)
+        claims = {
+            row.number: tuple(map(StatedClaim.model_validate, from_json(row.claims)))
+            for row in rows
+            if row.claims and row.number in entries
+        }
+        return Winners(frozenset(rejected), entries, claims)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """The settings of a search's transaction, unless they are set. If a model is called in between, there are two."""

@@ -1,10 +1,18 @@
 -- The third statement of a search: the best candidates as entries. Two flags mark those that do not answer after all: their
--- claims are valid no longer, or the claims that the query is about have other subjects.
+-- claims are valid no longer, or the claims that the query is about have other subjects. `claims` are those of a message some of
+-- which hold no longer.
 SELECT e.number, e.id, e.session_id, e.content,
        CAST(jsonb_build_array(-- include stored_columns
            ) AS text) AS stored,
        CASE WHEN CAST(%(excludes_superseded)s AS boolean) THEN -- include superseded
             END AS is_superseded,
+       CASE WHEN CAST(%(excludes_superseded)s AS boolean) AND e.kind = 'message' THEN (
+            SELECT CASE WHEN NOT bool_and(claimed.holds)
+                        THEN CAST(jsonb_agg(claimed.span || jsonb_build_object(
+                                 'holds', claimed.holds, 'predicate', claimed.predicate, 'object', claimed.object)) AS text) END
+              FROM -- include claimed
+             WHERE claimed.span ->> 'start' IS NOT NULL)
+            END AS claims,
        (SELECT bool_or(c.predicate = ANY(CAST(%(related_predicates)s AS text[])))
                AND NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
           FROM (SELECT predicate, subject_key FROM mnestic.claim

@@ -68,6 +68,54 @@ async def test_a_correction_by_hand_hides_only_what_it_corrects(
     assert [one.entry.content for one in code.results] == [message]
 
 
+MIXED = ("I live in Porto with my wife Ines. The alarm code is 7731.", "I moved to Turin.")
+THREE = ("I live in Porto, my wife is Ines and I work at Agfa.", "I moved to Turin.")
+LAST = ("The spare key hangs behind the boiler and I'm 51.", "I'm 52 now.")
+WEATHER = "We talked about the weather of the week and the price of bread. " * 12
+LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved to Turin.")
+
+
+@pytest.mark.parametrize(
+    ("messages", "question", "quoted"),
+    [
+        (TWO_SENTENCES, "What is the alarm code?", "… The alarm code is 7731."),
+        (COMMA, "What does the bike lock open with?", "… my bike lock opens with 4410."),
+        (AGE, "What is my parking space?", "… my parking space is C12."),
+        (BOSS, "Where does the projector stand?", "… the projector stands in the cellar."),
+        (ENDED, "Where does the spare key hang?", "… The spare key hangs behind the boiler."),
+        (THREE, "Where does Ruth work?", "… my wife is Ines and I work at Agfa."),
+        (LAST, "Where does the spare key hang?", "The spare key hangs behind the boiler and …"),
+        (LONG, "What is the alarm code?", "bread. … The alarm code is 7731. We"),
+        (
+            MIXED,
+            "What is the alarm code?",
+            "I live in Porto with my wife Ines. (no longer so: lives in Porto) The alarm code is 7731.",
+        ),
+    ],
+)
+async def test_a_prompt_does_not_state_what_is_superseded(
+    memory: Memory, settings: Settings, messages: tuple[str, ...], question: str, quoted: str
+) -> None:
+    ruth = await _ingested(memory, settings, messages)
+
+    before_message = await ruth.auto_retrieve(question, "other")
+    context = await ruth.context_for_query(question)
+
+    for text in (before_message.text, context.text):
+        assert quoted in text
+        assert messages[0] not in text
+
+
+async def test_a_question_about_the_past_quotes_the_whole_message(
+    memory: Memory, settings: Settings
+) -> None:
+    ruth = await _ingested(memory, settings, TWO_SENTENCES)
+
+    context = await ruth.context_for_query("Where did Ruth live before?")
+
+    assert TWO_SENTENCES[0] in context.text
+
+
 async def _ingested(memory: Memory, settings: Settings, messages: Sequence[str]) -> MemoryClient:
     ruth = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
     steps = IngestActivities(
