@@ -115,7 +115,7 @@ class Settings(BaseSettings):
         None,
         ge=1,
         le=65535,
-        description="Port of the HTTP API; default: 8420, and for `mnestic up` the next free one",
+        description="Port of the HTTP API that `mnestic api` serves; default: 8420",
     )
     openai_api_key: SecretStr | None = Field(
         None,
