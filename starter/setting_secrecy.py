@@ -25,6 +25,8 @@ _PLAIN = [
     "payload_key_id",
     "temporal_port",
     "ui_port",
+    "http_host",
+    "http_port",
     "chat_model",
     "extraction_model",
     "embedding_model",

@@ -228,12 +228,12 @@ def shapes(hint: Any) -> Iterator[Any]:
     if Sequence in map(get_origin, types):
         if str in types:
             yield lambda text: ("a", text)
-        for model in (one for one in types if one in MADE):
+        for model in (one for one in types if isinstance(one, type) and one in MADE):
             yield from (lambda text, put=put: (put(text),) for put in put_into(model))
     else:
         if (str in types or Any in types) and Mapping not in map(get_origin, types):
             yield lambda text: text
-        for model in (one for one in types if one in MADE):
+        for model in (one for one in types if isinstance(one, type) and one in MADE):
             yield from put_into(model)
 
 
