@@ -27,7 +27,8 @@ async def maintain_weekly(
 ) -> Part:
     """Has the confidence of facts decay, archives those that fade, compresses entries, and removes messages that nothing refers to.
 
-    The first part does all of it, but archives only so many facts; later parts archive the others.
+    The first part does all of it, but archives only so many facts; later parts archive the others. No part divides the facts
+    of one subject and predicate, since one that fades has the others resolved anew.
 
     Args:
         transaction: Of the agent.
@@ -80,7 +81,7 @@ class _Fading:
 
     async def archive(self, *, after: str) -> tuple[int, str | None]:
         """Archives the next facts that fade; returns how many, and the last of them unless there are no more."""
-        fading = await self._transaction.maintenance.list_fading(
+        fading, last = await self._transaction.maintenance.list_fading(
             self._at, self._policy, after=after, limit=self._most
         )
         faded = 0
@@ -88,7 +89,7 @@ class _Fading:
             batch = fading[start : start + _FACTS]
             claims = [_faded(fact, at=self._at, run=self._run) for fact in batch]
             faded += len(await self._transaction.facts.claim(claims))
-        return faded, fading[-1].id if len(fading) == self._most else None
+        return faded, last
 
 
 def _faded(fact: FadingFact, *, at: datetime, run: str) -> Claim:

@@ -94,8 +94,11 @@ class MaintenanceStore(Protocol):
 
     async def list_fading(
         self, now: datetime, policy: WeeklyPolicy, *, after: str, limit: int
-    ) -> tuple[FadingFact, ...]:
-        """Facts that have decayed so far that they fade, by id, those after an id."""
+    ) -> tuple[tuple[FadingFact, ...], str | None]:
+        """Facts that have decayed so far that they fade, and the last of them by id, None if there are no more.
+
+        So many come after an id, and with them all that fade of the same subjects and predicates.
+        """
         ...
 
     async def remove_orphans(self) -> int:

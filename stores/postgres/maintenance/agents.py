@@ -132,11 +132,12 @@ class PostgresMaintenanceStore:
 
     async def list_fading(
         self, now: datetime, policy: WeeklyPolicy, *, after: str, limit: int
-    ) -> tuple[FadingFact, ...]:
+    ) -> tuple[tuple[FadingFact, ...], str | None]:
         """See the port."""
         values = self._decay_values(now, policy) | {"after": after, "limit": limit}
         (rows,) = await self._unit.rows_of(_LIST_FADING.bind(values))
-        return tuple(FadingFact(row.id, row.subject, row.predicate, row.object) for row in rows)
+        facts = (FadingFact(row.id, row.subject, row.predicate, row.object) for row in rows)
+        return tuple(facts), rows[0].last if rows else None
 
     def _decay_values(self, now: datetime, policy: WeeklyPolicy) -> dict[str, Any]:
         limits = policy.model_dump(

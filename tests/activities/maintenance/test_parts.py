@@ -106,6 +106,33 @@ async def test_many_parts_do_what_one_does_and_the_next_run_has_nothing_to_do(
     assert again == StepResult(agents=1)
 
 
+async def test_parts_do_not_divide_the_facts_of_a_topic(
+    run: Run, client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> None:
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        likes = {"subject": "Mara", "predicate": "likes"}
+        claims = [_claim(number) for number in range(NUMBER)]
+        await transaction.facts.claim(
+            [one.model_copy(update={**likes, "object": f"Song {one.id}"}) for one in claims]
+        )
+    # As an earlier version had resolved them: the first that fades has the others resolved anew.
+    with psycopg.connect(admin_url) as owner:
+        owner.execute(
+            """UPDATE mnestic.fact SET claims = claims || '["00000099-0000-4000-8000-000000000000"]'
+                WHERE tenant_id = %s""",
+            [settings.tenant_id],
+        )
+
+    done = await run("ada", "weekly", allow_removals=True)
+    again = await run("ada", "weekly", NOON + timedelta(seconds=1), allow_removals=True)
+
+    assert done.counts["faded"] == NUMBER
+    assert again == StepResult(agents=1)
+    assert await client.memory("ada").facts.list() == ((), None)
+
+
 async def test_a_cleanup_deletes_in_parts_what_earlier_ones_have_archived(
     agents: Run, run: Run
 ) -> None:
