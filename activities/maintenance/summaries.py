@@ -85,7 +85,7 @@ class SummaryActivities:
         async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=EVERY_AGENT, actor=params.actor, write=False
         ) as transaction:
-            number = await transaction.categories.count_unasked(params.agent_id)
+            number = await transaction.categories.count_without_model(params.agent_id)
         return StepResult(counts=dict(+Counter({"categories_summarised": number, CALLS: number})))
 
     async def _waiting(self, params: MaintenanceStep, stopped: Collection[str]) -> LocalSummaries:

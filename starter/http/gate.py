@@ -22,7 +22,7 @@ from mnestic.starter.tenants import Access, Tenants
 
 PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs"})
 MAX_BODY_BYTES = 8 * 2**20
-MAX_IN_FLIGHT = 256  # requests; more are asked to come again
+MAX_IN_FLIGHT = 256  # requests; more get 503 with Retry-After
 _RETRY = {"Retry-After": "1"}
 log = logging.getLogger("mnestic.http")
 

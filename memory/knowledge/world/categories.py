@@ -92,7 +92,7 @@ class CategoryStore(Protocol):
         """The agents of the tenant except some, or the one, with summaries that no chat model was asked for."""
         ...
 
-    async def count_unasked(self, agent_id: str | None) -> int:
+    async def count_without_model(self, agent_id: str | None) -> int:
         """How many summaries of the tenant, or of the one agent, the next night would ask a chat model for."""
         ...
 

@@ -48,7 +48,7 @@ SELECT agent_id, count(*) OVER () AS agents FROM mnestic.category
 """)
 
 # A summary that is cleared is written from the facts in the night, before a model is asked.
-_UNASKED = NamedQuery.of("""
+_COUNT_LOCAL = NamedQuery.of("""
 SELECT count(*) AS summaries FROM mnestic.category AS c
  WHERE tenant_id = %(tenant_id)s AND (CAST(%(of_agent)s AS text) IS NULL OR agent_id = %(of_agent)s) AND model IS NULL
    AND (summary <> '' OR summary IS NULL AND EXISTS (
@@ -122,8 +122,8 @@ class PostgresCategoryStore:
         (rows,) = await self._unit.rows_of(_LOCAL.bind(values))
         return LocalSummaries(tuple(row.agent_id for row in rows), rows[0].agents if rows else 0)
 
-    async def count_unasked(self, agent_id: str | None) -> int:
+    async def count_without_model(self, agent_id: str | None) -> int:
         """See the port."""
         values = {"tenant_id": self._unit.tenant_id, "of_agent": agent_id}
-        ((row,),) = await self._unit.rows_of(_UNASKED.bind(values))
+        ((row,),) = await self._unit.rows_of(_COUNT_LOCAL.bind(values))
         return int(row.summaries)

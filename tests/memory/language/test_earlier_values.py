@@ -75,7 +75,7 @@ def test_an_older_text_about_the_same_says_what_was_so_before(
         ("What did Mara formerly teach?", "I taught Latin until 2019.", "I teach Greek."),
     ],
 )  # fmt: skip
-def test_what_is_told_as_past_came_before_what_is_so_whenever_it_was_written(
+def test_a_statement_in_the_past_tense_is_the_earlier_one_whatever_its_date(
     query: str, old: str, new: str
 ) -> None:
     assert _is_earlier(query, old, new, is_before=False)

@@ -67,7 +67,7 @@ async def test_a_body_over_the_limit_is_refused(
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-async def test_more_requests_than_are_taken_are_asked_to_come_again(
+async def test_a_request_over_the_limit_gets_503_with_retry_after(
     http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gate, "MAX_IN_FLIGHT", 0)
