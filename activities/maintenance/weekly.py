@@ -43,13 +43,17 @@ async def maintain_weekly(
     fading = _Fading(transaction, at=at, policy=policy, run=run, most=sizes.faded)
     if after is not None:
         faded, last = await fading.archive(after=after)
+        if last is None:
+            await transaction.facts.graph.rebuild()
         return Part(+Counter(faded=faded), after=last)
     decay = await transaction.maintenance.decay_facts(at, policy)
     faded, last = 0, None
     if decay.fading:
         faded, last = await fading.archive(after="")
-    if decay.decayed or decay.restored:
-        await transaction.facts.graph.rebuild()  # the weights of edges follow
+    if last is None and (decay.decayed or decay.restored):
+        await (
+            transaction.facts.graph.rebuild()
+        )  # the weights of edges follow, once all that fades is archived
     counts = await compress_entries(
         transaction, now=now, at=at, policy=policy, run=run, most=compressed
     )
