@@ -11,10 +11,24 @@ from starlette.middleware import Middleware
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
-from mnestic.starter.http.routes import health, knowledge, retrieval
+from mnestic.starter.http.routes import (
+    agents,
+    audit,
+    health,
+    knowledge,
+    maintenance,
+    retrieval,
+)
 from mnestic.starter.tenants import Tenants
 
-ROUTERS = (health.router, knowledge.router, retrieval.router)
+ROUTERS = (
+    health.router,
+    knowledge.router,
+    retrieval.router,
+    agents.router,
+    maintenance.router,
+    audit.router,
+)
 # What any route may answer beside its result.
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
     status: {

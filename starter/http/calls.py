@@ -3,6 +3,7 @@
 They stand alone because every route takes one: `AgentCall` for the memory of one agent, `TenantCall` for the whole tenant.
 """
 
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
@@ -12,7 +13,7 @@ from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
 from mnestic.memory.access.api_keys import Action
-from mnestic.memory.scope import check_id
+from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.tenants import Access, Tenants
@@ -45,13 +46,37 @@ AgentId = Annotated[
 class TenantCall:
     """A request about the whole tenant."""
 
-    def __init__(self, access: Access) -> None:
-        self.access = access
+    agent_id = EVERY_AGENT
+
+    def __init__(self, access: Access, *, route: str, idempotency_key: str | None) -> None:
+        self.access, self._route, self._key = access, route, idempotency_key
 
     @property
     def client(self) -> MnesticClient:
         """The client of the key's tenant."""
         return self.access.client
+
+    async def start_once(
+        self,
+        request: Mapping[str, Any],
+        result_type: type[Result],
+        start: Callable[[str], Awaitable[Result]],
+    ) -> Result:
+        """Starts something in Temporal under the id that `start` is given, once for an `Idempotency-Key`.
+
+        Raises:
+            IdempotencyConflictError: the key came with another request.
+        """
+        if self._key is None:
+            return await start(uuid.uuid4().hex)
+        return await self.client.start_once(
+            self._key,
+            request={"route": self._route, **request},
+            result_type=result_type,
+            start=start,
+            agent_id=self.agent_id,
+            actor=self.access.actor,
+        )
 
 
 class AgentCall(TenantCall):
@@ -60,8 +85,8 @@ class AgentCall(TenantCall):
     def __init__(
         self, access: Access, *, agent_id: str, route: str, idempotency_key: str | None
     ) -> None:
-        super().__init__(access)
-        self.agent_id, self._route, self._key = agent_id, route, idempotency_key
+        super().__init__(access, route=route, idempotency_key=idempotency_key)
+        self.agent_id = agent_id
 
     @property
     def memory(self) -> MemoryClient:
@@ -117,11 +142,11 @@ def agent_call(action: Action) -> Any:
 def tenant_call(action: Action) -> Any:
     """The dependency of a route about the whole tenant."""
 
-    async def make(request: Request) -> TenantCall:
+    async def make(request: Request, idempotency_key: IdempotencyKey = None) -> TenantCall:
         _refuse_unknown_parameters(request)
-        access = _access_of(request)
-        await _tenants_of(request).require(access, action, agent_id=None, target=_route_of(request))
-        return TenantCall(access)
+        access, route = _access_of(request), _route_of(request)
+        await _tenants_of(request).require(access, action, agent_id=None, target=route)
+        return TenantCall(access, route=route, idempotency_key=idempotency_key)
 
     return Depends(make)
 

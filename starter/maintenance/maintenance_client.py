@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from temporalio.client import WorkflowHandle
+from temporalio.common import WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 
 from mnestic.activities.knowledge.ingest_starts import start_ingest
 from mnestic.memory.errors import InvalidInputError, TemporalUnavailableError
@@ -97,6 +99,7 @@ class MaintenanceClient(ChecksTexts):
         agent_id: str | None = None,
         dry_run: bool = False,
         allow_removals: bool = False,
+        run_id: str | None = None,
     ) -> WorkflowHandle[Any, MaintenanceReport]:
         """Starts a run now.
 
@@ -105,9 +108,10 @@ class MaintenanceClient(ChecksTexts):
             agent_id: The one agent to maintain; all by default.
             dry_run: Whether nothing is to be changed; the report says what would be.
             allow_removals: Whether more of the agent's facts and entries may be removed than the policy allows.
+            run_id: An id of your own: a second start with it gets the first run.
 
         Raises:
-            InvalidInputError: the agent is no id, or one is named for a backup, or removals are to be allowed for all agents.
+            InvalidInputError: the agent or the run is no id, or one is named for a backup, or removals are to be allowed for all agents.
             TemporalUnavailableError: Temporal does not answer.
         """
         if agent_id is not None:
@@ -125,14 +129,21 @@ class MaintenanceClient(ChecksTexts):
             dry_run=dry_run,
             allow_removals=allow_removals,
         )
+        run = uuid.uuid4().hex[:12] if run_id is None else check_id(run_id, what="run")
+        workflow_id = f"{maintenance_workflow_id(self._tenant_id, kind)}-{run}"
+        temporal = self._connection.temporal
         with self._rpc_errors():
-            return await self._connection.temporal.start_workflow(
-                MAINTENANCE,
-                request,
-                id=f"{maintenance_workflow_id(self._tenant_id, kind)}-{uuid.uuid4().hex[:12]}",
-                task_queue=maintenance_queue(self._connection.task_queue),
-                result_type=MaintenanceReport,
-            )
+            try:
+                return await temporal.start_workflow(
+                    MAINTENANCE,
+                    request,
+                    id=workflow_id,
+                    task_queue=maintenance_queue(self._connection.task_queue),
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    result_type=MaintenanceReport,
+                )
+            except WorkflowAlreadyStartedError:
+                return temporal.get_workflow_handle(workflow_id, result_type=MaintenanceReport)
 
     async def find_progress(self, run_id: str) -> MaintenanceProgress | None:
         """How far a run is; None if there is no such run, or while no worker says so.

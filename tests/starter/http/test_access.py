@@ -21,7 +21,7 @@ async def called(app: FastAPI, key: str | None, name: str, case: Case) -> httpx2
     """The answer to the request of a case."""
     method, path = name.split(" ")
     params = {**case.params, **({} if case.of_tenant else {"agent_id": "ada"})}
-    path = path.format(**dict.fromkeys(("key", "id", "kind", "name"), "x"))
+    path = path.format(**case.path)
     async with opened(app, key) as http:
         return await http.request(method, path, params=params, json=case.body)
 

@@ -1,0 +1,28 @@
+"""The audit log."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from mnestic.memory.access.audit import AuditEntry
+from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+
+router = APIRouter(tags=["audit"])
+
+
+@router.get("/api/audit")
+async def list_audit(  # noqa: PLR0917 - its parameters are those of the list
+    call: Annotated[TenantCall, tenant_call("admin")],
+    agent: Annotated[str | None, Query(description="Only of this agent")] = None,
+    key: Annotated[str | None, Query(description="Only with this API key, by its id")] = None,
+    denied: Annotated[bool, Query(description="Only what was denied")] = False,
+    limit: PageLimit = 100,
+    cursor: Cursor = None,
+) -> Page[AuditEntry]:
+    """Lists who read or wrote what, and what was denied, the latest first."""
+    return page_of(
+        await call.client.audit(actor=call.access.actor).list(
+            agent_id=agent, key_id=key, denied=denied, limit=limit, cursor=cursor
+        )
+    )

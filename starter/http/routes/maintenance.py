@@ -1,0 +1,133 @@
+"""Maintenance: runs now, their reports, the policy, and the Schedules."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
+from mnestic.memory.maintenance.reports import MaintenanceReport
+from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+from mnestic.starter.maintenance.schedules import MaintenanceSchedule
+
+router = APIRouter(tags=["maintenance"])
+ReadCall = Annotated[TenantCall, tenant_call("read")]
+AdminCall = Annotated[TenantCall, tenant_call("admin")]
+
+
+class RunIn(BaseModel):
+    """What a run is for."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    agent_id: str | None = Field(
+        None, description="The one agent to maintain; all by default", examples=["ada"]
+    )
+    dry_run: bool = Field(False, description="Change nothing; report what would change")
+    allow_removals: bool = Field(
+        False, description="Remove more of this agent's memory than the policy allows"
+    )
+
+
+class RunStarted(BaseModel):
+    """A run that was started; its report has this id."""
+
+    id: str = Field(examples=["nightly-0f3a1f0c9a35"])
+
+
+class PolicyChange(BaseModel):
+    """One value of the policy."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    path: str = Field(examples=["cleanup.enabled"])
+    value: Any = Field(examples=[True])
+
+
+class Note(BaseModel):
+    """Why a Schedule is paused or resumed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    note: str | None = Field(None, max_length=1000, examples=["until the migration is done"])
+
+
+class Period(BaseModel):
+    """A period in the past."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    since: AwareDatetime = Field(examples=["2026-11-01T00:00:00Z"])
+    until: AwareDatetime = Field(examples=["2026-11-08T00:00:00Z"])
+
+
+class Schedules(BaseModel):
+    """The Schedules of the tenant."""
+
+    items: tuple[MaintenanceSchedule, ...]
+
+
+@router.post("/jobs/{kind}", status_code=HTTPStatus.ACCEPTED)
+async def run_now(kind: MaintenanceKind, body: RunIn, call: AdminCall) -> RunStarted:
+    """Starts a run of maintenance now; its report is listed once it has ended."""
+
+    async def start(run_id: str) -> RunStarted:
+        handle = await call.client.maintenance.start(
+            kind,
+            agent_id=body.agent_id,
+            dry_run=body.dry_run,
+            allow_removals=body.allow_removals,
+            run_id=run_id,
+        )
+        return RunStarted(id=handle.id.rpartition("/")[2])
+
+    return await call.start_once({"kind": kind, **body.model_dump()}, RunStarted, start)
+
+
+@router.get("/api/maintenance/reports")
+async def list_reports(  # noqa: PLR0917 - its parameters are those of the list
+    call: ReadCall,
+    kind: Annotated[MaintenanceKind | None, Query(description="Only of this kind")] = None,
+    limit: PageLimit = 20,
+    cursor: Cursor = None,
+) -> Page[MaintenanceReport]:
+    """Lists the reports of runs, newest first."""
+    return page_of(await call.client.maintenance.list_reports(kind, limit=limit, cursor=cursor))
+
+
+@router.get("/api/maintenance/policy")
+async def policy(call: ReadCall) -> MaintenancePolicy:
+    """The policy in force: when maintenance runs and what it may do."""
+    return await call.client.maintenance.policy()
+
+
+@router.patch("/api/maintenance/policy")
+async def set_policy(body: PolicyChange, call: AdminCall) -> MaintenancePolicy:
+    """Changes one value of the policy; an invalid one is refused, and nothing changes."""
+    return await call.client.maintenance.set_policy(body.path, body.value)
+
+
+@router.get("/api/schedules")
+async def list_schedules(call: ReadCall) -> Schedules:
+    """Lists the Schedules: when each ran last and runs next, and whether it is paused."""
+    return Schedules(items=await call.client.maintenance.list_schedules())
+
+
+@router.post("/api/schedules/{kind}/pause", status_code=HTTPStatus.NO_CONTENT)
+async def pause(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
+    """Pauses a Schedule until it is resumed."""
+    await call.client.maintenance.pause(kind, note=body.note)
+
+
+@router.post("/api/schedules/{kind}/resume", status_code=HTTPStatus.NO_CONTENT)
+async def resume(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
+    """Resumes a paused Schedule."""
+    await call.client.maintenance.resume(kind, note=body.note)
+
+
+@router.post("/api/schedules/{kind}/backfill", status_code=HTTPStatus.ACCEPTED)
+async def backfill(kind: MaintenanceKind, body: Period, call: AdminCall) -> None:
+    """Starts the runs of a period in the past, one after the other."""
+    await call.client.maintenance.backfill(kind, since=body.since, until=body.until)
