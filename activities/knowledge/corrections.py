@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.corrections import correcting_claims
+from mnestic.memory.knowledge.corrections.correcting_claims import correcting_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES, PendingMessage, contexts_of
 from mnestic.memory.knowledge.predicates import Predicate

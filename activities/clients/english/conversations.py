@@ -15,7 +15,11 @@ from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.spelling import Spelled, leave_out, spell_out
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
-from mnestic.memory.knowledge.corrections import contrast_spans, correcting_claims, may_correct
+from mnestic.memory.knowledge.corrections.correcting_claims import (
+    contrast_spans,
+    correcting_claims,
+    may_correct,
+)
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES
 

@@ -5,7 +5,12 @@ from datetime import UTC, datetime
 import pytest
 
 from mnestic.memory.knowledge.claims import Span
-from mnestic.memory.knowledge.corrections import SURE, UNSURE, correcting_claims, may_correct
+from mnestic.memory.knowledge.corrections.correcting_claims import (
+    SURE,
+    UNSURE,
+    correcting_claims,
+    may_correct,
+)
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.facts import Fact
 

@@ -1,0 +1,1 @@
+"""Corrections: what messages take back of what the same person said before."""
