@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
-from mnestic.memory.knowledge.corrections.correcting_claims import may_correct
+from mnestic.memory.knowledge.corrections.signs import may_correct
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.knowledge.importance import ImportanceBasis

@@ -49,10 +49,15 @@ def resolve(claims: Iterable[Claim], *, owner: str, predicate: Predicate) -> tup
 
 
 def _order(claim: Claim) -> tuple[object, ...]:
-    """By when it was said; of the same words, what is so no longer comes before what is."""
+    """By when it was said; of the same words, what is so no longer comes before what is.
+
+    But a value that is corrected is taken back after the right one, which stands in its place.
+    """
     span, source_id = claim.source.span, claim.source.source_id or ""
-    is_so = claim.kind not in {"ended", "retracted"}
-    return (claim.said_at, source_id, span.start if span else 0, is_so, claim.id)
+    is_named_wrong = claim.kind == "retracted" and claim.object is not None
+    rank = 1 if claim.kind == "corrected" else 2 if is_named_wrong else 3
+    rank = 0 if claim.kind in {"ended", "retracted"} and not is_named_wrong else rank
+    return (claim.said_at, source_id, span.start if span else 0, rank, claim.id)
 
 
 def _began(claim: Claim) -> datetime:

@@ -30,7 +30,7 @@ ALLOWED = {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
     },
-    "memory/knowledge/corrections/correcting_claims.py": {"_signs": "our own patterns"},
+    "memory/knowledge/corrections/signs.py": {"signs": "our own patterns"},
     "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
     "memory/retrieval/query_predicates.py": {
         "_asking": "our own words",

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mnestic.activities.clients.english.lexicon import Grammar, load_lexicon
-from mnestic.activities.clients.english.messages import Read, read_message
+from mnestic.activities.clients.english.messages import Read, read_message, states_anything
 from mnestic.activities.clients.english.parsing import Parsed, parse, parser_memory
 from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.spelling import Spelled, leave_out, spell_out
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
-from mnestic.memory.knowledge.corrections.correcting_claims import (
+from mnestic.memory.knowledge.corrections.correcting_claims import amended_claims, correcting_claims
+from mnestic.memory.knowledge.corrections.signs import (
+    amendment_spans,
     contrast_spans,
-    correcting_claims,
+    is_amendment,
     may_correct,
+    without_signs,
 )
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES
@@ -82,6 +85,7 @@ class _Conversations:
             session.append(turn)
         spoken = [turn for turn in turns if turn.kind == "message"]
         self._texts = _texts_of(spoken, grammar=self._lexicon.grammar)
+        self._amendable: dict[tuple[str, str], _Text] = {}
         self._reads: dict[tuple[tuple[str, str], tuple[Person, ...]], tuple[Read, _Claims]] = {}
 
     def claims_of(self, turn: Turn) -> tuple[Extracted, ...]:
@@ -99,7 +103,7 @@ class _Conversations:
     def _take(self, turn: Turn, session: _Session) -> tuple[Extracted, ...]:
         """What a message claims after those of the session, which it joins."""
         read, claims = self._read(turn, session)
-        if read.is_stated and self._texts[_place(turn)].corrects:
+        if self._texts[_place(turn)].corrects and (read.is_stated or _is_amendment(turn)):
             claims = tuple(_once([*claims, *_corrections(turn, claims, session)]))
         session.people.append(read.people)
         session.claims[turn.speaker].append(claims)
@@ -116,21 +120,66 @@ class _Conversations:
         )
         key = (_place(turn), people)
         if key not in self._reads:
-            reading = turn.model_copy(update={"content": text.spelled.text})
-            read = read_message(text.parsed, reading, earlier=people, lexicon=self._lexicon)
-            self._reads[key] = read, tuple(text.placed(claim) for claim in _once(read.claims))
+            self._reads[key] = self._amended(turn, people) or _read(turn, text, people)
         return self._reads[key]
+
+    def _amended(self, turn: Turn, people: tuple[Person, ...]) -> tuple[Read, _Claims] | None:
+        """What a message says that corrects itself; None if it does not, or if it is not understood."""
+        parts = amendment_spans(turn.content)
+        if not parts:
+            return None
+        place = _place(turn)
+        if place not in self._amendable:
+            self._amendable[place] = _text_of(turn, parts, grammar=self._lexicon.grammar)
+        read, claims = _read(turn, self._amendable[place], people)
+        for part in parts:
+            amended = amended_claims(turn.content, claims, part)
+            if amended is None:
+                return None
+            claims = amended
+        return read, claims
+
+
+def _read(turn: Turn, text: _Text, people: tuple[Person, ...]) -> tuple[Read, _Claims]:
+    reading = turn.model_copy(update={"content": text.spelled.text})
+    read = read_message(text.parsed, reading, earlier=people, lexicon=load_lexicon())
+    return read, tuple(text.placed(claim) for claim in _once(read.claims))
+
+
+def _is_amendment(turn: Turn) -> bool:
+    """Whether a message says nothing but the right value: "Oops, I mean Bosch"."""
+    words = without_signs(turn.content)
+    is_stated = states_anything(turn.model_copy(update={"content": words}))
+    return is_stated and is_amendment(turn.content)
 
 
 def _texts_of(turns: Sequence[Turn], *, grammar: Grammar) -> dict[tuple[str, str], _Text]:
     left = [leave_out(turn.content, contrast_spans(turn.content)) for turn in turns]
     spelled = [spell_out(each.text) for each in left]
     parsed = [*parse([each.text for each in spelled])]
+    texts = zip(turns, parsed, zip(spelled, left, strict=True), strict=True)
+    return {
+        _place(turn): _prepared(turn, each, both, grammar=grammar) for turn, each, both in texts
+    }
+
+
+def _text_of(turn: Turn, parts: Sequence[Span], *, grammar: Grammar) -> _Text:
+    """A message without some of its parts, and without the contrasts before them."""
+    first = parts[0].start
+    spans = [one for one in contrast_spans(turn.content) if one.end <= first]
+    left = leave_out(turn.content, [*spans, *parts])
+    spelled = spell_out(left.text)
+    (parsed,) = parse([spelled.text])
+    return _prepared(turn, parsed, (spelled, left), grammar=grammar)
+
+
+def _prepared(
+    turn: Turn, parsed: Parsed, left: tuple[Spelled, Spelled], *, grammar: Grammar
+) -> _Text:
+    """A message as it is parsed; `left` are its text spelled out, and the text of which that is."""
     pronouns = grammar.female | grammar.male | {"her", "his"}
-    has_pronoun = [any(token.lower_ in pronouns for token in each.doc) for each in parsed]
-    corrects = [may_correct(turn.content) for turn in turns]
-    texts = zip(parsed, spelled, left, corrects, has_pronoun, strict=True)
-    return {_place(turn): _Text(*text) for turn, text in zip(turns, texts, strict=True)}
+    has_pronoun = any(token.lower_ in pronouns for token in parsed.doc)
+    return _Text(parsed, *left, may_correct(turn.content), has_pronoun)
 
 
 def _place(turn: Turn) -> tuple[str, str]:

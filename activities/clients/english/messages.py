@@ -82,6 +82,11 @@ def _is_in_a_role(parsed: Parsed, lexicon: Lexicon) -> bool:
     )
 
 
+def states_anything(turn: Turn) -> bool:
+    """Whether a sentence of a message states something, by its words alone."""
+    return bool(_stated(turn))
+
+
 def _stated(turn: Turn) -> set[int]:
     masked = mask_lead_ins(mask_pasted(turn.content))
     sentences = sentences_of(masked)

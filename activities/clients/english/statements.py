@@ -33,6 +33,8 @@ _EARLY = frozenset({"early", "late", "later"})
 _HOMES = frozenset({"lives_in", "lived_in"})
 _STARTS = frozenset({"start", "begin", "join"})
 _YOUNG = frozenset({"child", "grandchild", "niece_or_nephew"})
+_LISTED = frozenset({"play", "learnable", "beverage", "edible"})  # classes that are lists of nouns
+_JOINING = frozenset({"punct", "cc", "conj"})
 _BARE = frozenset({"advmod", "mod", "self", "npadvmod"})
 
 
@@ -240,7 +242,16 @@ def _tokens_of(frame: _Frame) -> list[Token]:
     tokens = slots.get(slot.name, ())
     if slot.name == "topic" and not slots.get("to"):
         tokens = _topic(frame.clause)
-    return [token for token in tokens if _fits(token, frame)]
+    return [token for token in (*tokens, *_misread(frame)) if _fits(token, frame)]
+
+
+def _misread(frame: _Frame) -> list[Token]:
+    """What a parse takes for a verb after the object of another, as in "I play tennis and squash"."""
+    if frame.slot.name != "dobj" or frame.slot.word_class not in _LISTED:
+        return []
+    verbs = [frame.clause.verb, *frame.clause.slots.get("dobj", ())]
+    joined = [child for verb in verbs for child in children(verb, "conj") if child.pos_ == "VERB"]
+    return [one for one in joined if all(child.dep_ in _JOINING for child in one.children)]
 
 
 def _fits(token: Token, frame: _Frame) -> bool:

@@ -5,138 +5,48 @@ are believed already. It is pure, and its words are data.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
-from functools import cache
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pydantic import ConfigDict
-
-from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.corrections.right_values import (
+    is_misspelt,
+    kind_of,
+    listed_values,
+    means,
+    right_values,
+)
+from mnestic.memory.knowledge.corrections.signs import (
+    DASHES,
+    ENDS,
+    LAST,
+    SHORT,
+    VALUE,
+    VALUES,
+    amendment_spans,
+    contrasts,
+    may_correct,
+    signs,
+)
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.language.word_lists import read_word_lists
 
 SURE, UNSURE = (
     0.9,
     0.4,
 )  # confidences: below one half a retraction leaves a fact, with less confidence
-_FILE = Path(__file__).with_name("correction_words.yaml")
-_ALIKE = 0.6  # share of letters from which a value may be a misspelling of another
-_LONGEST_VALUE = 4  # words
-_SHORT = 8  # words of a message that corrects without another sign
-_DASHES, _APOSTROPHES = "\u2013\u2014-", "'\u2019"
-_WORD = rf"[\w+](?:[\w{_APOSTROPHES}@+/-]|\.(?=\w))*"
-_VALUE = rf"{_WORD}(?:\s+{_WORD}){{0,{_LONGEST_VALUE - 1}}}"
-_ENDS = rf"[\s,.:;!{_DASHES}]*"
-_EDGES = f" .,;:!?{_DASHES}"
-
-
-class CorrectionWords(DeferredModel):
-    """The words of one language; the file says what they are."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    interjections: tuple[str, ...]
-    leads: tuple[str, ...]
-    denials: tuple[str, ...]
-    meanings: tuple[str, ...]
-    intentions: tuple[str, ...]
-    asides: tuple[str, ...]
-    withdrawals: tuple[str, ...]
-    contradictions: tuple[str, ...]
-    negations: tuple[str, ...]
-    fillers: tuple[str, ...]
-    additions: tuple[str, ...]
-
-
-class _Signs(NamedTuple):
-    """The words as expressions."""
-
-    lead: re.Pattern[str]
-    denial: re.Pattern[str]
-    meaning: re.Pattern[str]
-    aside: re.Pattern[str]
-    withdrawal: re.Pattern[str]
-    contradiction: re.Pattern[str]
-    addition: re.Pattern[str]
-    contrast: re.Pattern[str]
-    negation: str
-    fillers: str
-
-
-class _Contrast(NamedTuple):
-    """A value that a message negates after the right one, and where: ", not Breda"."""
-
-    start: int
-    end: int
-    value: str
 
 
 class _Replacement(NamedTuple):
-    """A fact that is not so, and the value that is, if it is named."""
+    """A fact that is not so, and the values that are, if they are named; or the other name of its subject.
+
+    `is_negated` says whether the wrong value is named, too.
+    """
 
     wrong: Fact | Extracted
-    right: str | None
-
-
-@cache
-def _signs() -> _Signs:
-    words = read_word_lists(_FILE, CorrectionWords)["en"]
-    fillers = rf"(?:{_any(words.fillers)}\s+)*"
-    before = _any((*words.interjections, *words.leads, *words.denials))
-    start = rf"(?:^|[.,;:!?(\n{_DASHES}])[^\S\n]*(?:{before}{_ENDS})*?"
-    end = rf"(?=\s*(?:[.,;:!?)\n{_DASHES}]|$))"
-    negation = rf"{_any(words.negations)}\s+{fillers}"
-    return _Signs(
-        lead=_compiled(rf"{start}{_any(words.leads)}{_ENDS}"),
-        denial=_compiled(rf"{start}{_any(words.denials)}{_ENDS}"),
-        meaning=_compiled(rf"{start}{_any(words.meanings)}(?!\s+{_any(words.intentions)}){_ENDS}"),
-        aside=_compiled(rf"{start}{_any(words.asides)}{_ENDS}"),
-        withdrawal=_compiled(rf"{start}{_any(words.withdrawals)}"),
-        contradiction=_compiled(rf"{start}{_any(words.contradictions)}{end}"),
-        addition=_compiled(_any(words.additions)),
-        contrast=_compiled(rf"(?<=\w)\s*[,;{_DASHES}]\s*{negation}({_VALUE})(?=\s*(?:[.!;)\n]|$))"),
-        negation=negation,
-        fillers=fillers,
-    )
-
-
-def _any(words: Iterable[str]) -> str:
-    """An expression of any of the words, the longest first."""
-    longest_first = sorted(words, key=len, reverse=True)
-    patterns = [
-        r"\s+".join(re.escape(part).replace("'", f"[{_APOSTROPHES}]") for part in word.split())
-        for word in longest_first
-    ]
-    return rf"\b(?:{'|'.join(patterns)})\b"
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
-def may_correct(text: str) -> bool:
-    """Whether a message may take back what was said before it; most do not, and nothing is read for them."""
-    signs = _signs()
-    marks = (signs.lead, signs.denial, signs.meaning, signs.aside, signs.withdrawal)
-    is_marked = any(mark.search(text) for mark in (*marks, signs.contradiction))
-    return is_marked or _is_bare_negation(text)
-
-
-def contrast_spans(text: str) -> tuple[Span, ...]:
-    """Where a message that corrects negates values after the right ones: *I live in Ghent, not Oslo*.
-
-    Without them it says the same, and a parser does not take its verb for negated.
-    """
-    return tuple(Span(start=one.start, end=one.end) for one in _contrasts(text))
-
-
-def _contrasts(text: str) -> list[_Contrast]:
-    found = [_Contrast(*one.span(), one[1]) for one in _signs().contrast.finditer(text)]
-    return found if found and may_correct(text) else []
+    right: tuple[str, ...]
+    subject: str = ""
+    is_negated: bool = False
 
 
 def _contrasted(text: str, own: Sequence[Extracted]) -> tuple[Extracted, ...]:
@@ -148,7 +58,7 @@ def _contrasted(text: str, own: Sequence[Extracted]) -> tuple[Extracted, ...]:
         _retracted(
             claim, Span(start=claim.span.start, end=max(claim.span.end, one.end)), confidence=SURE
         ).model_copy(update={"object": one.value})
-        for one in _contrasts(text)
+        for one in contrasts(text)
         for claim in own
         if claim.object
         and claim.span.start < one.start
@@ -175,7 +85,8 @@ def correcting_claims(
     """
     # "Sorry, I live in Ghent, not Oslo" says of Oslo that it never was so, and not that it has ended.
     own = [one for one in own if one.kind != "ended" or not _is_negated(text, one.object or "")]
-    if any(claim.kind != "affirmed" for claim in own) or not may_correct(text):
+    is_understood = any(claim.kind != "affirmed" for claim in own) or _is_amended(text, own)
+    if is_understood or not may_correct(text):
         return ()
     if named := _contrasted(text, own):
         return named
@@ -184,6 +95,7 @@ def correcting_claims(
     for facts in said:
         left = [fact for fact in facts if _key(fact) not in restated]
         if found := _understood(text, own, left):
+            found += _of_renamed(found, left)
             return tuple(claim for one in found for claim in _claims_of(one, span))
     latest = said[0] if said else ()
     if own or not latest:
@@ -192,6 +104,78 @@ def correcting_claims(
     if confidence is None:
         return ()
     return tuple(_retracted(fact, span, confidence=confidence) for fact in latest)
+
+
+def amended_claims(
+    text: str, claims: Sequence[Extracted], part: Span
+) -> tuple[Extracted, ...] | None:
+    """The claims of a message with the right values, where a part of it corrects what stands before.
+
+    Args:
+        text: The message.
+        claims: What it claims without the part.
+        part: Where it corrects.
+
+    Returns:
+        None if nobody knows what the part corrects.
+    """
+    before = [
+        one
+        for one in claims
+        if one.span.start < part.start and one.kind in {"affirmed", "corrected"} and one.object
+    ]
+    words = text[part.start : part.end]
+    found = _understood(words, (), before) or _exchanged(text, before, part)
+    said = text[: part.start]
+    if not found or any(_may_name_subject(one, said) for one in found):
+        return None
+    found += _of_renamed(found, before)
+    wrong = {id(one.wrong): one for one in found}
+    return tuple(
+        each
+        for one in claims
+        for each in (_amended(one, wrong[id(one)], part) if id(one) in wrong else [one])
+    )
+
+
+def _may_name_subject(one: _Replacement, said: str) -> bool:
+    """Whether a right name may as well be that of whom a sentence names: "Ana works at Bolt, no wait, Uma"."""
+    old = one.wrong.object or ""
+    names = [
+        value for value in one.right if kind_of(value) == "name" and not is_misspelt(old, value)
+    ]
+    is_named = re.search(rf"\b{_loosely(one.wrong.subject)}\b", said) is not None
+    return bool(names) and is_named and not one.is_negated
+
+
+def _is_amended(text: str, claims: Sequence[Extracted]) -> bool:
+    """Whether a message has corrected itself, and so corrects no other."""
+    parts = amendment_spans(text)
+    return any(
+        one.span.start < part.start and one.span.end == part.end for part in parts for one in claims
+    )
+
+
+def _exchanged(text: str, claims: Sequence[Extracted], part: Span) -> list[_Replacement]:
+    """The claim whose value stands right before a part with another one."""
+    words = text[part.start : part.end]
+    said = text[: part.start].rstrip()
+    beside = [
+        one for one in claims if re.search(rf"\b{_loosely(one.object or '')}$", said, re.IGNORECASE)
+    ]
+    found = signs().amendment.match(words)
+    value = found["value"] if found else None
+    fits = [one for claim in beside if value and (one := _fitting(claim, value))]
+    return fits if len(fits) == 1 else []
+
+
+def _amended(claim: Extracted, by: _Replacement, part: Span) -> list[Extracted]:
+    """A claim with the right values, by its words and those that correct them."""
+    subject, span = by.subject or claim.subject, Span(start=claim.span.start, end=part.end)
+    return [
+        claim.model_copy(update={"subject": subject, "object": value, "span": span})
+        for value in by.right
+    ]
 
 
 def _key(fact: Fact | Extracted) -> tuple[str, str, str]:
@@ -205,26 +189,25 @@ def _understood(
     if own:
         topics = {_key(one)[:2] for one in own}
         negated = [
-            _Replacement(fact, None)
+            _Replacement(fact, ())
             for fact in facts
             if _key(fact)[:2] in topics and _is_negated(text, fact.object or "")
         ]
         others = (fact for fact in facts if _has_other_value(text, own, fact))
-        return negated or [_Replacement(fact, None) for fact in others]
+        return negated or [_Replacement(fact, ()) for fact in others]
     found = [one for fact in facts if (one := _negated(text, fact)) is not None]
     if found:
         return found
-    one = _renamed(text, facts)
-    return [] if one is None else [one]
+    return _renamed(text, facts)
 
 
 def _has_other_value(text: str, own: Sequence[Extracted], fact: Fact | Extracted) -> bool:
     """Whether a claim of the message gives the same subject and predicate another value, as a correction."""
-    signs = _signs()
-    if signs.addition.search(text):
+    known = signs()
+    if known.addition.search(text):
         return False
-    strong = any(mark.search(text) for mark in (signs.meaning, signs.withdrawal))
-    lead = signs.lead.search(text)
+    strong = any(mark.search(text) for mark in (known.meaning, known.withdrawal))
+    lead = known.lead.search(text)
     for claim in own:
         if (name_key(claim.subject), claim.predicate) != _key(fact)[:2]:
             continue
@@ -236,107 +219,107 @@ def _has_other_value(text: str, own: Sequence[Extracted], fact: Fact | Extracted
 
 def _negated(text: str, fact: Fact | Extracted) -> _Replacement | None:
     """A fact whose value the message negates: "not Breda, Tilburg", "Tilburg instead of Breda"."""
-    signs, old = _signs(), fact.object or ""
+    old = fact.object or ""
     found = _negation(text, old)
+    is_misnamed = found is None
+    found = found or _negation(text, old, sign=signs().misnaming)
     if found is None:
         return None
     rest = text[found.end() :]
-    after = re.match(rf"{_ENDS}{signs.fillers}({_VALUE})\s*[.!]*\s*$", rest, re.IGNORECASE)
-    before = re.search(rf"({_VALUE})[\s,;:{_DASHES}]*$", text[: found.start()])
-    values = [_value(match[1], old) for match in (after, before) if match]
-    return _Replacement(fact, next((value for value in values if value), None))
+    after = re.match(rf"{ENDS}{signs().fillers}({VALUES}){LAST}", rest, re.IGNORECASE)
+    before = re.search(rf"({VALUE})[\s,;:{DASHES}]*$", text[: found.start()])
+    values = [right_values(after[1], old)] if after else []
+    if before:
+        values.append(right_values(before[1], old, is_first=_is_first(text, before.start(1))))
+    right = next((each for each in values if each), ())
+    return _Replacement(fact, right, is_negated=True) if right or not is_misnamed else None
 
 
-def _negation(text: str, value: str) -> re.Match[str] | None:
+def _negation(text: str, value: str, *, sign: str = "") -> re.Match[str] | None:
     """Where a text negates a value: "not Breda", and no "not in Breda this week"."""
-    over = rf"(?=\s*(?:[.,;:!?{_DASHES}]|but\b|$))"
-    pattern = rf"{_signs().negation}{_loosely(value)}{over}"
-    return re.search(pattern, text, re.IGNORECASE) if value else None
+    over = rf"(?=\s*(?:[.,;:!?{DASHES}]|but\b|$))"
+    lead = sign or signs().negation
+    found = re.search(rf"{lead}{_loosely(value)}{over}", text, re.IGNORECASE) if value else None
+    if found is not None or kind_of(value) != "day":
+        return found
+    named = re.finditer(rf"{lead}({VALUE}){over}", text, re.IGNORECASE)
+    return next((one for one in named if means(one[1], value)), None)
 
 
 def _is_negated(text: str, value: str) -> bool:
     return _negation(text, value) is not None
 
 
-def _renamed(text: str, facts: Sequence[Fact | Extracted]) -> _Replacement | None:
-    """The one fact that a value without the wrong one corrects: "I meant Tilburg", "oops, Marc"."""
-    signs = _signs()
+def _is_first(text: str, place: int) -> bool:
+    return not re.search(r"\w", text[:place])
+
+
+def _renamed(text: str, facts: Sequence[Fact | Extracted]) -> list[_Replacement]:
+    """The facts that values without the wrong ones correct: "I meant Tilburg", "oops, Marc"; of one subject and predicate."""
+    known = signs()
     # The kinds of values that have to be alike after each mark.
     marks = (
-        (signs.meaning, ()),
-        (signs.aside, ("words",)),
-        (signs.lead, ("words", "name")),
-        (signs.denial, ("words", "name")),
+        (known.meaning, ()),
+        (known.aside, ("words",)),
+        (known.retreat, ("words", "name")),
+        (known.lead, ("words", "name")),
+        (known.denial, ("words", "name")),
+        (known.star, ("words", "name")),
     )
     for mark, doubtful in marks:
         for found in mark.finditer(text):
             rest = text[found.end() :]
-            said = re.match(rf"{signs.fillers}({_VALUE})\s*[.!]*\s*$", rest, re.IGNORECASE)
-            fits = [one for fact in facts if said and (one := _fitting(fact, said[1]))]
-            alike = [one for one in fits if _is_misspelt(one)]
-            if len(fits) > 1 or (fits and _kind(fits[0].wrong.object or "") in doubtful):
-                fits = alike
+            values = re.match(rf"{known.fillers}({VALUES}){LAST}", rest, re.IGNORECASE)
+            if values is None:
+                continue
+            if others := _relisted(values[1], facts):
+                return others
+            fits = [one for fact in facts if (one := _fitting(fact, values[1]))]
+            if len(fits) > 1 or (fits and kind_of(fits[0].wrong.object or "") in doubtful):
+                fits = [one for one in fits if is_misspelt(one.wrong.object or "", one.right[0])]
             if len(fits) == 1:
-                return fits[0]
-    return None
+                return fits
+    return []
 
 
-def _fitting(fact: Fact | Extracted, said: str) -> _Replacement | None:
-    value = _value(said, fact.object or "")
-    return None if value is None else _Replacement(fact, value)
+def _fitting(fact: Fact | Extracted, text: str) -> _Replacement | None:
+    values = right_values(text, fact.object or "")
+    return _Replacement(fact, values) if len(values) == 1 else None
 
 
-def _is_bare_negation(text: str) -> bool:
-    """Whether a short message begins with a negation, as "Not Breda, Tilburg" does."""
-    is_short = len(text.split()) <= _SHORT
-    return (
-        is_short and re.match(rf"\W*(?:no\W+)?{_signs().negation}", text, re.IGNORECASE) is not None
-    )
+def _relisted(text: str, facts: Sequence[Fact | Extracted]) -> list[_Replacement]:
+    """The facts that a list takes the place of, where it names some of their values again: "Danish and Faroese"."""
+    listed = listed_values(text)
+    for topic in {_key(fact)[:2] for fact in facts}:
+        known = [fact for fact in facts if _key(fact)[:2] == topic]
+        again = {_key(fact)[2] for fact in known} & {name_key(value) for value in listed}
+        wrong = [fact for fact in known if _key(fact)[2] not in again]
+        new = ", ".join(value for value in listed if name_key(value) not in again)
+        right = right_values(new, wrong[0].object or "") if again and wrong else ()
+        if right:
+            return [_Replacement(wrong[0], right), *(_Replacement(one, ()) for one in wrong[1:])]
+    return []
+
+
+def _of_renamed(
+    found: Sequence[_Replacement], facts: Sequence[Fact | Extracted]
+) -> list[_Replacement]:
+    """What is known of something whose name was wrong is so of the right one: its kind, of a cat that is called otherwise."""
+    names = {name_key(one.wrong.object or ""): one.right[0] for one in found if len(one.right) == 1}
+    return [
+        _Replacement(fact, (fact.object or "",), subject=names[name_key(fact.subject)])
+        for fact in facts
+        if name_key(fact.subject) in names and fact.object
+    ]
 
 
 def _withdrawn(text: str, *, is_next: bool) -> float | None:
     """How sure it is that a message takes back the last one as a whole; None if it does not."""
-    signs = _signs()
-    if signs.withdrawal.search(text) or (is_next and signs.contradiction.search(text)):
+    known = signs()
+    if known.withdrawal.search(text) or (is_next and known.contradiction.search(text)):
         return SURE
-    is_unclear = signs.meaning.search(text) and len(text.split()) <= _SHORT
-    return UNSURE if is_unclear or signs.contradiction.search(text) else None
-
-
-def _value(text: str, old: str) -> str | None:
-    """A right value in place of an old one: of the same kind by its looks, and another."""
-    signs = _signs()
-    for mark in (signs.lead, signs.denial, signs.meaning, signs.aside):
-        text = text[max((found.end() for found in mark.finditer(text)), default=0) :]
-    fillers = re.compile(rf"^{signs.fillers}", re.IGNORECASE)
-    value = fillers.sub("", text).strip(_EDGES)
-    words = value.split()
-    while words and _kind(words[0]) != _kind(old) and _kind(old) == "name":
-        words = words[1:]  # "it is the town of Breda"
-    value = " ".join(words)
-    is_other = name_key(value) != name_key(old)
-    return (
-        value
-        if words and len(words) <= _LONGEST_VALUE and is_other and _kind(value) == _kind(old)
-        else None
-    )
-
-
-def _kind(value: str) -> str:
-    """What a value is by its looks: an address, a number, a name or plain words."""
-    if "@" in value:
-        return "address"
-    if any(map(str.isdigit, value)):
-        return "number"
-    return "name" if value[:1].isupper() else "words"
-
-
-def _is_misspelt(one: _Replacement) -> bool:
-    """Whether the wrong value may be a misspelling of the right one; numbers and addresses always may."""
-    old, new = one.wrong.object or "", one.right or ""
-    if _kind(old) in {"number", "address"}:
-        return True
-    return SequenceMatcher(None, old.casefold(), new.casefold()).ratio() >= _ALIKE
+    is_unclear = known.meaning.search(text) and len(text.split()) <= SHORT
+    return UNSURE if is_unclear or known.contradiction.search(text) else None
 
 
 def _loosely(value: str) -> str:
@@ -344,11 +327,11 @@ def _loosely(value: str) -> str:
 
 
 def _claims_of(one: _Replacement, span: Span) -> Iterator[Extracted]:
-    yield _retracted(one.wrong, span, confidence=SURE)
-    if one.right is not None:
-        yield _retracted(one.wrong, span, confidence=SURE).model_copy(
-            update={"kind": "corrected", "object": one.right}
-        )
+    wrong = _retracted(one.wrong, span, confidence=SURE)
+    yield wrong
+    for value in one.right:
+        subject = one.subject or wrong.subject
+        yield wrong.model_copy(update={"kind": "corrected", "subject": subject, "object": value})
 
 
 def _retracted(fact: Fact | Extracted, span: Span, *, confidence: float) -> Extracted:

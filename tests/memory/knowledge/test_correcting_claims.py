@@ -8,9 +8,10 @@ from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.corrections.correcting_claims import (
     SURE,
     UNSURE,
+    amended_claims,
     correcting_claims,
-    may_correct,
 )
+from mnestic.memory.knowledge.corrections.signs import amendment_spans, may_correct
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.facts import Fact
 
@@ -35,7 +36,8 @@ def fact(predicate: str, value: str, *, subject: str = "Nora") -> Fact:
 
 CHILD, OTHER_CHILD = fact("child", "Ilse"), fact("child", "Piet")
 TOWN, PLAYS = fact("lives_in", "Breda"), fact("plays", "harp")
-AGE = fact("age", "41")
+AGE, SPEAKS = fact("age", "41"), fact("languages_spoken", "Danish")
+WEDDING, BIRTHDAY = fact("wedding_date", "2026-06-03"), fact("birthday", "12 May")
 
 
 def claim(predicate: str, value: str, *, text: str, subject: str = "Nora") -> Extracted:
@@ -66,6 +68,15 @@ def corrected(
         ("Make that the lute.", PLAYS, "lute"),
         ("I mean Delft.", TOWN, "Delft"),
         ("Sorry - it should be Delft", TOWN, "Delft"),
+        ("Actually, not Breda, Tilburg.", TOWN, "Tilburg"),
+        ("I said Breda, but it's Tilburg.", TOWN, "Tilburg"),
+        ("Or rather, Tilburg.", TOWN, "Tilburg"),
+        ("*Bredal", TOWN, "Bredal"),
+        ("Lute, not harp.", PLAYS, "lute"),
+        ("I misspoke, 14.", AGE, "14"),
+        ("Sorry, I meant the 4th.", WEDDING, "2026-06-04"),
+        ("Correction: 28 May", WEDDING, "2026-05-28"),
+        ("No, not the 12th, the 13th.", BIRTHDAY, "13 May"),
     ],
 )
 def test_a_value_takes_the_place_of_the_wrong_one(text: str, wrong: Fact, right: str) -> None:
@@ -128,6 +139,9 @@ def test_a_correction_that_is_not_understood_leaves_doubt(text: str, is_next: bo
         "I meant to call you earlier.",
         "We found a typo in the contract.",
         "She says I was joking.",
+        "I said Breda, and I like it.",
+        "Breda, not far from Tilburg.",
+        "Actually, Karel!",
     ],
 )
 def test_other_messages_take_nothing_back(text: str) -> None:
@@ -149,6 +163,67 @@ def test_another_value_of_the_same_replaces_where_it_is_a_correction(text: str, 
     found = corrected(text, PLAYS, TOWN, own=(claim("plays", "lute", text=text),))
 
     assert found == ({("retracted", "harp", SURE)} if goes else set())
+
+
+def test_a_list_takes_the_place_of_the_values_that_it_does_not_repeat() -> None:
+    found = corrected(
+        "Scratch that, Danish, Dutch and Faroese.", SPEAKS, fact("languages_spoken", "Finnish")
+    )
+
+    assert found == {
+        ("retracted", "Finnish", SURE),
+        ("corrected", "Dutch", SURE),
+        ("corrected", "Faroese", SURE),
+    }
+
+
+def test_what_is_known_of_a_wrong_name_is_known_of_the_right_one() -> None:
+    pet, kind = fact("pet", "Tiger"), fact("is_a", "cat", subject="Tiger")
+
+    found = correcting_claims("My bad, she's called Tigger.", (), said=[[pet, kind]], is_next=True)
+
+    assert [(one.kind, one.subject, one.object) for one in found] == [
+        ("retracted", "Nora", "Tiger"),
+        ("corrected", "Nora", "Tigger"),
+        ("retracted", "Tiger", "cat"),
+        ("corrected", "Tigger", "cat"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "right"),
+    [
+        ("I live in Breda. Actually no, Tilburg.", "Breda", "Tilburg"),
+        ("I live in Breda - no wait, Tilburg.", "Breda", "Tilburg"),
+        ("I live in Breda, sorry, Tilburg.", "Breda", "Tilburg"),
+        ("I live in Breda (I mean Tilburg).", "Breda", "Tilburg"),
+        ("I play the harp. Not the harp, the lute.", "harp", "lute"),
+        ("I live in Breda. Sorry, Karel!", "Breda", None),
+        ("I live in Breda, sorry Karel.", "Breda", None),
+        ("I live in Breda, no kidding.", "Breda", None),
+        ("I live in Breda, and I'm Dutch.", "Breda", None),
+    ],
+)
+def test_a_message_may_correct_itself(text: str, value: str, right: str | None) -> None:
+    own = Extracted(
+        subject="Nora",
+        predicate="p",
+        object=value,
+        span=Span(start=0, end=text.index(value) + len(value)),
+    )
+
+    claims = [amended_claims(text, (own,), part) for part in amendment_spans(text)]
+
+    assert [one.object for found in claims for one in found or ()] == ([right] if right else [])
+
+
+def test_a_value_behind_a_name_may_be_another_name() -> None:
+    text = "Nora lives in Breda, no wait, Uma."
+    own = Extracted(subject="Nora", predicate="p", object="Breda", span=Span(start=0, end=19))
+
+    (part,) = amendment_spans(text)
+
+    assert amended_claims(text, (own,), part) is None
 
 
 def test_what_the_extractor_understood_is_left_to_it() -> None:

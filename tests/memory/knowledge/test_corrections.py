@@ -71,3 +71,17 @@ def test_a_correction_that_ends_before_what_it_corrects_begins_when_it_is_said()
     _, ghent = resolve(claims, owner="o", predicate=PREDICATES["single"])
 
     assert (ghent.valid_from, ghent.valid_to) == (day(2), day(30))
+
+
+def test_a_correction_that_names_the_wrong_value_leaves_what_was_so_before_it() -> None:
+    claims = [
+        claim(1, "Utrecht"),
+        claim(2, "Ghent"),
+        claim(3, "Ghent", "retracted"),
+        claim(3, "Genk", "corrected"),
+    ]
+
+    utrecht, ghent, genk = resolve(claims, owner="o", predicate=PREDICATES["single"])
+
+    assert (utrecht.end, utrecht.valid_to, ghent.end) == ("superseded", day(2), "corrected")
+    assert (genk.status, genk.valid_from) == ("active", day(2))
