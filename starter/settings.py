@@ -110,12 +110,12 @@ class Settings(BaseSettings):
         le=65535,
         description="Port of the embedded Temporal UI; default: 8233 or the next free one",
     )
-    http_host: str = Field("127.0.0.1", description="Address on which `mnestic api` listens")
+    http_host: str = Field("127.0.0.1", description="Address on which the HTTP API listens")
     http_port: int | None = Field(
         None,
         ge=1,
         le=65535,
-        description="Port of the HTTP API that `mnestic api` serves; default: 8420",
+        description="Port of the HTTP API; default: 8420, for `mnestic up` that or the next free one",
     )
     openai_api_key: SecretStr | None = Field(
         None,

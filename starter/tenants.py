@@ -3,23 +3,20 @@
 It stands alone because every server needs the same: which tenant a request is of follows from its key and from nothing else.
 """
 
-import hmac
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Self
 
-from mnestic.memory.access.api_keys import Action, ApiKey, hash_key, read_key
+from mnestic.memory.access.api_keys import Action, ApiKey, read_key
 from mnestic.memory.access.audit import key_actor
-from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
+from mnestic.memory.access.errors import ForbiddenError
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import EVERY_AGENT
+from mnestic.starter.access.api_keys import ApiKeyClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import OpenConnections, open_connections
-
-_REFUSED = "is missing, unknown, expired or revoked"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,21 +83,9 @@ class Tenants:
         Raises:
             UnauthenticatedError: there is no such key, or it is expired or revoked.
         """
-        name = read_key(text)
-        state = "unknown"
-        async with self._transaction(
-            name.tenant_id, EVERY_AGENT, key_id=name.key_id
-        ) as transaction:
-            stored = await transaction.api_keys.find(name.key_id)
-            if stored is not None and hmac.compare_digest(stored.sha256, hash_key(text)):
-                state = stored.key.state(datetime.now(UTC))
-                if (
-                    state != "valid"
-                ):  # of an unknown key nothing is written, or anybody could fill the log
-                    transaction.audit.deny("authenticate", "API key", reason=f"the key is {state}")
-        if stored is None or state != "valid":
-            raise UnauthenticatedError(why=_REFUSED)
-        return Access(key=stored.key, client=self.client(name.tenant_id))
+        tenant_id = read_key(text).tenant_id
+        key = await ApiKeyClient(self._connections.memory, tenant_id=tenant_id).verify(text)
+        return Access(key=key, client=self.client(tenant_id))
 
     async def require(
         self, access: Access, action: Action, *, agent_id: str | None, target: str

@@ -1,9 +1,10 @@
 """The API keys of a tenant: make, list and revoke them."""
 
+import hmac
 import secrets
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from pydantic import ValidationError
 
@@ -15,8 +16,11 @@ from mnestic.memory.access.api_keys import (
     KeyName,
     check_actions,
     hash_key,
+    read_key,
     write_key,
 )
+from mnestic.memory.access.audit import key_actor
+from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
@@ -24,6 +28,7 @@ from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts
 
 _SECRET_BYTES, _ID_BYTES = 32, 6
+_REFUSED = "is missing, unknown, expired or revoked"
 
 
 class ApiKeyClient(ChecksTexts):
@@ -79,6 +84,33 @@ class ApiKeyClient(ChecksTexts):
         """
         async with self._transaction(write=False) as transaction:
             return await transaction.api_keys.list(limit=limit, cursor=cursor)
+
+    async def verify(self, text: str) -> ApiKey:
+        """The key of a text, if it is a valid one of this tenant.
+
+        Raises:
+            UnauthenticatedError: the text is no key, or there is no such key, or it is expired or revoked.
+        """
+        name = read_key(text)
+        if name.tenant_id != self._tenant_id:
+            raise UnauthenticatedError(why=_REFUSED)
+        state = "unknown"
+        async with self._memory.transaction(
+            tenant_id=self._tenant_id,
+            agent_id=EVERY_AGENT,
+            actor=key_actor(name.key_id),
+            write=False,
+        ) as transaction:
+            stored = await transaction.api_keys.find(name.key_id)
+            if stored is not None and hmac.compare_digest(stored.sha256, hash_key(text)):
+                state = stored.key.state(datetime.now(UTC))
+                if (
+                    state != "valid"
+                ):  # of an unknown key nothing is written, or anybody could fill the log
+                    transaction.audit.deny("authenticate", "API key", reason=f"the key is {state}")
+        if stored is None or state != "valid":
+            raise UnauthenticatedError(why=_REFUSED)
+        return stored.key
 
     async def revoke(self, key_id: str) -> ApiKey:
         """Revokes a key: the next request with it is refused. A second time, nothing changes.

@@ -34,12 +34,18 @@ def up(
     data: Annotated[Path | None, typer.Option(help="Folder of databases and logs.")] = None,
     port: Annotated[int | None, typer.Option(help="Port of Temporal; default 7233.")] = None,
     ui_port: Annotated[int | None, typer.Option(help="Port of its UI; default 8233.")] = None,
-    no_worker: Annotated[bool, typer.Option("--no-worker", help="Start the servers only.")] = False,
+    api_port: Annotated[
+        int | None, typer.Option(help="Port of the HTTP API; default 8420.")
+    ] = None,
+    no_worker: Annotated[bool, typer.Option("--no-worker", help="Start no worker.")] = False,
+    no_api: Annotated[bool, typer.Option("--no-api", help="Serve no HTTP API.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Start Postgres, Temporal with its UI and a worker; Ctrl-C stops them."""
-    settings = command_settings(data_dir=data, temporal_port=port, ui_port=ui_port)
-    run(_up(settings, start_worker=not no_worker, as_json=as_json))
+    """Start Postgres, Temporal with its UI, a worker and the HTTP API; Ctrl-C stops them."""
+    settings = command_settings(
+        data_dir=data, temporal_port=port, ui_port=ui_port, http_port=api_port
+    )
+    run(_up(settings, start_worker=not no_worker, start_api=not no_api, as_json=as_json))
 
 
 def worker(
@@ -70,7 +76,7 @@ def migrate_schema(as_json: AsJson = False) -> None:
         out.print(f"The schema is at version {version}.")
 
 
-async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
+async def _up(settings: Settings, *, start_worker: bool, start_api: bool, as_json: bool) -> None:
     from mnestic.starter.embedded.runtime import EmbeddedRuntime
     from mnestic.stores.postgres.schema import migrate
 
@@ -79,7 +85,11 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     runtime = EmbeddedRuntime(
-        settings, report=print_progress, migrate=migrate, start_worker=start_worker
+        settings,
+        report=print_progress,
+        migrate=migrate,
+        start_worker=start_worker,
+        start_api=start_api,
     )
     starting = asyncio.create_task(runtime.__aenter__())
     stopping = asyncio.create_task(stop.wait())
@@ -92,7 +102,9 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
         raise typer.Exit(EXIT_INTERRUPTED)
     await starting
     try:
-        _announce(runtime, settings.data_dir.expanduser().resolve(), as_json=as_json)
+        key_file = await _local_key(settings) if start_api else None
+        data_dir = settings.data_dir.expanduser().resolve()
+        _announce(runtime, data_dir, key_file=key_file, as_json=as_json)
         if settings.temporal_address is None:
             err.print(_OPEN_TO_ACCOUNTS, soft_wrap=True)
         ended = asyncio.create_task(runtime.wait())
@@ -107,7 +119,19 @@ async def _up(settings: Settings, *, start_worker: bool, as_json: bool) -> None:
     err.print("Stopped.")
 
 
-def _announce(runtime: "EmbeddedRuntime", data_dir: Path, *, as_json: bool) -> None:
+async def _local_key(settings: Settings) -> Path:
+    from mnestic.starter.access.local_key import ensure_local_key, local_key_file
+    from mnestic.starter.client.memory_connection import MemoryConnection
+
+    path = local_key_file(settings)
+    async with await MemoryConnection.connect(settings) as connection:
+        await ensure_local_key(connection.api_keys(), path)
+    return path
+
+
+def _announce(
+    runtime: "EmbeddedRuntime", data_dir: Path, *, key_file: Path | None, as_json: bool
+) -> None:
     state = runtime.state
     if as_json:
         print_json(
@@ -117,6 +141,8 @@ def _announce(runtime: "EmbeddedRuntime", data_dir: Path, *, as_json: bool) -> N
                 "temporal": state.temporal_address,
                 "temporal_ui": state.temporal_ui,
                 "database": state.database_url,
+                "api": state.api_url,
+                "api_key_file": None if key_file is None else str(key_file),
                 "data_dir": str(data_dir),
             }
         )
@@ -124,5 +150,7 @@ def _announce(runtime: "EmbeddedRuntime", data_dir: Path, *, as_json: bool) -> N
     out.print(f"Temporal UI  {state.temporal_ui or '(your own)'}")
     out.print(f"Temporal     {state.temporal_address}")
     out.print(f"Postgres     {state.database_url}", soft_wrap=True)
+    if key_file is not None:
+        out.print(f"HTTP API     {state.api_url}, key in {key_file}", markup=False, soft_wrap=True)
     out.print(f"Data         {data_dir}", markup=False, soft_wrap=True)
     out.print("ready; press Ctrl-C to stop")

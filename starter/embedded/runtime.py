@@ -17,16 +17,19 @@ import psutil
 from filelock import FileLock, Timeout
 
 from mnestic.memory.errors import ConfigurationError, InUseError
+from mnestic.starter.embedded.api_process import FIRST_PORT, start_api_process, url_of
 from mnestic.starter.embedded.connection import connect
+from mnestic.starter.embedded.ports import choose_port
 from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
+from mnestic.starter.embedded.process_wiring import ProcessWiring
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import ensure_search_attributes
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, write_state
 from mnestic.starter.embedded.supervisor import RestartPolicy, SupervisedProcess, Supervisor
 from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.ui_guard import UiGuard
-from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
+from mnestic.starter.embedded.worker_process import start_worker_process
 from mnestic.starter.settings import Settings
 
 
@@ -35,7 +38,7 @@ class EmbeddedRuntime:
 
     `report` gets one line a step. `migrate` is called with the URL of the schema's owner, in a thread,
     once Postgres answers. With `start_worker` a worker is started last; without it, call
-    `start_worker()` when you want one.
+    `start_worker()` when you want one. With `start_api` the HTTP API is served, too.
     """
 
     def __init__(
@@ -45,12 +48,13 @@ class EmbeddedRuntime:
         report: Callable[[str], None],
         migrate: Callable[[str], object],
         start_worker: bool = True,
+        start_api: bool = False,
         restarts: RestartPolicy | None = None,
     ) -> None:
         self._settings = settings
         self._report = report
         self._migrate = migrate
-        self._with_worker = start_worker
+        self._with_worker, self._with_api = start_worker, start_api
         self._data_dir = settings.data_dir.expanduser().resolve()
         self._exits = AsyncExitStack()
         self._processes = ProcessGroup(self._data_dir / "logs" / "guardian.log", self._write_down)
@@ -95,7 +99,7 @@ class EmbeddedRuntime:
         await self._supervisor.wait()
 
     async def stop(self) -> None:
-        """Stops the worker, Temporal and Postgres, in this order."""
+        """Stops the worker and the API, then Temporal and Postgres."""
         await self._exits.aclose()
 
     async def start_worker(self) -> int:
@@ -106,7 +110,7 @@ class EmbeddedRuntime:
             TemporalUnavailableError: it does not poll in time.
         """
         began = time.monotonic()
-        part = await start_worker_process(self._processes, self._wiring())
+        part = await self._run_worker()
         self._worker = self._supervisor.supervise(part, self._restart_worker)
         self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
         return part.mark.pid
@@ -128,14 +132,19 @@ class EmbeddedRuntime:
         self._change(
             temporal_port=last.temporal_port if last else None,
             ui_port=last.ui_port if last else None,
+            api_port=last.api_port if last else None,
         )
         self._exits.callback(self._change, ready=False)
         await self._exits.enter_async_context(self._processes)
         await self._exits.enter_async_context(self._supervisor)
         self._supervisor.supervise(self._processes.guardian, self._processes.start_guardian)
         await _together(self._start_database(), self._start_temporal())
+        programs: list[Coroutine[Any, Any, Any]] = []
         if self._with_worker:
-            await self.start_worker()
+            programs.append(self.start_worker())
+        if self._with_api:
+            programs.append(self._start_api())
+        await _together(*programs)
         self._change(ready=True)
         self._report(f"Everything answers ({time.monotonic() - began:.1f} s)")
 
@@ -224,20 +233,43 @@ class EmbeddedRuntime:
     async def _restart_worker(self) -> ManagedProcess:
         for server in self._servers:  # a worker without them would end again
             await server.until_up()
-        return await start_worker_process(self._processes, self._wiring())
+        return await self._run_worker()
 
-    def _wiring(self) -> WorkerWiring:
+    async def _run_worker(self) -> ManagedProcess:
+        shutdown_s = self._settings.worker_shutdown_s
+        return await start_worker_process(self._processes, self._wiring(), shutdown_s=shutdown_s)
+
+    async def _start_api(self) -> None:
+        began = time.monotonic()
+        host = self._settings.http_host
+        port = choose_port(
+            self._settings.http_port,
+            option="--api-port",
+            last=self._state.api_port,
+            first=FIRST_PORT,
+        )
+        restart = partial(self._restart_api, host, port)
+        part = await start_api_process(self._processes, self._wiring(), host=host, port=port)
+        self._supervisor.supervise(part, restart)
+        self._change(api_url=url_of(host, port), api_port=port)
+        self._report(f"The HTTP API is ready ({time.monotonic() - began:.1f} s)")
+
+    async def _restart_api(self, host: str, port: int) -> ManagedProcess:
+        for server in self._servers:  # it would end again without them
+            await server.until_up()
+        return await start_api_process(self._processes, self._wiring(), host=host, port=port)
+
+    def _wiring(self) -> ProcessWiring:
         assert self._state.database_url is not None, "the runtime is not started"
         assert self._state.database_admin_url is not None, "the runtime is not started"
         assert self._state.temporal_address is not None, "the runtime is not started"
-        return WorkerWiring(
+        return ProcessWiring(
             database_url=self._state.database_url,
             database_admin_url=self._state.database_admin_url,
             temporal_address=self._state.temporal_address,
             embedded=self._settings.temporal_address is None,
             task_queue=self._settings.task_queue,
             data_dir=self._data_dir,
-            shutdown_s=self._settings.worker_shutdown_s,
         )
 
     def _change(self, **changes: object) -> None:
@@ -249,7 +281,7 @@ class EmbeddedRuntime:
         write_state(self._data_dir, self._state)
 
 
-async def _together(*starts: Coroutine[Any, Any, None]) -> None:
+async def _together(*starts: Coroutine[Any, Any, Any]) -> None:
     """Runs the starts side by side; when one fails, cancels the others and raises its error."""
     tasks = [asyncio.ensure_future(start) for start in starts]
     try:

@@ -32,6 +32,8 @@ class RuntimeState(BaseModel):
     temporal_ui: str | None = None
     temporal_port: int | None = None
     ui_port: int | None = None
+    api_url: str | None = None
+    api_port: int | None = None
     parts: tuple[ProcessMark, ...] = ()
 
     @property

@@ -3,11 +3,8 @@
 It stands alone because it is the one part that is killed and started again while the others go on.
 """
 
-import os
 import sys
 import time
-from dataclasses import dataclass
-from pathlib import Path
 
 from temporalio.api.enums.v1 import TaskQueueType
 from temporalio.api.taskqueue.v1 import TaskQueue
@@ -16,43 +13,29 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from mnestic.memory.errors import TemporalUnavailableError
-from mnestic.starter.embedded.connection import connect, environment_for_embedded
+from mnestic.starter.embedded.connection import connect
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
+from mnestic.starter.embedded.process_wiring import ProcessWiring
 
 NAME = "worker"
 READY_LIMIT_S = 60.0
 STOP_ORDER = 0
 
 
-@dataclass(frozen=True, kw_only=True)
-class WorkerWiring:
-    """The environment of a worker. `embedded` means that Temporal is the runtime's, not the user's."""
-
-    database_url: str
-    database_admin_url: str  # maintenance builds indexes as the owner of the tables
-    temporal_address: str
-    embedded: bool
-    task_queue: str
-    data_dir: Path
-    shutdown_s: float
-    # -P: the working directory may have modules with the names of others
-    command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker")
-
-    def environment(self) -> dict[str, str]:
-        """The environment of the process: ours, and where its servers are."""
-        inherited = environment_for_embedded() if self.embedded else os.environ
-        return {
-            **inherited,
-            "MNESTIC_DATABASE_URL": self.database_url,
-            "MNESTIC_DATABASE_ADMIN_URL": self.database_admin_url,
-            "MNESTIC_DATA_DIR": str(self.data_dir),
-            "MNESTIC_TASK_QUEUE": self.task_queue,
-            "TEMPORAL_ADDRESS": self.temporal_address,
-        }
-
-
-async def start_worker_process(processes: ProcessGroup, wiring: WorkerWiring) -> ManagedProcess:
+async def start_worker_process(
+    processes: ProcessGroup,
+    wiring: ProcessWiring,
+    *,
+    shutdown_s: float,
+    command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker"),
+) -> ManagedProcess:
     """Starts a worker; returns once it polls.
+
+    Args:
+        processes: Where it is recorded.
+        wiring: Where its servers are.
+        shutdown_s: How long its activities may take to end, in seconds.
+        command: The program; -P, as the working directory may have modules with the names of others.
 
     Raises:
         ProcessCrashedError: it ended instead.
@@ -61,10 +44,10 @@ async def start_worker_process(processes: ProcessGroup, wiring: WorkerWiring) ->
     client = await connect(wiring.temporal_address, embedded=wiring.embedded)
     spec = ProcessSpec(
         name=NAME,
-        command=wiring.command,
+        command=command,
         log=wiring.data_dir / "logs" / "worker.log",
         stop_order=STOP_ORDER,
-        grace_s=wiring.shutdown_s + 10,
+        grace_s=shutdown_s + 10,
         env=wiring.environment(),
     )
     async with processes.starting(spec) as part:
@@ -72,7 +55,7 @@ async def start_worker_process(processes: ProcessGroup, wiring: WorkerWiring) ->
     return part
 
 
-async def _until_ready(part: ManagedProcess, client: Client, wiring: WorkerWiring) -> None:
+async def _until_ready(part: ManagedProcess, client: Client, wiring: ProcessWiring) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
     while not await _polls(client, part.mark.pid, wiring.task_queue):
         if time.monotonic() > deadline:

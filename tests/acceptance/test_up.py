@@ -1,7 +1,10 @@
 """`mnestic up` as a user runs it: ready, used from other terminals, stopped, killed, started again."""
 
+import json
 import signal
+import stat
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +51,7 @@ def test_a_job_waits_is_resumed_and_is_still_there_after_the_next_start(
     assert result["results"]["approval"]["payload"] == {"word": "dear"}
     assert stopped.code == 0
     assert up.left() == []
-    assert {"Postgres", "Temporal", "worker"} == set(up.parts)
+    assert {"Postgres", "Temporal", "worker", "HTTP API"} == set(up.parts)
     assert shown["state"] == "completed"
     assert record["value"] == "Mara"
 
@@ -230,3 +233,37 @@ def test_a_stop_while_it_starts_leaves_nothing(
     assert "Stopped before it was ready; nothing is left running." in running.err
     assert "Traceback" not in running.err
     assert "ready" not in running.out
+
+
+def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
+    start_up: Any, tmp_path: Path
+) -> None:
+    up = start_up(tmp_path / "data", "--no-worker")
+    api, file = up.running.document["api"], Path(up.running.document["api_key_file"])
+    key = file.read_text().strip()
+
+    before = asked_over_http(f"{api}/api/agents", key=key)
+    kill(up, "HTTP API")
+    up.running.until(lambda: "HTTP API runs again" in up.running.err, what="the API is back")
+    after = asked_over_http(f"{api}/api/agents", key=key)
+    up.running.stop()
+    again = start_up(tmp_path / "data", "--no-worker")
+    later = asked_over_http(f"{again.running.document['api']}/api/agents", key=key)
+
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert before == after == later == {"items": [], "next_cursor": None}
+    assert file.read_text().strip() == key
+    assert up.left() == []
+
+
+def test_without_the_api_there_is_neither_address_nor_key(start_up: Any, tmp_path: Path) -> None:
+    up = start_up(tmp_path / "data", "--no-worker", "--no-api")
+
+    assert (up.running.document["api"], up.running.document["api_key_file"]) == (None, None)
+    assert "HTTP API" not in up.parts
+
+
+def asked_over_http(url: str, *, key: str) -> Any:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"})
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)

@@ -8,8 +8,6 @@ from mnestic.starter.cli.output import print_progress, run
 from mnestic.starter.cli.overrides import command_settings
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 
-DEFAULT_PORT = 8420
-
 
 def api(
     host: Annotated[
@@ -21,6 +19,7 @@ def api(
     as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
 ) -> None:
     """Serve the HTTP API alone; SIGTERM stops it once its requests are answered."""
+    from mnestic.starter.embedded.api_process import FIRST_PORT
     from mnestic.starter.http.server import serve
 
     settings = command_settings(log_format="json" if as_json else None)
@@ -30,7 +29,7 @@ def api(
         serve(
             settings,
             host=host or settings.http_host,
-            port=settings.http_port or DEFAULT_PORT if port is None else port,
+            port=settings.http_port or FIRST_PORT if port is None else port,
             ready=lambda url: print_progress(f"The HTTP API answers at {url}"),
         )
     )

@@ -8,10 +8,11 @@ import pytest
 import pytest_asyncio
 
 from mnestic.memory.errors import ProcessCrashedError
-from mnestic.starter.embedded.process_group import ProcessGroup
+from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
+from mnestic.starter.embedded.process_wiring import ProcessWiring
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.temporal_server import start_temporal
-from mnestic.starter.embedded.worker_process import WorkerWiring, start_worker_process
+from mnestic.starter.embedded.worker_process import start_worker_process
 
 WORKER = """
 import asyncio, os
@@ -52,16 +53,22 @@ async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
         yield processes
 
 
-def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
-    return WorkerWiring(
+def wiring(target: str, data_dir: Path) -> ProcessWiring:
+    return ProcessWiring(
         database_admin_url="postgresql://unused",
         database_url="postgresql://unused",
         temporal_address=target,
         embedded=True,
         task_queue="some-queue",
         data_dir=data_dir,
-        shutdown_s=5.0,
-        command=(sys.executable, "-c", code),
+    )
+
+
+async def start(
+    processes: ProcessGroup, target: str, data_dir: Path, *, code: str
+) -> ManagedProcess:
+    return await start_worker_process(
+        processes, wiring(target, data_dir), shutdown_s=5.0, command=(sys.executable, "-c", code)
     )
 
 
@@ -69,10 +76,10 @@ def wiring(target: str, data_dir: Path, *, code: str) -> WorkerWiring:
 async def test_a_worker_polls_is_killed_and_another_takes_over(
     tmp_path: Path, processes: ProcessGroup, target: str
 ) -> None:
-    first = await start_worker_process(processes, wiring(target, tmp_path, code=WORKER))
+    first = await start(processes, target, tmp_path, code=WORKER)
     await first.kill()
 
-    second = await start_worker_process(processes, wiring(target, tmp_path, code=WORKER))
+    second = await start(processes, target, tmp_path, code=WORKER)
 
     assert first.mark.pid != second.mark.pid
     assert [mark.name for mark in processes.marks] == ["worker"]
@@ -82,7 +89,7 @@ async def test_a_worker_that_ends_before_it_polls_is_reported(
     tmp_path: Path, processes: ProcessGroup, target: str
 ) -> None:
     with pytest.raises(ProcessCrashedError, match="worker ended by itself with exit code 3"):
-        await start_worker_process(processes, wiring(target, tmp_path, code="raise SystemExit(3)"))
+        await start(processes, target, tmp_path, code="raise SystemExit(3)")
 
 
 async def test_keys_of_another_server_are_kept_from_the_embedded_one(
@@ -90,7 +97,7 @@ async def test_keys_of_another_server_are_kept_from_the_embedded_one(
 ) -> None:
     monkeypatch.setenv("TEMPORAL_API_KEY", "of a cloud")
 
-    environment = wiring("127.0.0.1:7233", tmp_path, code="").environment()
+    environment = wiring("127.0.0.1:7233", tmp_path).environment()
 
     assert "TEMPORAL_API_KEY" not in environment
     assert environment["TEMPORAL_ADDRESS"] == "127.0.0.1:7233"
