@@ -24,6 +24,8 @@ SETS = (
     "reworded_fourth.yaml",
     "reworded_corrections.yaml",
     "reworded_corrections_later.yaml",
+    "reworded_names.yaml",
+    "reworded_names_later.yaml",
 )
 OPPOSITES = {("ended", "likes"), ("ended", "dislikes")}  # what a taste ends
 SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"

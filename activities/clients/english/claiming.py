@@ -21,6 +21,8 @@ from mnestic.memory.knowledge.claims import ClaimKind, Span
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.language.dates import Period, Tense
 
+_TO, _BESIDE = ("to", "into", "in"), ("in", "into", "near", "at")
+_KNOWN_PLACES = frozenset({"GPE", "LOC"})
 _TENSES: dict[State, Tense] = {
     State.PAST: "past",
     State.PERFECT: "past",
@@ -112,6 +114,31 @@ def moves_thing(verb: Token, reading: Reading) -> bool:
         and (children(each, "det", "poss") or not reading.classes.is_of(each, "house"))
         for each in children(verb, "dobj")
     )
+
+
+def moves_home(clause: Clause, reading: Reading) -> bool:
+    """Whether a clause surely says that somebody has another home, and not that a team has another tool or plan.
+
+    What somebody moves to is a place if the parser knows it as one, if the clause speaks of places, dwellings or family otherwise,
+    or if one person moves there. Of several people, an unknown name is none.
+    """
+    slots = clause.slots
+    ends = next(filter(None, (slots.get(name) for name in _TO)), ())
+    starts = slots.get("from", ())
+    if any(_is_version(token, reading) for token in (*ends, *starts)):
+        return False
+    others = [token for name in _BESIDE for token in slots.get(name, ()) if token not in ends]
+    is_placed = any(token.ent_type_ in _KNOWN_PLACES for token in (*ends, *starts, *others))
+    is_housed = any(reading.classes.is_of(token, "house") for token in others)
+    is_family = any(map(reading.cast.is_kin, slots.get("with", ())))
+    return is_placed or is_housed or is_family or not clause.is_us
+
+
+def _is_version(name: Token, reading: Reading) -> bool:
+    """Whether a number stands behind a name: "Python 3.14", and no date."""
+    following = name.nbor() if name.i + 1 < len(name.doc) else None
+    behind = [*children(name, "nummod", "appos"), *([following] if following else [])]
+    return any(token.like_num and not reading.values.is_date(token) for token in behind)
 
 
 def make_claim(  # noqa: PLR0917 - subject, predicate and object, as everywhere

@@ -17,6 +17,7 @@ _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
 _THINGS = frozenset({"NOUN", "PROPN", "VERB", "ADJ"})
 _NO_EMPLOYERS = frozenset({"PERSON", "GPE", "EVENT"})
+_PLACES = frozenset({"ORG", "FAC", "GPE", "LOC"})
 _ADDRESSES = frozenset({"email", "phone", "zone"})
 _DOERS = ("er", "or", "ist", "ian")
 _OLDEST = 125
@@ -39,6 +40,7 @@ class ValueClasses:
             "workplace": self._is_workplace,
             "school": lambda token: self._is_name(token) and token.ent_type_ != "PERSON",
             "person": self.is_person_name,
+            "alias": lambda token: self.is_person_name(token) and token.ent_type_ not in _PLACES,
             "number": self._is_age,
             "figure": self._is_figure,
             "zone": lambda token: values.kind_of(token) == "zone",

@@ -16,6 +16,9 @@ from mnestic.memory.knowledge.extraction import Extracted
 
 _OWN = frozenset({"me", "us"})
 _CONTACTS = {"phone": "phone", "email": "email"}
+_ASIDE = frozenset({"from", "by"})
+_IS = {"'m": "am", "m": "am", "'s": "is", "'re": "are"}
+_NAME_LENGTHS = (1, 2)
 _LONGEST_FRAGMENT = 6  # words
 _LONGEST_LEAD = 12  # tokens between what leads to an address and the address
 
@@ -82,10 +85,7 @@ def _called(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
         me = [each for each in token.subtree if each.lower_ == "me" and each.i == token.i + 1]
         after = token.doc[token.i + 2] if me and token.i + 2 < len(token.doc) else None
         who = subjects(token)
-        is_of_all = not who or any(
-            lemma(each) in {"everyone", "everybody", "people", "friend", "they", "family", "you"}
-            for each in who
-        )
+        is_of_all = not who or any(lemma(each) in reading.lexicon.grammar.callers for each in who)
         if after is None or not is_of_all or children(token, "neg", "mark"):
             continue
         no_name = reading.lexicon.classes["no_name"]
@@ -96,23 +96,45 @@ def _called(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
 
 
 def _introduced(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
-    """As in "Hi, I'm Mo.": nothing else is said in the sentence."""
+    """As in "Hi, I'm Mo.", "Mo here": nothing else is said in the sentence."""
+    grammar = reading.lexicon.grammar
+    asides = {each for token in sentence if token.lower_ in _ASIDE for each in token.subtree}
     words = [
         token
         for token in sentence
-        if not token.is_punct
+        if token not in asides
+        and not token.is_punct
         and not token.is_space
-        and token.lower_ not in reading.lexicon.grammar.greetings
+        and token.lower_ not in grammar.greetings
     ]
-    is_self = (
-        len(words) in {3, 4} and words[0].lower_ == "i" and words[1].lower_ in {"'m", "am", "m"}
-    )
-    if not is_self or not all(reading.classes.is_person_name(token) for token in words[2:]):
-        return
-    if words[-1].ent_type_ in {"", "PERSON"} or words[-1].pos_ == "PROPN":
-        value = " ".join(reading.values.word(token) for token in words[2:])
+    name = _name_in(words, grammar.introductions.sure)
+    if words and not name and _is_beginning(sentence, grammar):
+        likely = _name_in(words, grammar.introductions.likely)
+        name = likely if all(token.ent_type_ == "PERSON" for token in likely) else ()
+    if name and all(map(reading.classes.is_person_name, name)):
+        value = " ".join(map(reading.values.word, name))
         predicate = "full_name" if " " in value else "preferred_name"
         yield make_claim(words, reading.cast.speaker, predicate, value)
+
+
+def _name_in(words: Sequence[Token], forms: Sequence[str]) -> Sequence[Token]:
+    """The one or two words that stand for `*` in a form, if the words are of one."""
+    plain = [_IS.get(token.lower_, token.lower_) for token in words]
+    for form in forms:
+        before, after = (part.split() for part in form.split("*"))
+        end = len(words) - len(after)
+        is_form = plain[: len(before)] == before and plain[end:] == after
+        if is_form and end - len(before) in _NAME_LENGTHS:
+            return words[len(before) : end]
+    return ()
+
+
+def _is_beginning(sentence: Sequence[Token], grammar: Grammar) -> bool:
+    """Whether a message begins with a sentence, and does not go on about another person: "This is Mo. She is nine"."""
+    doc, last = sentence[0].doc, sentence[-1].i
+    following = doc[last + 1].lower_ if last + 1 < len(doc) else ""
+    is_other = following in grammar.female | grammar.male
+    return not is_other and not any(is_verb(token) for token in doc[: sentence[0].i])
 
 
 def _verbless(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:

@@ -186,6 +186,15 @@ class _KinWords(BaseModel):
     close: bool = False
 
 
+class Introductions(BaseModel):
+    """How speakers say who they are."""
+
+    model_config = _MODEL
+
+    sure: tuple[str, ...]
+    likely: tuple[str, ...]
+
+
 class Grammar(BaseModel):
     """`grammar.yaml`."""
 
@@ -225,11 +234,13 @@ class Grammar(BaseModel):
     female: Words
     male: Words
     corrections: frozenset[str]
+    introductions: Introductions
     greetings: Words
     contact: Words
     contact_of_others: Words
     contact_defunct: Words
     call_me: Words
+    callers: Words
     purpose_heads: Words
     kin: Mapping[str, _KinWords]
     bare_kin: Words

@@ -12,6 +12,7 @@ from mnestic.activities.clients.english.claiming import (
     Reading,
     Times,
     claim_of_clause,
+    moves_home,
     moves_thing,
     times_of,
 )
@@ -20,7 +21,13 @@ from mnestic.activities.clients.english.lexicon import Frames, Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.people import Person
 from mnestic.activities.clients.english.status import State
-from mnestic.activities.clients.english.trees import children, clause_text, is_let_go, lemma
+from mnestic.activities.clients.english.trees import (
+    children,
+    clause_text,
+    is_let_go,
+    lemma,
+    verb_key,
+)
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
@@ -132,7 +139,12 @@ def _is_of_other(frame: _Frame, key: str) -> bool:
         return False
     verb, reading = frame.clause.verb, frame.reading
     if frame.slot.predicate in _HOMES and frame.slot.name != "dobj":
-        return moves_thing(verb, reading)
+        is_within = frame.slot.name == "in" and any(
+            reading.classes.fits(token, "place") for token in frame.clause.slots.get("to", ())
+        )  # "to Split in Croatia"
+        is_move = verb_key(verb).startswith("move")
+        is_elsewhere = is_move and not moves_home(frame.clause, reading)
+        return is_within or is_elsewhere or moves_thing(verb, reading)
     is_start = frame.slot.predicate == "employer" and lemma(verb) in _STARTS
     is_school = any(
         reading.classes.is_of(word, "schooling")
