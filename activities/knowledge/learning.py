@@ -9,6 +9,7 @@ from mnestic.activities.knowledge.corrections import find_corrections
 from mnestic.activities.knowledge.late_messages import repeat_corrections
 from mnestic.activities.knowledge.namesakes import with_namesakes_apart
 from mnestic.activities.knowledge.receiving import remove_excluded
+from mnestic.activities.knowledge.subjects import adopt_named_facts
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.enrichment import effective_claims, enriched_entry
 from mnestic.memory.knowledge.facts import FactChange
@@ -43,6 +44,7 @@ async def learn_from(
         [claim for each in claims.values() for claim in each],
         replaced=[claim for each in replaced.values() for claim in each],
     )
+    await adopt_named_facts(transaction, changes)
     await _enrich(transaction, claims, replaced=replaced, changes=changes, owner=owner)
     await transaction.ingest_states.mark_learned(batch)
     changed = {

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import get_args
 
 from mnestic.activities.knowledge.graph import read_graph
-from mnestic.activities.knowledge.subjects import find_subjects, resolve_subject
+from mnestic.activities.knowledge.subjects import adopt_named_facts, find_subjects, resolve_subject
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import (
     PERSON,
@@ -183,7 +183,8 @@ class FactClient(ClientPart):
                 valid_to=valid_to,
                 source=ClaimSource(extractor=PERSON),
             )
-            return await transaction.facts.claim([claim])
+            changes = await transaction.facts.claim([claim])
+            return (*changes, *await adopt_named_facts(transaction, changes))
 
     async def delete(self, fact_id: str) -> tuple[FactChange, ...]:
         """Deletes a fact permanently, with all periods of its object. A later message can state it again.

@@ -111,3 +111,48 @@ async def test_another_name_by_hand_is_added_as_it_is_given(
     (change,) = await ada.facts.add("Rosa", "also_known_as", "Roz")
 
     assert (change.fact.subject, change.fact.object) == ("Rosa", "Roz")
+
+
+@pytest.mark.parametrize("text", ["My name's Kim.", "Kim here.", "I'm called Kim."])
+async def test_a_fact_about_a_name_belongs_to_the_speaker_who_states_it_later(
+    ada: MemoryClient, learn: Learn, text: str
+) -> None:
+    await learn("I live in Ghent.", speaker="user")
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+
+    await learn(text, speaker="user")
+
+    assert await homes(ada) == {("user", "Oslo")}
+    assert await answers(ada, "Where does Kim live?") == ["user lives in Oslo."]
+
+
+async def test_a_fact_about_a_name_belongs_to_whoever_is_given_it_by_hand(
+    ada: MemoryClient, learn: Learn
+) -> None:
+    await learn("I live in Ghent.", speaker="user")
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+
+    await ada.facts.add("user", "preferred_name", "Kim")
+
+    assert await homes(ada) == {("user", "Oslo")}
+
+
+async def test_what_messages_say_of_a_name_stays_with_it(ada: MemoryClient, learn: Learn) -> None:
+    await learn("My friend Kim lives in Lyon.", speaker="rl1")
+
+    await learn("My name is Kim. I live in Turku.", speaker="rb2")
+
+    assert ("rb2", "Turku") in await homes(ada)
+    assert "Lyon" in {home for subject, home in await homes(ada) if subject != "rb2"}
+
+
+async def test_a_name_that_two_speakers_state_takes_no_fact_of_another(
+    ada: MemoryClient, learn: Learn
+) -> None:
+    await learn("My name is Kim.", speaker="rl1")
+    await learn("My name is Kim.", speaker="rb2")
+    await ada.facts.add("Kim", "lives_in", "Oslo")
+
+    await learn("My name is Kim.", speaker="rb3")
+
+    assert await homes(ada) == {("Kim", "Oslo")}
