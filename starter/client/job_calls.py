@@ -16,6 +16,7 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plan_inputs import check_inputs
+from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumeRequest, WaitExtended
@@ -34,6 +35,7 @@ from mnestic.starter.jobs.plans import require_sound
 from mnestic.starter.jobs.pokes import PokeResult, poke_job
 from mnestic.starter.jobs.results import job_result
 from mnestic.starter.jobs.resumes import resume_job
+from mnestic.starter.jobs.resumptions import read_resumption
 from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.jobs.start import start_job
 from mnestic.starter.jobs.transcript import job_transcript
@@ -207,6 +209,18 @@ class JobCalls:
         with self._rpc(job_id):
             return await job_transcript(
                 self.temporal, job_id=job_id, tenant_id=self._tenant_id, memory=self.memory
+            )
+
+    async def resumption(self, job_id: str, wait: int | str | None) -> Resumption:
+        """See `MnesticClient.job_resumption`."""
+        check_id(job_id, what="job id")
+        with self._rpc(job_id):
+            return await read_resumption(
+                self.temporal,
+                job_id=job_id,
+                tenant_id=self._tenant_id,
+                wait=wait,
+                memory=self.memory,
             )
 
     async def diff(self, job_id: str, wait: int | str | None) -> JobDifference:

@@ -7,15 +7,10 @@ from typing import Any, Literal, Self, Unpack
 
 from temporalio.client import Client
 
-from mnestic.memory.jobs.agent_job import JobDescription, JobResult, JobSummary
-from mnestic.memory.jobs.differences import JobDifference
+from mnestic.memory.jobs.agent_job import JobResult
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.timeline import JobTimeline
-from mnestic.memory.jobs.transcripts import JobTranscript
 from mnestic.memory.jobs.waits import (
     RESUMED,
-    JobState,
-    JobWait,
     ResumeReceipt,
     ResumeRequest,
     WaitExtended,
@@ -26,12 +21,12 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.job_calls import JobCalls
-from mnestic.starter.client.memory_connection import ConnectionArguments, MemoryConnection
+from mnestic.starter.client.job_queries import JobQueries
+from mnestic.starter.client.memory_connection import ConnectionArguments
 from mnestic.starter.deployments import POLLS_WITHIN
 from mnestic.starter.jobs.forks import ForkTerms
 from mnestic.starter.jobs.pokes import PokeResult
 from mnestic.starter.jobs.resumes import override_request, request_id_of
-from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.jobs.start import check_job
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
@@ -41,7 +36,7 @@ from mnestic.starter.temporal_connection import TemporalConnection
 from mnestic.starter.wiring import Endpoints, open_connections
 
 
-class MnesticClient(MemoryConnection):
+class MnesticClient(JobQueries):
     """A connection to memory and to Temporal; use it as an async context manager.
 
     To `poke_job` a worker counts as long as its last poll is no older than `polls_within`.
@@ -212,14 +207,6 @@ class MnesticClient(MemoryConnection):
         )
         return await self._jobs.send(job_id, request, by=by, limit=limit)
 
-    async def find_open_wait(self, job_id: str) -> JobWait | None:
-        """The open wait of a job, with its question and its form; None between waits. Needs no worker.
-
-        Raises:
-            NotFoundError: there is no such job.
-        """
-        return await self._jobs.find_open_wait(job_id)
-
     async def override_job(
         self,
         job_id: str,
@@ -314,86 +301,3 @@ class MnesticClient(MemoryConnection):
             NotFoundError: there is no such job.
         """
         return await self._jobs.wait_for_result(job_id)
-
-    async def list_jobs(
-        self,
-        *,
-        waiting: bool = False,
-        state: JobState | None = None,
-        agent_id: str | None = None,
-        plan: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> tuple[tuple[JobSummary, ...], str | None]:
-        """Jobs of the tenant, latest first, and the cursor of the next page.
-
-        Args:
-            waiting: Only parked jobs, including those that need attention.
-            state: Only jobs in this state.
-            agent_id: Only jobs of this agent.
-            plan: Only jobs with a plan of this name; for your own workflows, the workflow's type.
-            limit: How many at most.
-            cursor: Where an earlier page ended.
-
-        Raises:
-            InvalidInputError: there is no such state, the agent is no id, or the cursor is of another list.
-        """
-        select = JobSelection(waiting=waiting, state=state, agent_id=agent_id, plan=plan)
-        return await self._jobs.list_page(select, limit=limit, cursor=cursor)
-
-    async def find_job_ids(self, job_id: str, *, limit: int = 10) -> tuple[str, ...]:
-        """The ids of jobs that begin with a text; only the id itself if it is the whole id of a job.
-
-        Raises:
-            InvalidInputError: no id can begin with this text.
-        """
-        return await self._jobs.find_ids(job_id, limit=limit)
-
-    async def describe_job(self, job_id: str) -> JobDescription:
-        """A job's state and its waits. Needs no worker.
-
-        Raises:
-            NotFoundError: there is no such job.
-        """
-        return await self._jobs.describe(job_id)
-
-    async def job_history(self, job_id: str) -> JobTimeline:
-        """The timeline of a job, from Temporal's history and rows in Postgres. Needs no worker.
-
-        Raises:
-            NotFoundError: there is no such job.
-        """
-        return await self._jobs.history(job_id)
-
-    async def job_transcript(self, job_id: str) -> JobTranscript:
-        """The prompts, replies, tool calls and messages of a job, and the answers to its waits. Needs no worker.
-
-        It contains texts from memory. Prompts come from Temporal's history, and the rest from Postgres, as far as
-        they still exist.
-
-        Raises:
-            NotFoundError: there is no such job.
-        """
-        return await self._jobs.transcript(job_id)
-
-    async def diff_job(self, job_id: str, wait: int | str | None = None) -> JobDifference:
-        """The difference between a snapshot of a job and its memory now. Needs no worker.
-
-        Args:
-            job_id: The job.
-            wait: Number or id of the wait; by default the open one, or else the latest.
-
-        Raises:
-            SnapshotCorruptedError: the stored snapshot has another hash.
-            InvalidInputError: the job has no such wait, or has not waited yet.
-            NotFoundError: there is no such job.
-        """
-        return await self._jobs.diff(job_id, wait)
-
-    def job_link(self, job_id: str, *, run_id: str | None = None) -> str | None:
-        """The job's page in the Temporal UI, if the UI's address is known; with a run, its card.
-
-        Raises:
-            InvalidInputError: the id is malformed.
-        """
-        return self._jobs.link(job_id, run_id=run_id)

@@ -27,7 +27,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
-from tests.security.clients.texts import started
+from tests.security.clients.texts import START
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
@@ -135,6 +135,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "job_transcript": lambda c, k: c.job_transcript(k.finished),
     "job_history": lambda c, k: c.job_history(k.finished),
     "diff_job": lambda c, k: c.diff_job(k.job, k.wait),
+    "job_resumption": lambda c, k: c.job_resumption(k.job, k.wait),
     "wait_for_result": lambda c, k: c.wait_for_result(k.finished),
     "job_link": lambda c, k: given(c.job_link(k.job)),
     "costs": lambda c, k: c.costs(since=NOON, until=NOON + timedelta(days=999), agent_id=AGENT),  # noqa: ARG005
@@ -144,9 +145,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "api_keys": lambda c, k: c.api_keys().revoke(k.api_key),
     "audit": lambda c, k: c.audit().list(key_id=k.api_key, cursor=k.cursors["audit"]),
     "write_once": lambda c, k: written_once(c, k.operation),
-    "start_once": lambda c, k: c.start_once(
-        k.operation, request={}, result_type=Entry, start=started
-    ),
+    "start_once": lambda c, k: c.start_once(k.operation, **START),
     "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
     "backups": lambda c, k: c.backups().list(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process

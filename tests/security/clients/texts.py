@@ -53,6 +53,8 @@ async def started(_: str) -> Entry:
     return ENTRY
 
 
+START: Mapping[str, Any] = {"request": {}, "result_type": Entry, "start": started}
+
 # What each method is called with where nothing is wrong.
 CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     MemoryClient: {
@@ -139,6 +141,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "fork_job": JOB,
         "inbox": {"agent_id": "ada"},
         "job_history": JOB,
+        "job_resumption": JOB,
         "job_transcript": JOB,
         "job_link": JOB,
         "find_job_ids": JOB,
@@ -151,7 +154,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "start_job": {"plan": PLAN, "agent_id": "ada", "session_id": "s"},
         "unpause_job": JOB,
         "wait_for_result": JOB,
-        "start_once": {"key": "k", "request": {}, "result_type": Entry, "start": started},
+        "start_once": {"key": "k", **START},
         "write_once": WRITE_ONCE,
     },
     InboxClient: {
