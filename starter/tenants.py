@@ -10,6 +10,8 @@ from typing import Self
 from mnestic.memory.access.api_keys import Action, ApiKey, read_key
 from mnestic.memory.access.audit import key_actor
 from mnestic.memory.access.errors import ForbiddenError
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.access.api_keys import ApiKeyClient
@@ -98,13 +100,34 @@ class Tenants:
             ForbiddenError: the key does not allow it.
         """
         why = _denial(access.key, action, agent_id)
-        if why is None:
-            return
-        of = agent_id or EVERY_AGENT
+        if why is not None:
+            await self._deny(
+                access, action, agent_id=agent_id or EVERY_AGENT, target=target, why=why
+            )
+            raise ForbiddenError(what=target, why=why)
+
+    async def require_job(self, access: Access, job_id: str, *, target: str) -> JobDescription:
+        """The job of an id, if the key allows jobs and the job is of an agent that it is for.
+
+        Raises:
+            ForbiddenError: the key does not allow jobs.
+            NotFoundError: there is no such job, or it is of another agent; nothing says which.
+        """
+        if "jobs" not in access.key.scope.actions:
+            await self.require(access, "jobs", agent_id=None, target=target)
+        job = await access.client.describe_job(job_id)
+        why = _denial(access.key, "jobs", job.agent_id)
+        if why is not None:
+            await self._deny(access, "jobs", agent_id=job.agent_id, target=target, why=why)
+            raise NotFoundError(what="job", name=job_id)
+        return job
+
+    async def _deny(
+        self, access: Access, action: Action, *, agent_id: str, target: str, why: str
+    ) -> None:
         tenant_id = access.client.settings.tenant_id
-        async with self._transaction(tenant_id, of, key_id=access.key.id) as transaction:
+        async with self._transaction(tenant_id, agent_id, key_id=access.key.id) as transaction:
             transaction.audit.deny(action, target, reason=why)
-        raise ForbiddenError(what=target, why=why)
 
     def _transaction(
         self, tenant_id: str, agent_id: str, *, key_id: str

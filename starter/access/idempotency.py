@@ -1,10 +1,12 @@
-"""A write that is done once: what a client writes, its result and an idempotency key in one transaction.
+"""Requests with an idempotency key: a write with its result in one transaction, or an id for what Temporal does once.
 
-It stands apart from `activities/operations.py`, which does so for activities, since here the work is calls of a memory client.
+It stands apart from `activities/operations.py`, which does so for activities, since here the work is calls of a client.
 """
 
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel
@@ -14,6 +16,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Transaction
 
 Result = TypeVar("Result", bound=BaseModel)
+_REQUESTS = uuid.UUID("6d0c7f0e-5a3b-4c55-9d0b-0f3a1f0c9a35")  # the namespace of their ids
 
 
 class _JoinedMemory:
@@ -32,6 +35,29 @@ class _JoinedMemory:
         return getattr(self._memory, name)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ClaimedRequest:
+    """A request that has a key, and the id that follows from it; `is_new` unless it came before."""
+
+    id: str
+    is_new: bool
+
+
+async def claim_request(caller: Caller, *, key: str, request: Mapping[str, Any]) -> ClaimedRequest:
+    """Claims a key for a request.
+
+    Raises:
+        IdempotencyConflictError: the key was used for another request.
+    """
+    operation = _operation(caller, key)
+    async with caller(write=True) as transaction:
+        stored = await transaction.replay(operation, operation.request_hash(dict(request)))
+        if stored is None:
+            await transaction.complete(operation, {})
+    name = f"{caller.tenant_id}/{operation.key}"
+    return ClaimedRequest(id=uuid.uuid5(_REQUESTS, name).hex, is_new=stored is None)
+
+
 async def write_once(
     caller: Caller,
     *,
@@ -45,7 +71,7 @@ async def write_once(
     Raises:
         IdempotencyConflictError: the key was used for another request.
     """
-    operation = Operation(key=f"request/{caller.agent_id}/{key}", name="request")
+    operation = _operation(caller, key)
     async with caller(write=True) as transaction:
         stored = await transaction.replay(operation, operation.request_hash(dict(request)))
         if stored is not None:
@@ -53,3 +79,7 @@ async def write_once(
         result = await work(cast(Memory, _JoinedMemory(caller.memory, transaction)))
         await transaction.complete(operation, result.model_dump(mode="json"))
         return result
+
+
+def _operation(caller: Caller, key: str) -> Operation:
+    return Operation(key=f"request/{caller.agent_id}/{key}", name="request")

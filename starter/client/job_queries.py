@@ -6,8 +6,8 @@ from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
 from mnestic.memory.jobs.waits import JobState, JobWait
-from mnestic.starter.client.job_calls import JobCalls
 from mnestic.starter.client.memory_connection import MemoryConnection
+from mnestic.starter.jobs.job_calls import JobCalls
 from mnestic.starter.jobs.selection import JobSelection
 
 

@@ -4,7 +4,6 @@ It stands apart from `MnesticClient`, which is built on it, since it imports no 
 to memory and queries it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
 """
 
-import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import datetime
@@ -22,7 +21,7 @@ from mnestic.memory.retrieval.caches import CacheCounts
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.access.api_keys import ApiKeyClient
 from mnestic.starter.access.audit import AuditClient
-from mnestic.starter.access.idempotency import write_once
+from mnestic.starter.access.idempotency import ClaimedRequest, claim_request, write_once
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.importance import ImportanceClient
@@ -45,9 +44,6 @@ from mnestic.starter.models.costs import costs_of
 from mnestic.starter.settings import Settings, load_settings
 
 Result = TypeVar("Result", bound=BaseModel)
-_REQUESTS = uuid.UUID(
-    "6d0c7f0e-5a3b-4c55-9d0b-0f3a1f0c9a35"
-)  # the namespace of ids that follow from keys
 
 
 class ConnectionArguments(TypedDict, total=False):
@@ -183,40 +179,28 @@ class MemoryConnection(ChecksTexts):
             self._extraction.start_in_background(agent_id)
         return result
 
-    async def start_once(
+    async def claim_request(
         self,
         key: str,
         *,
         request: Mapping[str, Any],
-        result_type: type[Result],
-        start: Callable[[str], Awaitable[Result]],
         agent_id: str = EVERY_AGENT,
         actor: str = "client",
-    ) -> Result:
-        """Starts something in Temporal once: the same key with the same request gets the first result.
+    ) -> ClaimedRequest:
+        """The id of a request that starts or steers something in Temporal, for which an id makes it happen once.
 
         Args:
             key: The idempotency key, unique among the agent's.
             request: What is wanted, as JSON.
-            result_type: What starting gives.
-            start: Starts it under the id that it is given, which follows from the key. It may be called again with that
-                id if a process ends in between, and must then join what runs.
             agent_id: The agent whose request it is; by default it is the tenant's.
-            actor: Who starts it, for the audit log.
+            actor: Who makes it, for the audit log.
 
         Raises:
             IdempotencyConflictError: the key was used for another request.
         """
         tenant_id = self.settings.tenant_id
         caller = Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
-        request_id = uuid.uuid5(_REQUESTS, f"{tenant_id}/{agent_id}/{key}").hex
-
-        async def work(_: Memory) -> Result:
-            return await start(request_id)
-
-        return await write_once(
-            caller, key=key, request=request, result_type=result_type, work=work
-        )
+        return await claim_request(caller, key=key, request=request)
 
     def _memory_of(
         self, agent_id: str, memory: Memory, *, actor: str, extraction: ExtractionStarts | None

@@ -20,11 +20,11 @@ from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
-from mnestic.starter.client.job_calls import JobCalls
 from mnestic.starter.client.job_queries import JobQueries
 from mnestic.starter.client.memory_connection import ConnectionArguments
 from mnestic.starter.deployments import POLLS_WITHIN
 from mnestic.starter.jobs.forks import ForkTerms
+from mnestic.starter.jobs.job_calls import JobCalls
 from mnestic.starter.jobs.pokes import PokeResult
 from mnestic.starter.jobs.resumes import override_request, request_id_of
 from mnestic.starter.jobs.start import check_job

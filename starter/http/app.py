@@ -15,6 +15,7 @@ from mnestic.starter.http.routes import (
     agents,
     audit,
     health,
+    jobs,
     knowledge,
     maintenance,
     retrieval,
@@ -26,6 +27,7 @@ ROUTERS = (
     knowledge.router,
     retrieval.router,
     agents.router,
+    jobs.router,
     maintenance.router,
     audit.router,
 )

@@ -1,19 +1,22 @@
 """Calls: a request whose key allows what its route does, with the client to do it.
 
-They stand alone because every route takes one: `AgentCall` for the memory of one agent, `TenantCall` for the whole tenant.
+They stand alone because every route takes one: `AgentCall` for the memory of one agent, `JobCall` for a job, `TenantCall` for the
+whole tenant.
 """
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from fastapi import Depends, Header, Query, Request
+from fastapi import Depends, Header, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
 from mnestic.memory.access.api_keys import Action
+from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.scope import EVERY_AGENT, check_id
+from mnestic.starter.access.idempotency import ClaimedRequest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.tenants import Access, Tenants
@@ -56,24 +59,17 @@ class TenantCall:
         """The client of the key's tenant."""
         return self.access.client
 
-    async def start_once(
-        self,
-        request: Mapping[str, Any],
-        result_type: type[Result],
-        start: Callable[[str], Awaitable[Result]],
-    ) -> Result:
-        """Starts something in Temporal under the id that `start` is given, once for an `Idempotency-Key`.
+    async def claim(self, request: Mapping[str, Any]) -> ClaimedRequest:
+        """The id under which Temporal does the request once; it follows from the `Idempotency-Key`.
 
         Raises:
             IdempotencyConflictError: the key came with another request.
         """
         if self._key is None:
-            return await start(uuid.uuid4().hex)
-        return await self.client.start_once(
+            return ClaimedRequest(id=uuid.uuid4().hex, is_new=True)
+        return await self.client.claim_request(
             self._key,
             request={"route": self._route, **request},
-            result_type=result_type,
-            start=start,
             agent_id=self.agent_id,
             actor=self.access.actor,
         )
@@ -116,6 +112,21 @@ class AgentCall(TenantCall):
         )
 
 
+class JobCall(TenantCall):
+    """A request about one job."""
+
+    def __init__(
+        self, access: Access, *, job: JobDescription, route: str, idempotency_key: str | None
+    ) -> None:
+        super().__init__(access, route=route, idempotency_key=idempotency_key)
+        self.job, self.agent_id = job, job.agent_id
+
+    @property
+    def job_id(self) -> str:
+        """The job."""
+        return self.job.job_id
+
+
 def agent_call(action: Action) -> Any:
     """The dependency of a route about one agent's memory."""
 
@@ -149,6 +160,39 @@ def tenant_call(action: Action) -> Any:
         return TenantCall(access, route=route, idempotency_key=idempotency_key)
 
     return Depends(make)
+
+
+def agents_call(action: Action) -> Any:
+    """The dependency of a route about one agent or, if none is named and the key is for all, about all of them."""
+
+    async def make(
+        request: Request, agent_id: AgentId = None, idempotency_key: IdempotencyKey = None
+    ) -> TenantCall:
+        _refuse_unknown_parameters(request)
+        access, route = _access_of(request), _route_of(request)
+        chosen = agent_id if agent_id is not None else access.key.scope.only_agent
+        if chosen is not None:
+            check_id(chosen, what="agent_id")
+        await _tenants_of(request).require(access, action, agent_id=chosen, target=route)
+        call = TenantCall(access, route=route, idempotency_key=idempotency_key)
+        call.agent_id = chosen or EVERY_AGENT
+        return call
+
+    return Depends(make)
+
+
+async def _job_call(
+    request: Request,
+    job_id: Annotated[str, Path(description="The job", examples=["order-4711"])],
+    idempotency_key: IdempotencyKey = None,
+) -> JobCall:
+    _refuse_unknown_parameters(request)
+    access, route = _access_of(request), _route_of(request)
+    job = await _tenants_of(request).require_job(access, job_id, target=route)
+    return JobCall(access, job=job, route=route, idempotency_key=idempotency_key)
+
+
+OfJob = Annotated[JobCall, Depends(_job_call)]
 
 
 def _access_of(request: Request) -> Access:

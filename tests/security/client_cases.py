@@ -27,7 +27,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
-from tests.security.clients.texts import START
+from tests.security.clients.own_calls import claimed
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
@@ -145,7 +145,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "api_keys": lambda c, k: c.api_keys().revoke(k.api_key),
     "audit": lambda c, k: c.audit().list(key_id=k.api_key, cursor=k.cursors["audit"]),
     "write_once": lambda c, k: written_once(c, k.operation),
-    "start_once": lambda c, k: c.start_once(k.operation, **START),
+    "claim_request": lambda c, k: claimed(c, k.operation),
     "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
     "backups": lambda c, k: c.backups().list(),  # noqa: ARG005
     "cache_counts": lambda c, k: given(type(c.cache_counts()).__name__),  # noqa: ARG005 - of the process
@@ -262,6 +262,7 @@ API_KEY_CASES: Mapping[str, Case] = {
     "list": lambda a, k: a.list(cursor=k.cursors["api_keys"]),
     "list of all": lambda a, k: a.list(),  # noqa: ARG005
     "revoke": lambda a, k: a.revoke(k.api_key),
+    "verify": lambda a, k: a.verify(f"mnk.other.{k.api_key}.{'s' * 43}"),
 }
 AUDIT_CASES: Mapping[str, Case] = {
     "list": lambda a, k: a.list(key_id=k.api_key, denied=True, cursor=k.cursors["audit"]),

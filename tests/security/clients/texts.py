@@ -48,13 +48,6 @@ WRITE_ONCE = dict(agent_id="ada", key="k", request={}, result_type=Entry, work=l
 QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode", "excluded")
 
 
-async def started(_: str) -> Entry:
-    """What a request gets whose work is done already."""
-    return ENTRY
-
-
-START: Mapping[str, Any] = {"request": {}, "result_type": Entry, "start": started}
-
 # What each method is called with where nothing is wrong.
 CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     MemoryClient: {
@@ -154,7 +147,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "start_job": {"plan": PLAN, "agent_id": "ada", "session_id": "s"},
         "unpause_job": JOB,
         "wait_for_result": JOB,
-        "start_once": {"key": "k", **START},
+        "claim_request": {"key": "k", "request": {}},
         "write_once": WRITE_ONCE,
     },
     InboxClient: {

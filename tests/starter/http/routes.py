@@ -5,6 +5,20 @@ from typing import Any
 
 MESSAGE = {"speaker": "Mara", "content": "I moved to Porto.", "session_id": "s", "source_id": "1"}
 NIGHTLY = {"kind": "nightly"}
+JOB = {"job_id": "no-such-job"}
+PLAN = {
+    "name": "asking",
+    "nodes": [
+        {
+            "id": "ask",
+            "kind": "wait",
+            "key": "ask",
+            "ask": "May it go out?",
+            "timeout": "21d",
+            "on": {"resumed": "end", "timeout": "end"},
+        }
+    ],
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,6 +30,7 @@ class Case:
     body: Any = None
     path: dict[str, str] = field(default_factory=dict)
     of_tenant: bool = False
+    of_job: bool = False
 
 
 CASES: dict[str, Case] = {
@@ -41,5 +56,19 @@ CASES: dict[str, Case] = {
         path=NIGHTLY,
         body={"since": "2026-11-01T00:00:00Z", "until": "2026-11-02T00:00:00Z"},
         of_tenant=True,
+    ),
+    "POST /api/jobs": Case(action="jobs", body={"plan": PLAN, "session_id": "s"}),
+    "GET /api/jobs": Case(action="jobs"),
+    "GET /api/jobs/{job_id}": Case(action="jobs", path=JOB, of_job=True),
+    "GET /api/jobs/{job_id}/wait": Case(action="jobs", path=JOB, of_job=True),
+    "GET /api/jobs/{job_id}/resumption": Case(action="jobs", path=JOB, of_job=True),
+    "GET /api/jobs/{job_id}/diff": Case(action="jobs", path=JOB, of_job=True),
+    "POST /api/jobs/{job_id}/resume": Case(action="jobs", path=JOB, body={}, of_job=True),
+    "POST /api/jobs/{job_id}/extend": Case(
+        action="jobs", path=JOB, body={"by_seconds": 60}, of_job=True
+    ),
+    "POST /api/jobs/{job_id}/fork": Case(action="jobs", path=JOB, body={}, of_job=True),
+    "POST /api/jobs/{job_id}/{action}": Case(
+        action="jobs", path={**JOB, "action": "pause"}, of_job=True
     ),
 }

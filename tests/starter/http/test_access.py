@@ -1,5 +1,7 @@
 """Who may call which route: every route of the application has a case in `routes.py`, and each refuses whoever may not."""
 
+import json
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,17 +12,20 @@ from fastapi import FastAPI
 
 from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.routes import CASES, Case
+from tests.starter.http.routes import CASES, PLAN, Case
 
 GUARDED = {name: case for name, case in CASES.items() if case.action is not None}
 of_each_route = pytest.mark.parametrize(("name", "case"), GUARDED.items(), ids=GUARDED)
+OF_AGENTS = {name: case for name, case in GUARDED.items() if not case.of_job}
+OF_JOBS = {name: case for name, case in GUARDED.items() if case.of_job}
 
 
 async def called(app: FastAPI, key: str | None, name: str, case: Case) -> httpx2.Response:
     """The answer to the request of a case."""
     method, path = name.split(" ")
-    params = {**case.params, **({} if case.of_tenant else {"agent_id": "ada"})}
+    params = {**case.params, **({} if case.of_tenant or case.of_job else {"agent_id": "ada"})}
     path = path.format(**case.path)
     async with opened(app, key) as http:
         return await http.request(method, path, params=params, json=case.body)
@@ -73,7 +78,24 @@ async def test_a_key_for_other_actions_is_refused(
     assert [(one.target, one.actor) for one in denied] == [(name, f"key/{key.split('.')[-2]}")]
 
 
-@of_each_route
+@pytest.mark.parametrize(("name", "case"), OF_JOBS.items(), ids=OF_JOBS)
+async def test_a_job_of_another_agent_is_answered_like_one_that_there_is_not(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, name: str, case: Case
+) -> None:
+    plan = parse_plan(json.dumps(PLAN), source="test")
+    theirs = await client.start_job(plan, agent_id="ada", session_id="s")
+    key = await new_key(agents=("bert", "ad", "adam*"))
+
+    answer = await called(app, key, name, replace(case, path={**case.path, "job_id": theirs}))
+    absent = await called(app, key, name, case)
+    denied, _ = await client.audit().list(denied=True)
+
+    assert (answer.status_code, absent.status_code) == (404, 404)
+    assert answer.json()["detail"].replace(theirs, "no-such-job") == absent.json()["detail"]
+    assert [one.agent_id for one in denied] == ["ada"]
+
+
+@pytest.mark.parametrize(("name", "case"), OF_AGENTS.items(), ids=OF_AGENTS)
 async def test_a_key_for_other_agents_is_refused(
     app: FastAPI, new_key: NewKey, client: MnesticClient, name: str, case: Case
 ) -> None:
