@@ -14,7 +14,8 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.maintenance.duplicates import Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
-    from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
+    from mnestic.memory.maintenance.samples import Sample
+from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
 
 
 class FadingFact(NamedTuple):
@@ -174,6 +175,10 @@ class MaintenanceReportStore(Protocol):
 
     async def measure(self) -> MemorySizes:
         """How much the tenant's memory holds now."""
+        ...
+
+    async def list_samples(self) -> tuple[Sample, ...]:
+        """What an operator watches of the tenant's memory, as it is now."""
         ...
 
 

@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
+from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.routes import (
     agents,
     audit,
@@ -18,6 +19,7 @@ from mnestic.starter.http.routes import (
     jobs,
     knowledge,
     maintenance,
+    metrics,
     retrieval,
 )
 from mnestic.starter.tenants import Tenants
@@ -30,6 +32,7 @@ ROUTERS = (
     jobs.router,
     maintenance.router,
     audit.router,
+    metrics.router,
 )
 # What any route may answer beside its result.
 _PROBLEMS: dict[int | str, dict[str, Any]] = {
@@ -53,16 +56,17 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 
 def make_app(tenants: Tenants) -> FastAPI:
     """The application, over connections that somebody else closes."""
+    metrics_of_tenants = MetricsOfTenants()
     app = FastAPI(
         title="Mnestic",
         version=version("mnestic"),
         description="Durable memory for AI agents.",
-        middleware=[Middleware(Gate, tenants=tenants)],
+        middleware=[Middleware(Gate, tenants=tenants, metrics=metrics_of_tenants)],
         redoc_url=None,
         # Its spans and logs would have questions and values of requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
-    app.state.tenants = tenants
+    app.state.tenants, app.state.metrics = tenants, metrics_of_tenants
     app.add_exception_handler(MnesticError, problems.answer_error)
     app.add_exception_handler(RequestValidationError, problems.answer_invalid)
     app.add_exception_handler(HTTPException, problems.answer_http)

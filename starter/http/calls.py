@@ -4,6 +4,7 @@ They stand alone because every route takes one: `AgentCall` for the memory of on
 whole tenant.
 """
 
+import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -15,10 +16,13 @@ from pydantic import BaseModel
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.jobs.agent_job import JobDescription
+from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.access.idempotency import ClaimedRequest
+from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http.metrics import MetricsOfTenants, TenantMetrics
 from mnestic.starter.tenants import Access, Tenants
 
 Result = TypeVar("Result", bound=BaseModel)
@@ -79,15 +83,29 @@ class AgentCall(TenantCall):
     """A request about the memory of one agent."""
 
     def __init__(
-        self, access: Access, *, agent_id: str, route: str, idempotency_key: str | None
+        self,
+        access: Access,
+        *,
+        agent_id: str,
+        route: str,
+        idempotency_key: str | None,
+        metrics: TenantMetrics,
     ) -> None:
         super().__init__(access, route=route, idempotency_key=idempotency_key)
-        self.agent_id = agent_id
+        self.agent_id, self._metrics = agent_id, metrics
 
     @property
     def memory(self) -> MemoryClient:
         """The agent's memory, with the key as the actor."""
         return self.client.memory(self.agent_id, actor=self.access.actor)
+
+    async def retrieve(self, text: str, arguments: SearchArguments) -> Retrieval:
+        """Searches the agent's memory, and counts that."""
+        began = time.monotonic()
+        found = await self.memory.retrieve(text, **arguments)
+        seconds = time.monotonic() - began
+        self._metrics.observe_retrieval(arguments.get("mode", "hybrid"), found, seconds=seconds)
+        return found
 
     async def once(
         self,
@@ -144,7 +162,11 @@ def agent_call(action: Action) -> Any:
             access, action, agent_id=check_id(chosen, what="agent_id"), target=_route_of(request)
         )
         return AgentCall(
-            access, agent_id=chosen, route=_route_of(request), idempotency_key=idempotency_key
+            access,
+            agent_id=chosen,
+            route=_route_of(request),
+            idempotency_key=idempotency_key,
+            metrics=_metrics_of(request).of(access.client.settings.tenant_id),
         )
 
     return Depends(make)
@@ -205,6 +227,12 @@ def _tenants_of(request: Request) -> Tenants:
     tenants = request.app.state.tenants
     assert isinstance(tenants, Tenants)
     return tenants
+
+
+def _metrics_of(request: Request) -> MetricsOfTenants:
+    metrics = request.app.state.metrics
+    assert isinstance(metrics, MetricsOfTenants)
+    return metrics
 
 
 def _route_of(request: Request) -> str:

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import MnesticError
+from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access, Tenants
 
@@ -30,8 +31,8 @@ log = logging.getLogger("mnestic.http")
 class Gate:
     """ASGI middleware; the state of a request that passes has `request_id` and, but for public paths, `access`."""
 
-    def __init__(self, app: ASGIApp, *, tenants: Tenants) -> None:
-        self._app, self._tenants = app, tenants
+    def __init__(self, app: ASGIApp, *, tenants: Tenants, metrics: MetricsOfTenants) -> None:
+        self._app, self._tenants, self._metrics = app, tenants, metrics
         self._in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -63,7 +64,9 @@ class Gate:
             fields["route"] = getattr(
                 scope.get("route"), "path", "(none)"
             )  # a path may hold a name
-            fields["ms"] = round((time.monotonic() - began) * 1000)
+            seconds = time.monotonic() - began
+            fields["ms"] = round(seconds * 1000)
+            self._count(scope, route=str(fields["route"]), status=status, seconds=seconds)
             log.info("answered a request", extra=fields)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,6 +81,14 @@ class Gate:
             await (await answer_error(request, error))(scope, receive, send)
         else:
             await self._app(scope, _limited(receive), send)
+
+    def _count(self, scope: Scope, *, route: str, status: int, seconds: float) -> None:
+        access = scope["state"].get("access")
+        if access is None:
+            self._metrics.count_without_key(status)
+            return
+        of_tenant = self._metrics.of(access.client.settings.tenant_id)
+        of_tenant.observe_request(scope["method"], route, status=status, seconds=seconds)
 
     def _check_load(self) -> None:
         if self._in_flight > MAX_IN_FLIGHT:

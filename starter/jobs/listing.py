@@ -1,5 +1,6 @@
 """Lists and describes jobs, from Temporal's visibility store and the waits in the database; needs no worker."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
@@ -26,6 +27,7 @@ from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.payloads.decoding import decoded
 
 _SUM_BYTES = 8
+UNFINISHED: tuple[JobState, ...] = ("running", "waiting", "paused", "needs_attention")
 
 _ENDED: dict[WorkflowExecutionStatus, JobState] = {
     WorkflowExecutionStatus.COMPLETED: "completed",
@@ -49,6 +51,20 @@ async def list_jobs(
     jobs = tuple(_summary(execution) for execution in pages.current_page or ())
     next_token = pages.next_page_token
     return jobs, _cursor(next_token) if next_token else None
+
+
+async def count_jobs(temporal: Client, *, tenant_id: str) -> dict[str, int]:
+    """The number of a tenant's jobs in each state before their end.
+
+    Raises:
+        RPCError: Temporal does not answer.
+    """
+    of_tenant = f"TenantId = '{check_id(tenant_id, what='tenant')}'"
+    queries = (
+        " AND ".join((of_tenant, *JobSelection(state=state).terms())) for state in UNFINISHED
+    )
+    counts = await asyncio.gather(*(temporal.count_workflows(query) for query in queries))
+    return {state: one.count for state, one in zip(UNFINISHED, counts, strict=True)}
 
 
 async def list_job_ids(

@@ -24,6 +24,7 @@ from mnestic.memory.maintenance.reports import (
     MemoryGrowth,
     is_future,
 )
+from mnestic.memory.maintenance.samples import Sample
 from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
@@ -191,6 +192,11 @@ class MaintenanceClient(ChecksTexts):
             sizes = await transaction.maintenance_reports.measure()
         since_last = {one.kind: sizes.since(one.sizes) for one in last if one.sizes}
         return MemoryGrowth(sizes=sizes, since_last=since_last)
+
+    async def list_samples(self) -> tuple[Sample, ...]:
+        """What an operator watches of the tenant's memory, as it is now; `GET /metrics` serves it to Prometheus."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.maintenance_reports.list_samples()
 
     async def list_embeddings(
         self, *, limit: int = 100, cursor: str | None = None

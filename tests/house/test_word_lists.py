@@ -29,6 +29,7 @@ ALLOWED = {
     ("memory/language/date_words.py", "iso"): "kinds of dates",
     ("memory/language/dates.py", "iso"): "kinds of dates",
     ("memory/maintenance/reports.py", "merged"): "names of counts, and what they mean",
+    ("memory/maintenance/samples.py", "agents"): "names of time series, and what they mean",
     ("starter/cli/app.py", "up"): "names of commands",
     ("starter/cli/job.py", "start"): "names of commands",
     ("starter/cli/jobs/lines.py", "started"): "states of jobs, as the command line shows them",

@@ -28,6 +28,7 @@ from mnestic.starter.deployments import Deployment
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from tests.security.clients.own_calls import claimed
+from tests.security.clients.samples import grown, sampled
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
@@ -275,6 +276,7 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "list_reports": lambda m, k: m.list_reports("nightly"),  # noqa: ARG005
     "list_last_reports": lambda m, k: m.list_last_reports(),  # noqa: ARG005
     "growth": lambda m, k: grown(m),  # noqa: ARG005
+    "list_samples": lambda m, k: sampled(m),  # noqa: ARG005
     "find_progress": lambda m, k: m.find_progress(k.run),
     "list_embeddings": lambda m, k: m.list_embeddings(cursor=k.cursors["agents"]),
     "switch_embeddings_back": lambda m, k: m.switch_embeddings_back(AGENT),  # noqa: ARG005
@@ -356,11 +358,6 @@ async def maintained(maintenance: MaintenanceClient) -> Any:
     """What a run of one's own has counted."""
     report = await (await maintenance.start("nightly", agent_id=AGENT)).result()
     return report.counts
-
-
-async def grown(maintenance: MaintenanceClient) -> Any:
-    """How much memory one has; the bytes are those of all tenants."""
-    return (await maintenance.growth()).sizes.model_dump(exclude={"database_bytes"})
 
 
 async def backed_up(backups: BackupClient) -> Any:

@@ -60,4 +60,4 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
         "as_of": as_of,
         "rerank": rerank,
     }
-    return await call.memory.retrieve(text, **arguments)
+    return await call.retrieve(text, arguments)

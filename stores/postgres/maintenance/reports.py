@@ -5,6 +5,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.maintenance.policies import MaintenanceKind
 from mnestic.memory.maintenance.reports import MaintenanceReport, MemorySizes
+from mnestic.memory.maintenance.samples import Sample
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.maintenance.tables import MaintenanceRunRow
@@ -24,6 +25,7 @@ _LIST = (
     .limit(bindparam("at_most"))
 )
 _MEASURE = read_query("measure_memory")
+_SAMPLES = read_query("list_samples")
 
 
 class PostgresMaintenanceReportStore:
@@ -68,3 +70,9 @@ class PostgresMaintenanceReportStore:
         query = _MEASURE.bind({"tenant_id": self._unit.tenant_id, "every_agent": EVERY_AGENT})
         ((row,),) = await self._unit.rows_of(query)
         return MemorySizes.model_validate(row._asdict())
+
+    async def list_samples(self) -> tuple[Sample, ...]:
+        """See the port."""
+        query = _SAMPLES.bind({"tenant_id": self._unit.tenant_id, "every_agent": EVERY_AGENT})
+        (rows,) = await self._unit.rows_of(query)
+        return tuple(Sample.model_validate(row._asdict()) for row in rows)

@@ -39,6 +39,7 @@ CASES: dict[str, Case] = {
     "GET /retrieve": Case(action="read", params={"q": "Where does Mara live?"}),
     "GET /api/agents": Case(action="read", of_tenant=True),
     "GET /api/memory/export": Case(action="read"),
+    "GET /metrics": Case(action="read", of_tenant=True),
     "GET /api/audit": Case(action="admin", of_tenant=True),
     "POST /jobs/{kind}": Case(action="admin", path=NIGHTLY, body={}, of_tenant=True),
     "GET /api/maintenance/reports": Case(action="read", of_tenant=True),
