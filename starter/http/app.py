@@ -15,10 +15,12 @@ from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.routes import (
     agents,
     audit,
+    facts,
     health,
     jobs,
     knowledge,
     maintenance,
+    memory,
     metrics,
     retrieval,
 )
@@ -28,6 +30,8 @@ ROUTERS = (
     health.router,
     knowledge.router,
     retrieval.router,
+    facts.router,
+    memory.router,
     agents.router,
     jobs.router,
     maintenance.router,

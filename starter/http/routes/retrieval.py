@@ -3,12 +3,13 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime
+from pydantic import AwareDatetime, BaseModel
 
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.retrieval.queries import LONGEST_QUESTION, Mode, Rerank, Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.short_texts import shortened
 
 router = APIRouter(tags=["retrieval"])
 MOST_RESULTS = 100
@@ -26,6 +27,22 @@ Limit = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="The maximum num
 MinScore = Annotated[
     float | None, Query(ge=0, le=1, description="Leave out results below this score")
 ]
+
+
+class SearchHit(BaseModel):
+    """A result in short."""
+
+    id: str
+    score: float
+    channel: str | None
+    at: AwareDatetime
+    excerpt: str
+
+
+class SearchHits(BaseModel):
+    """The results of a search, the best first."""
+
+    results: tuple[SearchHit, ...]
 
 
 @router.get("/retrieve")
@@ -61,3 +78,26 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
         "rerank": rerank,
     }
     return await call.retrieve(text, arguments)
+
+
+@router.get("/api/memory/search")
+async def search(  # noqa: PLR0917 - its parameters are those of the query
+    call: Annotated[AgentCall, agent_call("read")],
+    text: Question,
+    mode: Mode = "hybrid",
+    limit: Limit = 10,
+    min_score: MinScore = None,
+) -> SearchHits:
+    """Searches memory as `/retrieve` does, with the first 200 characters of each result."""
+    found = await call.retrieve(text, {"mode": mode, "limit": limit, "min_score": min_score})
+    hits = (
+        SearchHit(
+            id=one.entry.id,
+            score=one.score,
+            channel=one.entry.channel,
+            at=one.entry.at,
+            excerpt=shortened(one.entry.content),
+        )
+        for one in found.results
+    )
+    return SearchHits(results=tuple(hits))

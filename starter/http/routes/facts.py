@@ -1,0 +1,81 @@
+"""The facts of an agent: listed, added and deleted by a person."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+
+router = APIRouter(tags=["facts"])
+WriteCall = Annotated[AgentCall, agent_call("write")]
+
+
+class FactIn(BaseModel):
+    """A fact that a person states."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    subject: str = Field(description="The person or thing that it is about", examples=["Mara"])
+    predicate: str = Field(
+        description="If it has one object at a time, the new fact supersedes the last",
+        examples=["lives_in"],
+    )
+    value: str = Field(description="The object", examples=["Porto"])
+    valid_from: AwareDatetime | None = Field(None, description="Now by default")
+    valid_to: AwareDatetime | None = None
+    confidence: float = Field(1, ge=0, le=1)
+
+
+class FactsChanged(BaseModel):
+    """The facts that changed, each before and after."""
+
+    changes: tuple[FactChange, ...]
+
+
+@router.get("/api/memory/facts")
+async def list_facts(  # noqa: PLR0917 - its parameters are those of the list
+    call: Annotated[AgentCall, agent_call("read")],
+    subject: Annotated[str | None, Query(description="Only about this, by any known name")] = None,
+    predicate: Annotated[str | None, Query(description="Only of this predicate")] = None,
+    status: Annotated[list[FactStatus], Query(description="Active ones by default")] = [],  # noqa: B006 - FastAPI reads it
+    as_of: Annotated[AwareDatetime | None, Query(description="Valid at this time")] = None,
+    limit: PageLimit = 100,
+    cursor: Cursor = None,
+) -> Page[Fact]:
+    """Lists facts by subject, predicate, status and time."""
+    return page_of(
+        await call.memory.facts.list(
+            subject=subject,
+            predicate=predicate,
+            statuses=tuple(status) or None,
+            as_of=as_of,
+            limit=limit,
+            cursor=cursor,
+        )
+    )
+
+
+@router.post("/api/memory/facts")
+async def add_fact(body: FactIn, call: WriteCall) -> FactsChanged:
+    """Adds a fact; a new value of a single-valued predicate supersedes the last one."""
+
+    async def work(memory: MemoryClient) -> FactsChanged:
+        return FactsChanged(changes=await memory.facts.add(**body.model_dump()))
+
+    return await call.once(body.model_dump(mode="json"), FactsChanged, work)
+
+
+@router.delete("/api/memory/facts/{key}")
+async def delete_fact(
+    key: Annotated[str, Path(description="The id of the fact", examples=["f3a1"])], call: WriteCall
+) -> FactsChanged:
+    """Deletes a fact with all periods of its object; a later message can state it again."""
+
+    async def work(memory: MemoryClient) -> FactsChanged:
+        return FactsChanged(changes=await memory.facts.delete(key))
+
+    return await call.once({"key": key}, FactsChanged, work)

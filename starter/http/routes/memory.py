@@ -1,0 +1,133 @@
+"""Entries, categories, contexts, settings, statistics and the retrieval log of an agent."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryQuery, EntryStatus, EntryType
+from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.knowledge.world.categories import CategoryOverview
+from mnestic.memory.retrieval.agent_settings import AgentSettings
+from mnestic.memory.retrieval.contexts import Context
+from mnestic.memory.retrieval.queries import PresetName, Rerank
+from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
+from mnestic.memory.validation import refused
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+from mnestic.starter.http.routes.retrieval import Question
+
+router = APIRouter(tags=["memory"])
+ReadCall = Annotated[AgentCall, agent_call("read")]
+MOST_TOKENS = 100_000
+
+
+class SettingChanges(BaseModel):
+    """The settings to change; the others stay."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"auto_retrieve_max_results": 6, "auto_retrieve_min_score": 0.4}
+        },
+    )
+
+    auto_retrieve_enabled: bool | None = None
+    auto_retrieve_max_results: int | None = None
+    auto_retrieve_min_score: float | None = None
+    obsidian_context_enabled: bool | None = None
+    obsidian_context_notes: tuple[str, ...] | None = None
+    obsidian_context_tag: str | None = None
+    language: str | None = None
+    retrieval_preset: PresetName | None = None
+    rerank: Rerank | None = None
+    retrieval_policy: dict[str, float] | None = None
+
+
+class Categories(BaseModel):
+    """The categories of an agent's facts."""
+
+    items: tuple[CategoryOverview, ...]
+
+
+@router.get("/items")
+async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of the list
+    call: ReadCall,
+    kind: Annotated[list[EntryKind], Query(description="Messages by default")] = [],  # noqa: B006 - FastAPI reads it
+    entry_type: Annotated[list[EntryType], Query(description="Only of these types")] = [],  # noqa: B006 - likewise
+    status: EntryStatus = "active",
+    session_id: str | None = None,
+    channel: str | None = None,
+    subject: str | None = None,
+    since: AwareDatetime | None = None,
+    until: AwareDatetime | None = None,
+    limit: PageLimit = 100,
+    cursor: Cursor = None,
+) -> Page[Entry]:
+    """Lists entries, newest first."""
+    try:
+        query = EntryQuery(
+            kinds=tuple(kind) or ("message",),
+            entry_types=tuple(entry_type),
+            statuses=(status,),
+            session_id=session_id,
+            channel=channel,
+            subject=subject,
+            since=since,
+            until=until,
+        )
+    except ValidationError as error:
+        raise refused("query", error, model=EntryQuery) from None
+    return page_of(await call.memory.entries.list(query, limit=limit, cursor=cursor))
+
+
+@router.get("/categories")
+async def list_categories(call: ReadCall) -> Categories:
+    """Lists the categories of facts, each with a summary of what is so now."""
+    return Categories(items=await call.memory.contexts.list_categories())
+
+
+@router.get("/context")
+async def context(
+    call: ReadCall,
+    text: Question,
+    max_tokens: Annotated[
+        int, Query(ge=0, le=MOST_TOKENS, description="The limit of the whole block")
+    ] = 2000,
+) -> Context:
+    """What memory has about a question, as one block for a prompt, and what was left out."""
+    return await call.memory.context_for_query(text, max_tokens=max_tokens)
+
+
+@router.get("/api/memory/settings")
+async def settings(call: ReadCall) -> AgentSettings:
+    """The agent's settings in force."""
+    return await call.memory.settings.get()
+
+
+@router.patch("/api/memory/settings")
+async def change_settings(
+    body: SettingChanges, call: Annotated[AgentCall, agent_call("write")]
+) -> AgentSettings:
+    """Changes settings, all or none; they hold from the next message on."""
+    changes = body.model_dump(exclude_unset=True)
+
+    async def work(memory: MemoryClient) -> AgentSettings:
+        return await memory.settings.change(**changes)
+
+    return await call.once(changes, AgentSettings, work)
+
+
+@router.get("/api/memory/stats")
+async def stats(call: ReadCall) -> MemoryStatistics:
+    """How many entries, messages and facts there are, by state."""
+    return await call.memory.stats()
+
+
+@router.get("/api/memory/retrievals")
+async def list_retrievals(
+    call: ReadCall, limit: PageLimit = 100, cursor: Cursor = None
+) -> Page[StoredLogEntry]:
+    """Lists what was put before messages automatically, the latest first."""
+    return page_of(await call.memory.retrieval_log.list(limit=limit, cursor=cursor))
