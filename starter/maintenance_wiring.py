@@ -111,7 +111,8 @@ def make_maintenance_worker(
 async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:
     """Creates the Schedules of maintenance that the tenant lacks; that of backups once there is a folder for them.
 
-    A Schedule that there is stays as it is, unless the policy was changed and the Schedule could not follow yet.
+    A Schedule that there is stays as it is, unless the policy has other times now: a restore brought them, or the Schedule
+    could not follow when they were set.
     """
     schedules = MaintenanceSchedules(
         client, tenant_id=settings.tenant_id, task_queue=settings.task_queue

@@ -20,7 +20,7 @@ from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 
 _PENDING = "maintenance_schedules"
-"""The setting that lists the kinds whose times have changed, until their Schedules have these times too."""
+"""The setting that lists the kinds whose times were set, until their Schedules have these times too."""
 
 
 class ScheduledPolicy:
@@ -70,7 +70,9 @@ class ScheduledPolicy:
         return bool(pending)
 
     async def align(self, *, create: Collection[MaintenanceKind] = ()) -> None:
-        """Gives the Schedules of changed times these times; all others stay as the operator has them.
+        """Gives Schedules the times of the policy where these were set, or have changed with a restore.
+
+        All others stay as the operator has them.
 
         Idempotent: if it fails half way, the next call does the rest.
 
@@ -86,8 +88,9 @@ class ScheduledPolicy:
             stored = await transaction.settings.read()
             policy = policy_of(stored)
             await self._schedules.create(policy, kinds=create)
-            for kind in stored.get(_PENDING, ()):
-                await self._schedules.apply(kind, policy.times(kind))
+            pending = stored.get(_PENDING, ())
+            for kind in MAINTENANCE_KINDS:
+                await self._schedules.apply(kind, policy.times(kind), is_set=kind in pending)
             if _PENDING in stored:
                 await transaction.settings.reset(_PENDING)
 

@@ -1,9 +1,9 @@
-"""The Schedules of a tenant's maintenance in Temporal: made once, then left to the operator."""
+"""The Schedules of a tenant's maintenance in Temporal: made once, then the operator's until the policy has other times."""
 
 from collections.abc import Awaitable, Collection, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AwareDatetime
 from temporalio.client import (
@@ -34,6 +34,9 @@ from mnestic.memory.maintenance.policies import (
 )
 from mnestic.memory.maintenance.reports import MaintenanceRequest
 from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_workflow_id
+
+_POLICY_TIMES = "policy_times"
+"""The memo of a Schedule's action: the times that the policy gave it last, which no edit of its times changes."""
 
 
 class MaintenanceSchedule(DeferredModel):
@@ -76,16 +79,25 @@ class MaintenanceSchedules:
             except ScheduleAlreadyRunningError:
                 continue
 
-    async def apply(self, kind: MaintenanceKind, times: ScheduleTimes) -> None:
+    async def apply(self, kind: MaintenanceKind, times: ScheduleTimes, *, is_set: bool) -> None:
         """Changes when a kind runs; paused it stays paused, and where there is no Schedule, nothing happens.
+
+        Args:
+            kind: The kind.
+            times: Those of the policy.
+            is_set: Whether somebody has set them. Otherwise the Schedule stays as the operator has it, unless the policy
+                had other times when it last gave the Schedule some, as before a restore.
 
         Raises:
             RPCError: Temporal does not answer.
         """
 
-        def changed(current: ScheduleUpdateInput) -> ScheduleUpdate:
+        async def changed(current: ScheduleUpdateInput) -> ScheduleUpdate | None:
+            now = current.description.schedule
+            if not is_set and await self._times_given(now) in (None, _as_memo(times)):
+                return None
             schedule = self._schedule(kind, times)
-            schedule.state = current.description.schedule.state
+            schedule.state = now.state
             return ScheduleUpdate(schedule=schedule)
 
         with suppress(NotFoundError):  # a worker creates it by the policy
@@ -147,6 +159,14 @@ class MaintenanceSchedules:
     def _handle(self, kind: MaintenanceKind) -> ScheduleHandle:
         return self._temporal.get_schedule_handle(self._id(kind))
 
+    async def _times_given(self, schedule: Schedule) -> dict[str, Any] | None:
+        """The times that the policy gave a Schedule last; None if somebody has written the Schedule without them."""
+        memo = getattr(schedule.action, "memo", None) or {}
+        if _POLICY_TIMES not in memo:
+            return None
+        (times,) = await self._temporal.data_converter.decode([memo[_POLICY_TIMES]], [dict])
+        return dict(times)
+
     def _schedule(self, kind: MaintenanceKind, times: ScheduleTimes) -> Schedule:
         return Schedule(
             action=ScheduleActionStartWorkflow(
@@ -154,6 +174,7 @@ class MaintenanceSchedules:
                 MaintenanceRequest(tenant_id=self._tenant_id, kind=kind),
                 id=self._id(kind),
                 task_queue=self._queue,
+                memo={_POLICY_TIMES: _as_memo(times)},
             ),
             spec=ScheduleSpec(
                 calendars=[_calendar(times)], jitter=times.jitter, time_zone_name=times.time_zone
@@ -164,6 +185,10 @@ class MaintenanceSchedules:
                 pause_on_failure=True,
             ),
         )
+
+
+def _as_memo(times: ScheduleTimes) -> dict[str, Any]:
+    return times.model_dump(mode="json", exclude_defaults=True)
 
 
 def _calendar(times: ScheduleTimes) -> ScheduleCalendarSpec:

@@ -1,14 +1,16 @@
-"""The Schedules of maintenance follow the policy, whoever changes it at the same time and whatever ends half way; else they are the operator's."""
+"""The Schedules of maintenance follow the policy, whoever changes or restores it and whatever ends half way; else they are the operator's."""
 
 import asyncio
 from collections.abc import Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from temporalio.client import (
     Client,
     Schedule,
+    ScheduleActionStartWorkflow,
     ScheduleCalendarSpec,
     ScheduleHandle,
     ScheduleOverlapPolicy,
@@ -28,6 +30,7 @@ from mnestic.memory.names import maintenance_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.maintenance_wiring import create_schedules
 from mnestic.starter.settings import Settings
@@ -164,6 +167,50 @@ async def test_an_operators_edit_stays_until_the_time_is_set(
     assert clock_of(afterwards) == (23, 15)
     assert afterwards.policy.overlap is ScheduleOverlapPolicy.BUFFER_ONE
     assert await clock(client, settings, "nightly") == (4, 0)
+
+
+async def test_schedules_follow_the_policy_of_a_restored_backup(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str, tmp_path: Path
+) -> None:
+    backups = BackupClient(admin_url, tmp_path / "backups", tenant_id=settings.tenant_id)
+    await client.maintenance.set_policy("nightly.times.hour", 5)
+    await client.maintenance.set_policy("monthly.times.hour", 6)
+    backup = await backups.create()
+    await client.maintenance.set_policy("nightly.times.hour", 9)
+    await client.maintenance.pause("nightly", note="the disk is being replaced")
+    for kind in ("weekly", "monthly"):
+        await handle(client, settings, kind).update(edited)
+
+    await backups.restore(backup.manifest.id, replace=True)
+    before = await clock(client, settings, "nightly")
+    await create_schedules(memory, client.temporal, settings)
+
+    nightly = await described(client, settings, "nightly")
+    assert before == (9, 0)
+    assert clock_of(nightly) == (5, 0) == clock_in(await client.maintenance.policy(), "nightly")
+    assert (nightly.state.paused, nightly.state.note) == (True, "the disk is being replaced")
+    assert await clock(client, settings, "weekly") == (23, 15)  # its policy is as it was
+    assert await clock(client, settings, "monthly") == (23, 15)
+
+
+async def test_a_schedule_that_was_written_without_the_policy_stays_until_a_time_is_set(
+    client: MnesticClient, memory: Memory, settings: Settings
+) -> None:
+    def replaced(current: ScheduleUpdateInput) -> ScheduleUpdate:
+        """Another Schedule of the same workflow, as `temporal schedule update` writes it."""
+        update = edited(current)
+        action = update.schedule.action
+        assert isinstance(action, ScheduleActionStartWorkflow)
+        action.memo = None
+        return update
+
+    await handle(client, settings, "nightly").update(replaced)
+    await create_schedules(memory, client.temporal, settings)
+    before = await clock(client, settings, "nightly")
+    await client.maintenance.set_policy("nightly.times.minute", 20)
+
+    assert before == (23, 15)
+    assert await clock(client, settings, "nightly") == (3, 20)
 
 
 async def test_a_value_that_cannot_be_any_more_can_be_set_and_stops_no_worker(
