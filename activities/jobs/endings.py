@@ -4,6 +4,7 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.jobs.exclusions import allowed_episode
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.models.metering import UsageMeter
 from mnestic.activities.operations import OperationInput, find_done, run_once
@@ -119,7 +120,7 @@ async def _end(transaction: Transaction, params: EndJobInput, summary: str) -> E
         },
         created_at=await transaction.now(),
     )
-    await transaction.episodes.append(episode)
+    await transaction.episodes.append(await allowed_episode(transaction, episode))
     await transaction.waits.cancel_open(job_id)
     await transaction.records.remove_reads(job_id)
     return EndJobResult(episode_id=episode.id)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.jobs.exclusions import allowed_episode, allowed_records
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
@@ -197,7 +198,7 @@ class MemoryActivities:
                 payload=write.episode.payload,
                 created_at=await transaction.now(),
             )
-            await transaction.episodes.append(episode)
+            await transaction.episodes.append(await allowed_episode(transaction, episode))
         return RememberResult(
             records=refs[:_MAX_REFS],
             record_count=len(refs),
@@ -346,7 +347,8 @@ async def _write_records(
 ) -> tuple[RecordRef, ...]:
     assert not isinstance(write.records, str)
     # In one order for all, so that two jobs of an agent cannot lock each other out.
-    in_order = sorted(write.records, key=lambda each: (each.namespace, each.key))
+    allowed = await allowed_records(transaction, write.records)
+    in_order = sorted(allowed, key=lambda each: (each.namespace, each.key))
     written = [
         await transaction.records.set(
             each.namespace,

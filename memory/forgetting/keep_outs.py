@@ -23,12 +23,16 @@ Stems = Mapping[str, Sequence[str]]
 
 
 class KeptTerm(DeferredModel):
-    """A word or an identifier by the hashes of its forms; `chars` is how long a word is whose script has no spaces."""
+    """A word or an identifier by the hashes of its forms; `chars` is how long a word is whose script has no spaces.
+
+    `is_proper` says whether it is a word of a proper name of several, so that words of two other names are not that one.
+    """
 
     model_config = ConfigDict(frozen=True)
 
     hashes: tuple[str, ...]
     chars: int | None = None
+    is_proper: bool = False
 
 
 class ExcludedNames(DeferredModel):
@@ -84,7 +88,12 @@ def excluded_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey)
         key_id=key.id,
         names=tuple(
             (
-                *(_kept_word(word, stems, key) for word in name.words),
+                *(
+                    _kept_word(word, stems, key).model_copy(
+                        update={"is_proper": word in name.proper}
+                    )
+                    for word in name.words
+                ),
                 *(_kept_identifier(one, key) for one in name.identifiers),
             )
             for name in names
@@ -106,7 +115,7 @@ def kept_topic(
     lengths = {term.chars for name in _all(kept) for term in name if term.chars}
     hashed = _HashedText(text, lengths=lengths, stems=stems, key=key)
     names = [hashed.name_of(name) for name in _all(kept)]
-    found = [name for name in names if name is not None]
+    found = [name for name in names if name is not None and Topic([name], {}).is_in(text)]
     return Topic(found, {}) if found else None
 
 
@@ -130,6 +139,7 @@ class _HashedText:
     def name_of(self, name: Sequence[KeptTerm]) -> TopicName | None:
         """A name in the words that the text has for it; None if it has not all of them."""
         words: set[str] = set()
+        proper: set[str] = set()
         identifiers: set[Identifier] = set()
         for term in name:
             said = {word for one in term.hashes for word in self._words.get(one, ())}
@@ -137,12 +147,14 @@ class _HashedText:
             if not (said or same):
                 return None
             words |= said
+            proper |= said if term.is_proper else set()
             identifiers |= same
         return TopicName(
             text="",
             words=tuple(sorted(words)),
             identifiers=tuple(identifiers),
             initials=self._initials.intersection(words),
+            proper=frozenset(proper),
         )
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from mnestic.memory.canonical import check_json
+from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.records import LongTermRecord, RecordRef
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.client_scope import ClientPart
@@ -45,6 +46,7 @@ class RecordClient(ClientPart):
         Raises:
             StaleVersionError: the record has another version; holds what is stored.
             InvalidInputError: the value cannot be stored.
+            KeptOutError: it speaks of what was forgotten and is kept out.
             IdempotencyConflictError: the key was used for another request.
         """
         check_json(value, what="value")
@@ -54,6 +56,8 @@ class RecordClient(ClientPart):
             stored = await transaction.replay(operation, operation.request_hash(request))
             if stored is not None:
                 return LongTermRecord.model_validate(stored)
+            texts = texts_of([namespace, key, value])
+            await transaction.keep_outs.check(*texts, what="record")
             record = await transaction.records.set(
                 namespace, key, value, ttl=ttl, expected_version=expected_version
             )

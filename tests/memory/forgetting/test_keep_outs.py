@@ -45,6 +45,8 @@ def left(topic: str, text: str) -> str:
         ("06 12 34 56 78", "Call +33 6 12 34 56 78. Bye.", "Bye."),
         ("+33 6 12 34 56 78", "Call +34 612 34 56 78.", "Call +34 612 34 56 78."),
         ("olena@north.example", "Mail bohdan@north.example.", "Mail bohdan@north.example."),
+        ("Maria Lopez", "Maria Silva and Ana Lopez sing.", "Maria Silva and Ana Lopez sing."),
+        ("Maria Lopez", "Maria Lopez and Ana Silva sing. We rest.", "We rest."),
         ("#412", "Ticket 412 is done. Bye.", "Bye."),
     ],
 )

@@ -95,6 +95,8 @@ async def test_entries_and_facts_are_refused_with_the_way_to_lift_it(ada: Memory
         ada.facts.add("Otilia", "lives_in", "Oslo"),
         ada.facts.add("Kim", "phone", "0612345678"),
         ada.entries.change(entry.id, content="Otilia's tea is hot."),
+        ada.records.set("people", "otilia", {"age": 30}),
+        ada.records.set("people", "k", {"friends": ["Otilia"]}),
     ):
         with pytest.raises(KeptOutError, match=f"keep-outs lift {kept.id}"):
             await refused
