@@ -23,6 +23,7 @@ from mnestic.memory.language.dates import Period, Tense
 
 _TO, _BESIDE = ("to", "into", "in"), ("in", "into", "near", "at")
 _KNOWN_PLACES = frozenset({"GPE", "LOC"})
+_TOOLS = frozenset({"PRODUCT", "NORP", "WORK_OF_ART"})
 _TENSES: dict[State, Tense] = {
     State.PAST: "past",
     State.PERFECT: "past",
@@ -120,7 +121,8 @@ def moves_home(clause: Clause, reading: Reading) -> bool:
     """Whether a clause surely says that somebody has another home, and not that a team has another tool or plan.
 
     What somebody moves to is a place if the parser knows it as one, if the clause speaks of places, dwellings or family otherwise,
-    or if one person moves there. Of several people, an unknown name is none.
+    or if one person moves there. Of several people, an unknown name is a place unless the clause says what they use it for, or
+    what they used before.
     """
     slots = clause.slots
     ends = next(filter(None, (slots.get(name) for name in _TO)), ())
@@ -131,7 +133,8 @@ def moves_home(clause: Clause, reading: Reading) -> bool:
     is_placed = any(token.ent_type_ in _KNOWN_PLACES for token in (*ends, *starts, *others))
     is_housed = any(reading.classes.is_of(token, "house") for token in others)
     is_family = any(map(reading.cast.is_kin, slots.get("with", ())))
-    return is_placed or is_housed or is_family or not clause.is_us
+    is_used = "for" in slots or bool(starts) or any(token.ent_type_ in _TOOLS for token in ends)
+    return is_placed or is_housed or is_family or not (clause.is_us and is_used)
 
 
 def _is_version(name: Token, reading: Reading) -> bool:
