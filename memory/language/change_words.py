@@ -51,6 +51,7 @@ class ChangeWords(NamedTuple):
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
     date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms,
     and `past` matches these forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
+    `joining` are the stems of verbs that join a thing to its value.
     """
 
     all: frozenset[str]
@@ -67,6 +68,7 @@ class ChangeWords(NamedTuple):
     past: re.Pattern[str]
     of_values: re.Pattern[str]
     replacements: re.Pattern[str]
+    joining: frozenset[str]
 
 
 class _Words(DeferredModel):
@@ -81,6 +83,7 @@ class _Words(DeferredModel):
     past: dict[str, str] = Field(default_factory=dict)
     of_values: tuple[str, ...] = ()
     replacements: tuple[str, ...] = ()
+    joining: tuple[str, ...] = ()
 
 
 def is_revision(text: str) -> bool:
@@ -101,7 +104,10 @@ def is_event(text: str) -> bool:
 
 def stem(term: str) -> str:
     """What the forms of an English word have in common, such as *deployed* and *deployment*, or *drove* and *drive*."""
-    term = change_words().verbs.get(term, term)
+    return _regular_stem(change_words().verbs.get(term, term))
+
+
+def _regular_stem(term: str) -> str:
     shortest = _SUFFIX.sub("", term)
     return shortest if len(shortest) >= _SHORTEST_STEM else term
 
@@ -154,12 +160,13 @@ def change_words() -> ChangeWords:
         past=_compiled(rf"\b(?:{_either(verbs)})\b"),
         of_values=_phrases(words("of_values")),
         replacements=_phrases(words("replacements")),
+        joining=frozenset(_regular_stem(word) for word in words("joining")),
     )
 
 
 def _phrases(phrases: Iterable[str]) -> re.Pattern[str]:
     longest = sorted(phrases, key=len, reverse=True)
-    parts = (r"(?:\S+ ){1,5}?".join(map(re.escape, one.split("* "))) for one in longest)
+    parts = (r"(?:\S+ ){0,5}?".join(map(re.escape, one.split("* "))) for one in longest)
     return _compiled(rf"\b(?:{_either(parts)})\b")
 
 

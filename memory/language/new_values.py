@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 from mnestic.memory.language.change_words import (
@@ -20,7 +19,7 @@ from mnestic.memory.language.change_words import (
     is_revision,
     may_change,
 )
-from mnestic.memory.language.statements import Clause, Kind, Word
+from mnestic.memory.language.statements import Clause, Kind, Word, amounts_of, is_compound
 from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_words
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
@@ -28,7 +27,6 @@ _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a wo
 _ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
 _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
-_DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
 
 
@@ -60,8 +58,7 @@ def find_change(
 
 def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     """Whether a text may give another value; it is looked at as a whole, since its clauses take ten times as long."""
-    topic, text = old.stems & old.query_stems, new.text
-    shared, missing = topic & new.stems, topic - new.stems
+    text, (shared, missing) = new.text, _topic_of(old, new)
     if not shared:
         return change_words().replacements.search(text) is not None
     if 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED:
@@ -69,6 +66,19 @@ def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     return (
         may_change(text) or change_words().of_values.search(text) is not None or says_ending(text)
     )
+
+
+def _topic_of(old: UpdateText, new: UpdateText) -> tuple[AbstractSet[str], AbstractSet[str]]:
+    """The words of the query in the earlier text: those that both have, and those that the later one lacks.
+
+    A verb that only joins a thing to its value lacks nowhere: *CI runs on Jenkins*, *CI was migrated to Buildkite*.
+    """
+    topic = old.stems & old.query_stems
+    shared, missing = topic & new.stems, topic - new.stems
+    joining = missing & change_words().joining
+    if joining and shared and new.says_otherwise:
+        return shared, missing - joining
+    return shared, missing
 
 
 class _Comparison:
@@ -80,8 +90,7 @@ class _Comparison:
 
     def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
         self._old, self._new, self._common, self._covered = old, new, common, covered
-        topic = old.stems & old.query_stems
-        self.shared, self.missing = topic & new.stems, topic - new.stems
+        self.shared, self.missing = _topic_of(old, new)
         self._clauses = new.statements.clauses
         self._words = [*_words_of(old.statements.clauses)]
         self.about = [*self._with(self.shared)]
@@ -192,13 +201,13 @@ class _Comparison:
     @cached_property
     def _changes_amount(self) -> bool:
         """Whether what changes is an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
-        old = set(_amounts(self._words))
+        old = set(amounts_of(self._words))
         units = {unit for _, unit in old}
         return any(
             unit in units and (amount, unit) not in old
             for place in self.changing
             if place in self.about
-            for amount, unit in _amounts(self._clauses[place].terms.items())
+            for amount, unit in amounts_of(self._clauses[place].terms.items())
         )
 
     @cached_property
@@ -259,8 +268,8 @@ class _Comparison:
     @property
     def _is_of_same(self) -> bool:
         """Whether it has most words of the query, more than a name alone, or speaks of a new one, as in *new number*."""
-        has_most = len(self.shared) > len(self.missing) and self._common >= _LEAST_COMMON
-        return has_most or self._speaks_of_new
+        has_enough = self._common >= _LEAST_COMMON or not self.missing
+        return (len(self.shared) > len(self.missing) and has_enough) or self._speaks_of_new
 
     @property
     def _states_the_same(self) -> bool:
@@ -296,6 +305,9 @@ class _Comparison:
         is_counted = any(
             word.kind == "number" and word.phrase in phrases for _, word in self._words
         )
+        modified = any(
+            term in self._old.value and word.phrase in phrases for term, word in self._words
+        )
         for clause in (self._clauses[place] for place in self.about):
             heads = {
                 word.phrase: place
@@ -309,18 +321,24 @@ class _Comparison:
                     if word.kind == "number":
                         is_other = is_before and not is_counted
                     else:
-                        is_part = not self._changes_amount and _is_compound(clause, word)
-                        is_other = is_before or word.is_of or is_part
+                        is_part = not self._changes_amount and is_compound(clause, word)
+                        is_value = modified and (word.preposition == "to" or not is_before)
+                        is_other = word.is_of or ((is_before or is_part) and not is_value)
                 elif word.kind == "number":
                     is_other = False
                 else:
                     is_subject = not word.preposition and word.phrase == subject
                     is_other = word.preposition in prepositions or (
-                        bool(self.missing) and is_subject
+                        is_subject and (bool(self.missing) or self._is_of_somebody_else)
                     )
                 if is_other:
                     return True
         return False
+
+    @property
+    def _is_of_somebody_else(self) -> bool:
+        """Whether the earlier text speaks of whoever says it, and the later one does not."""
+        return self._old.statements.is_first_person and not self._new.statements.is_first_person
 
     def _others_in(self, clause: Clause) -> Iterator[tuple[int, Word]]:
         """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
@@ -366,28 +384,8 @@ def _words_of(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
     return (word for clause in clauses for word in clause.terms.items())
 
 
-def _amounts(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
-    """The amounts, each with its unit: a number and the word behind it."""
-    return (
-        (amount, unit)
-        for (amount, first), (unit, second) in pairwise(words)
-        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase
-    )
-
-
 def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:
     """What names a value: its names, numbers and times, or else the last word of each phrase."""
     of_value = [(term, word) for term, word in words if term in value - usual_words()]
     named = {term for term, word in of_value if word.kind in _VALUES}
     return named or {*{word.phrase: term for term, word in of_value}.values()}
-
-
-def _is_compound(clause: Clause, last: Word) -> bool:
-    """Whether a noun follows another: *the birthday cake*, but not *the gym closes*, *room Elm* or *I drink tea*."""
-    if (
-        last.kind != "word"
-        or last.text.endswith(("s", "ed", "ly"))
-        or change_words().past.fullmatch(last.text)
-    ):
-        return False
-    return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None

@@ -4,9 +4,9 @@ They stand apart from revisions, which compare them, because they look at one te
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from itertools import chain, repeat
+from itertools import chain, pairwise, repeat
 from typing import Literal, NamedTuple
 
 from mnestic.memory.language.change_words import (
@@ -26,6 +26,7 @@ from mnestic.memory.language.terms import terms_of
 
 _BEGINNING = 1000  # characters that are looked at
 
+_DETERMINER = r"\b(?i:the|an?|my|our|your|his|her|its|their)"
 _OF = re.compile(r"\bof\b")
 _GOES_ON = re.compile(
     r"\s*(?:(?:of|per)\s+(?:(?:an?|the)\s+)?)?"
@@ -98,6 +99,26 @@ class Statements:
 def begins_later(text: str) -> bool:
     """Whether a text says from when on something is so, as in *from June on*."""
     return change_words().begins.search(text[:_BEGINNING]) is not None
+
+
+def amounts_of(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
+    """The amounts, each with its unit: a number and the word behind it."""
+    return (
+        (amount, unit)
+        for (amount, first), (unit, second) in pairwise(words)
+        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase
+    )
+
+
+def is_compound(clause: Clause, last: Word) -> bool:
+    """Whether a noun follows another: *the birthday cake*, but not *the gym closes*, *room Elm* or *I drink tea*."""
+    if (
+        last.kind != "word"
+        or last.text.endswith(("s", "ed", "ly"))
+        or change_words().past.fullmatch(last.text)
+    ):
+        return False
+    return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None
 
 
 def _parts(sentence: str) -> Iterator[str]:

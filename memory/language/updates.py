@@ -14,7 +14,7 @@ from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.change_words import (
@@ -46,6 +46,7 @@ class _Words(DeferredModel):
 
     what_ended_follows: list[str]
     what_ended_precedes: list[str]
+    gives_up: list[str] = Field(default_factory=list)
     rejects: list[str]
     states: dict[str, list[str]]
     asides: list[str]
@@ -62,6 +63,7 @@ class _Patterns(NamedTuple):
 
     follows: re.Pattern[str]
     precedes: re.Pattern[str]
+    gives_up: re.Pattern[str]
     rejects: re.Pattern[str]
     states: dict[str, re.Pattern[str]]
     asides: frozenset[str]
@@ -69,6 +71,18 @@ class _Patterns(NamedTuple):
     first: re.Pattern[str]
     any: re.Pattern[str]
     beginnings: frozenset[str | tuple[str, str]]
+
+
+class Ending(NamedTuple):
+    """A word of an ending in a clause, with what stands before and after it.
+
+    What has ended stands before it if it `precedes`, and else behind it. `gives_up` if that is a habit or a taste.
+    """
+
+    before: str
+    after: str
+    precedes: bool
+    gives_up: bool
 
 
 class UpdateText:
@@ -113,6 +127,11 @@ class UpdateText:
         return bool(self.clauses and (self.ended or self.entered or self.rejected))
 
     @cached_property
+    def says_otherwise(self) -> bool:
+        """Whether it has a word of a change."""
+        return is_revision(self.text) or change_words().of_values.search(self.text) is not None
+
+    @cached_property
     def states_value(self) -> bool:
         """Whether it may say of one thing what it is."""
         return _STATE.search(self.text) is not None and _ANY_OF_MANY.search(self.text) is None
@@ -146,17 +165,23 @@ class UpdateText:
 
     @cached_property
     def rejected(self) -> tuple[frozenset[str], ...]:
-        """The content words of each clause that only names what is not so, before another clause."""
-        matches = map(_patterns().rejects.match, self.clauses[:-1])
+        """The content words of each clause that only names what is not so, beside another clause."""
+        others = self.clauses if len(self.clauses) > 1 else ()
+        matches = map(_patterns().rejects.match, others)
         return tuple(stems_of(one.string[one.end() :]) for one in matches if one is not None)
 
     @cached_property
-    def ended(self) -> tuple[tuple[str, str, bool], ...]:
-        """What stands before and after each word of an ending, and whether what has ended stands before it."""
+    def ended(self) -> tuple[Ending, ...]:
+        """Each word of an ending."""
         patterns = _patterns()
         kinds = ((patterns.follows, False), (patterns.precedes, True))
         return tuple(
-            (clause[: match.start()], clause[match.end() :], precedes)
+            Ending(
+                before=clause[: match.start()],
+                after=clause[match.end() :],
+                precedes=precedes,
+                gives_up=patterns.gives_up.fullmatch(match[0]) is not None,
+            )
             for clause in self.clauses
             for pattern, precedes in kinds
             if (match := pattern.search(clause)) is not None
@@ -223,16 +248,25 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
     if any(rejected and rejected <= old.value for rejected in new.rejected):
         return True
     known = old.stems | old.query_stems | _patterns().asides
-    for subject, rest, precedes in new.ended:
-        if not _is_of_same(old, new, subject, known=old.stems):
+    for ending in new.ended:
+        if not _is_of_same(old, new, ending.before, known=old.stems):
             continue
-        after = () if precedes else map(stem, terms_of(rest))
-        found = stems_of(subject) if precedes else {*takewhile(known.__contains__, after)}
+        after = [*map(stem, terms_of(ending.after))]
+        is_left = not ending.precedes and _patterns().asides.issuperset(after)  # *Els left*
+        is_before = ending.precedes or is_left
+        found = stems_of(ending.before) if is_before else {*takewhile(known.__contains__, after)}
         if old.value and (old.value <= found or found & old.heads):
             return True
-        if precedes and found & old.query_stems & old.stems:
+        is_asked = ending.precedes or (ending.gives_up and _is_by_subject(old, new, ending.before))
+        if is_asked and found & old.query_stems & old.stems:
             return True
     return False
+
+
+def _is_by_subject(old: UpdateText, new: UpdateText, subject: str) -> bool:
+    """Whether somebody of whom an earlier text speaks ends something: *Ana likes sushi*, *Ana has gone off sushi*."""
+    both = old.statements.is_first_person and new.statements.is_first_person
+    return both or bool(stems_of(subject) & old.stems & old.query_stems)
 
 
 def _is_of_same(
@@ -298,20 +332,23 @@ def _patterns() -> _Patterns:
     for one in lists:
         for name, words in one.states.items():
             states.setdefault(name, []).extend(words)
-    follows, precedes, rejects, asides = (
+    follows, precedes, gives_up, rejects, asides = (
         [word for one in lists for word in getattr(one, name)]
         for name in (
             "what_ended_follows",
             "what_ended_precedes",
+            "gives_up",
             "rejects",
             "asides",
         )
     )
+    follows.extend(gives_up)
     anywhere = _pattern(chain(follows, precedes, *states.values()))
     at_clause = _pattern(rejects, before=r"(?:^|[.,;:!?]\s)\W*(?:no\W+)?")
     return _Patterns(
         follows=_pattern(follows),
         precedes=_pattern(precedes),
+        gives_up=_pattern(gives_up),
         rejects=_pattern(rejects, before=r"\W*(?:no\W+)?"),
         states={name: _pattern(words) for name, words in states.items()},
         asides=stems_of(" ".join(asides)),

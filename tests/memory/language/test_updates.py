@@ -29,6 +29,11 @@ def update(ask: str, old: str, new: str, *predicates: str, speaker: str = "") ->
         ("Where is the dinner?", "The dinner is in Ghent.", "Not Ghent, Genk."),
         ("Which crew has Olga?", "Olga has the juniors.", "Olga was transferred from the juniors to the masters."),
         ("When is the regatta?", "The regatta is on 14 August.", "The regatta has been called off."),
+        ("Who is our account manager?", "Els is our account manager.", "Els left, Joris is taking over."),
+        ("Does Ana like sushi?", "Ana loves sushi.", "Ana has gone off sushi."),
+        ("Does Ravi drink coffee?", "Ravi drinks four coffees a day.", "Ravi gave up coffee in January."),
+        ("Where is the workshop?", "The workshop is in Ostend.", "The workshop is not in Ostend, it's in Knokke."),
+        ("Which room is it?", "The meeting room is Oak.", "Elm, not Oak."),
     ],
 )  # fmt: skip
 def test_a_word_of_an_ending_beside_the_old_value_or_the_thing_is_an_update(
@@ -42,6 +47,10 @@ def test_a_word_of_an_ending_beside_the_old_value_or_the_thing_is_an_update(
     [
         ("Where does Rika work?", "I work at Fokker.", "Left my umbrella at Fokker."),
         ("Where does Rika work?", "I work at Fokker.", "My brother quit Fokker."),
+        ("Does Ana like sushi?", "Ana loves sushi.", "Bea has gone off sushi."),
+        ("Does Ana like sushi?", "Ana loves sushi.", "Ana has gone off olives."),
+        ("When is the concert?", "The concert is on Friday.", "I left the concert early."),
+        ("Where does Ana live?", "Ana lives in Ghent.", "Ana left."),
         ("Where does Rika work?", "I work at Fokker.", "She quit Fokker, by the way."),
         ("Where does Rika work?", "I work at Fokker.", "The printer at Fokker died."),
         ("Who is Rika engaged to?", "I'm engaged to Bram.", "Bram and I sold the caravan."),
