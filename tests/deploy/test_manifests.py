@@ -1,0 +1,112 @@
+"""The image, compose.yaml and Kubernetes manifests are valid, run as nobody, and say what the code says."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from compose_spec import PyCompose
+
+from mnestic.memory.names import SEARCH_ATTRIBUTES
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+USER = 10001
+OWN_RESOURCES = {"keda.sh/v1alpha1"}  # of KEDA, whose schemas are not those of Kubernetes
+
+
+def documents() -> list[Any]:
+    files = sorted((DEPLOY / "kubernetes").iterdir())
+    return [one for file in files for one in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+
+
+MANIFESTS = documents()
+PODS = [one for one in MANIFESTS if one["kind"] in {"Deployment", "Job"}]
+named = pytest.mark.parametrize(
+    "manifest", MANIFESTS, ids=lambda one: f"{one['kind']}-{one['metadata']['name']}"
+)
+of_each_pod = pytest.mark.parametrize("manifest", PODS, ids=lambda one: one["metadata"]["name"])
+
+
+def compose() -> dict[str, Any]:
+    text = (DEPLOY / "compose.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def test_the_image_passes_its_linter() -> None:
+    hadolint = Path(sys.executable).with_name("hadolint")
+    done = subprocess.run(
+        [hadolint, DEPLOY / "Dockerfile"], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+def test_the_image_runs_as_nobody() -> None:
+    lines = (DEPLOY / "Dockerfile").read_text(encoding="utf-8").splitlines()
+
+    assert [line for line in lines if line.startswith("USER")] == [f"USER {USER}"]
+
+
+def test_compose_is_as_specified() -> None:
+    specification = PyCompose.from_yaml(yaml.safe_dump(compose()))
+
+    specification.validate()
+
+    services = {"postgres", "temporal", "temporal-ui", "migrate", "worker", "api"}
+    assert services <= set(specification.service_names())
+
+
+def test_compose_registers_the_search_attributes() -> None:
+    command = compose()["services"]["search-attributes"]["command"]
+    pairs = list(zip(command[1::4], command[3::4], strict=True))
+
+    assert dict(pairs) == {name: kind.capitalize() for name, kind in SEARCH_ATTRIBUTES.items()}
+
+
+@pytest.mark.parametrize("name", ["migrate", "worker", "api"])
+def test_our_services_write_nothing_to_their_image(name: str) -> None:
+    service = compose()["services"][name]
+
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+
+
+def test_compose_has_no_password() -> None:
+    services = compose()["services"].values()
+    values = [
+        str(value)
+        for service in services
+        for name, value in service.get("environment", {}).items()
+        if name.endswith(("PASSWORD", "PWD", "_URL", "_KEY"))
+    ]
+
+    assert len(values) > 5
+    assert [value for value in values if "${" not in value] == []
+
+
+@named
+def test_a_manifest_is_as_kubernetes_specifies(manifest: dict[str, Any]) -> None:
+    if manifest["apiVersion"] in OWN_RESOURCES:
+        target = manifest["spec"]["scaleTargetRef"]["name"]
+        assert target in {one["metadata"]["name"] for one in PODS}
+        return
+    version = kubernetes_validate.latest_version()
+    assert kubernetes_validate.validate(manifest, version, strict=True)
+
+
+@of_each_pod
+def test_a_pod_may_do_no_more_than_it_must(manifest: dict[str, Any]) -> None:
+    pod = manifest["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+
+    assert pod["securityContext"]["runAsUser"] == USER
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
