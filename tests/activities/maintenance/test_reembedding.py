@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import numpy as np
 import psycopg
 import pytest
 from temporalio.testing import ActivityEnvironment
@@ -15,16 +14,21 @@ from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.steps import IndexVectors, MaintenanceStep, StepResult
 from mnestic.activities.models.calls import ModelCallLimits
-from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings
-from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder, Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
+from tests.activities.maintenance.embedding_models import (
+    BlindEmbedder,
+    DyingEmbedder,
+    NarrowEmbedder,
+    PaidEmbedder,
+    embedders_of,
+)
 
 THINGS = ("bread", "rivers", "trains", "violins", "owls", "maps")
 SAID = [
@@ -33,55 +37,6 @@ SAID = [
     for thing in THINGS
 ]
 QUERY = "Why does Mara care for violins?"
-
-
-class NarrowEmbedder:
-    """A model of other vectors: half of the local one's dimensions."""
-
-    name = "narrow-128"
-    model: str | None = None
-    batch = 5
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> Embeddings:
-        self.texts += texts
-        made = await TokenVectorEmbedder().embed(texts)
-        return made.model_copy(update={"vectors": tuple(map(self.narrowed, made.vectors))})
-
-    def narrowed(self, vector: bytes) -> bytes:
-        half = np.frombuffer(vector, "<f4")[:128]
-        return np.asarray(half / max(float(np.linalg.norm(half)), 1e-9), "<f4").tobytes()
-
-
-class BlindEmbedder(NarrowEmbedder):
-    """A model by which no text is like another."""
-
-    def narrowed(self, vector: bytes) -> bytes:
-        seed = int.from_bytes(vector[:7], "little")
-        random = np.random.default_rng(seed).normal(size=128)
-        return np.asarray(random / np.linalg.norm(random), "<f4").tobytes()
-
-
-class DyingEmbedder(NarrowEmbedder):
-    """A model that answers for three batches only."""
-
-    async def embed(self, texts: Sequence[str]) -> Embeddings:
-        if len(self.texts) >= 3 * self.batch:
-            raise ModelUnavailableError(model=self.name, why="it is gone")
-        return await super().embed(texts)
-
-
-class PaidEmbedder(NarrowEmbedder):
-    """A model whose calls are counted."""
-
-    model = "narrow"
-
-
-def embedders_of(chosen: Embedder) -> Embedders:
-    others = {one.name: one for one in (TokenVectorEmbedder(), NarrowEmbedder())}
-    return Embedders(chosen, find_other=others.get)
 
 
 @pytest.fixture
@@ -367,6 +322,30 @@ async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
     assert "owns no table" in without.problems[0]
     assert done.counts == {"reembedded": len(SAID), "switched": 1}
     assert are_indexed == [True, True]
+
+
+async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_switched(
+    reembed: Callable[..., Any],
+    searching: Callable[..., MemoryClient],
+    state: Callable[..., Any],
+    settings: Settings,
+    admin_url: str,
+) -> None:
+    for agent_id in ("ada", "abe", "bo"):
+        for text in SAID:
+            await searching(NarrowEmbedder(), agent_id).add(text)
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "UPDATE mnestic.embedding SET vector = '[1,2]' WHERE tenant_id = %s AND agent_id = 'abe'",
+            [settings.tenant_id],
+        )
+
+    done = await reembed()
+
+    active = [(await state(agent_id)).active_model for agent_id in ("ada", "abe", "bo")]
+    assert active == ["narrow-128", NAME, "narrow-128"]
+    assert done.counts == {"reembedded": 2 * len(SAID), "switched": 2}
+    assert [problem.partition(":")[0] for problem in done.problems] == ["agent abe"]
 
 
 async def test_other_tenants_keep_their_vectors(
