@@ -11,8 +11,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -45,8 +44,9 @@ _REPEATED = 20  # one message in so many says again what the one before says
 _PERIOD = timedelta(days=364)  # of all messages, up to yesterday
 _KEPT_SHARE = 0.8  # of entries, after the cleanup
 _WARM_UP = 5
-_WINDOW = 25  # resumes in a row without maintenance, and with it
-_APART_S = 0.5  # between two of them, so that they meet all statements of a run
+_KINDS_MEANWHILE: tuple[MaintenanceKind, ...] = ("nightly", "weekly", "cleanup")
+_WINDOW = 50  # resumes in a row with maintenance, and without it, at most
+_APART_S = 0.2  # between two of them, so that they meet all statements of a run
 _COLUMNS = (
     *("maintenance", "first run, s (CPU: worker + Postgres)", "exponent, s / CPU <= 1.15"),
     *("once more, s (CPU)", "worker, MiB < 400"),
@@ -118,12 +118,15 @@ class Maintained:
 
     async def build(self, size: int) -> None:
         """Makes the memory of a size."""
+        await self._copy(size, to=self._tenant(size))
+
+    async def _copy(self, size: int, *, to: str) -> None:
+        """Makes a memory of a size that of a tenant, which has a cleanup."""
         began = time.monotonic()
         url = self._admin_url
         async with await psycopg.AsyncConnection.connect(url, autocommit=True) as owner:
             copies = size // self._base
-            of, to = self._base_tenant, self._tenant(size)
-            await multiply(owner, agent=AGENT, of=of, to=to, copies=copies)
+            await multiply(owner, agent=AGENT, of=self._base_tenant, to=to, copies=copies)
         async with self._lanes.client(to) as client:
             await client.maintenance.set_policy("cleanup.enabled", value=True)
             most = int(size * _KEPT_SHARE)
@@ -136,52 +139,57 @@ class Maintained:
             return await _measured(self._lanes, lane, kind)
 
     async def measure_resumes(self, size: int, *, samples: int) -> dict[str, Any]:
-        """Resumes jobs of the worker that maintains a memory at the same time, and without that, in turn.
+        """Resumes jobs of the worker that maintains a memory at the same time, then as many without that, in windows.
 
-        The runs are dry: they do the whole work, which is undone at the end, so that the next one has as much to do.
+        The runs change memory as they do in production, so each window has a copy of its own, which is maintained first.
         """
-        taken: dict[bool, list[float]] = {False: [], True: []}
-        async with self._lanes.open(self._tenant(size), maintains=True) as lane:
-            jobs = iter(await lane.park(_WARM_UP + 2 * samples))
-            for job_id in itertools.islice(jobs, _WARM_UP):
-                await _resume_to_activity(lane, job_id)
-            while len(taken[True]) < samples:
-                window = min(_WINDOW, samples - len(taken[True]))
-                for is_maintained in (False, True):
-                    async with _dry_runs(lane, wanted=is_maintained):
-                        for job_id in itertools.islice(jobs, window):
-                            taken[is_maintained].append(await _resume_to_activity(lane, job_id))
-                            await asyncio.sleep(_APART_S)
-        without, during = spread(taken[False]), spread(taken[True])
-        ratio = round(during.p95 / without.p95, 2)
-        print_progress(f"resumes without maintenance: {without}, during it: {during}: {ratio}")
+        during: list[float] = []
+        without: list[float] = []
+        for number in itertools.count():
+            if not (most := min(_WINDOW, samples - len(during))):
+                break
+            tenant_id = f"{self._tenant(size)}-{number}"
+            await self._copy(size, to=tenant_id)
+            async with self._lanes.open(tenant_id, maintains=True) as lane:
+                maintained, idle = await _window(lane, most=most)
+            during += maintained
+            without += idle
+            print_progress(f"{len(during)} of {samples} resumes during maintenance")
+        found, floor = spread(during), spread(without)
+        ratio = round(found.p95 / floor.p95, 2)
+        print_progress(f"resumes without maintenance: {floor}, during it: {found}: {ratio}")
         return {
-            "resume_ms": without,
-            "resume_during_maintenance_ms": during,
+            "resume_ms": floor,
+            "resume_during_maintenance_ms": found,
             "resume_ratio_p95": ratio,
         }
 
 
-@asynccontextmanager
-async def _dry_runs(lane: Lane, *, wanted: bool) -> AsyncIterator[None]:
-    """Runs nightly and weekly maintenance in turn for as long as a block, if it is wanted; the last run ends after it."""
-    if not wanted:
-        yield
-        return
-    over = asyncio.Event()
-
-    kinds: tuple[MaintenanceKind, ...] = ("nightly", "weekly")
-
-    async def maintain() -> None:
-        for kind in itertools.cycle(kinds):
-            await (await lane.client.maintenance.start(kind, dry_run=True)).result()
-            if over.is_set():
-                return
-
+async def _window(lane: Lane, *, most: int) -> tuple[list[float], list[float]]:
+    """Resumes jobs for as long as a memory is maintained, but no more than some, and as many afterwards."""
+    jobs = iter(await lane.park(_WARM_UP + 2 * most))
+    for job_id in itertools.islice(jobs, _WARM_UP):
+        await _resume_to_activity(lane, job_id)
+    during = []
     async with asyncio.TaskGroup() as group:
-        group.create_task(maintain())
-        yield
-        over.set()
+        maintaining = group.create_task(_maintain(lane))
+        while not maintaining.done() and len(during) < most:
+            during.append(await _resume_to_activity(lane, next(jobs)))
+            await asyncio.sleep(_APART_S)
+    without = []
+    for job_id in itertools.islice(jobs, len(during)):
+        without.append(await _resume_to_activity(lane, job_id))
+        await asyncio.sleep(_APART_S)
+    return during, without
+
+
+async def _maintain(lane: Lane) -> None:
+    """Does what each kind of maintenance has to do for the memory, one kind after the other."""
+    for kind in _KINDS_MEANWHILE:
+        run = await lane.client.maintenance.start(kind, agent_id=AGENT, allow_removals=True)
+        report = await run.result()
+        if report.problems:
+            raise RuntimeError(f"{kind}: {report.problems[0]}")
 
 
 async def _resume_to_activity(lane: Lane, job_id: str) -> float:
