@@ -22,7 +22,7 @@ async def test_a_recorded_job_replays(name: str) -> None:
     await Replayer(workflows=[], plugins=[MnesticPlugin()]).replay_workflow(history)
 
 
-def test_every_way_a_wait_ends_is_recorded_and_what_learns_and_forgets() -> None:
+def test_every_way_a_wait_ends_is_recorded_and_what_learns_forgets_and_maintains() -> None:
     kinds = {name.partition("-")[2] for name in HISTORIES}
 
     assert kinds >= {"update", "signal", "timeout", "cancelled", "needs-attention", "continued"}
@@ -38,3 +38,4 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns_and_forgets() -> None
     assert kinds >= {"kept", "late", "sealed-tail", "kept-calls"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
     assert kinds >= {"forget", "forget-cancelled", "forget-statistics"}
+    assert kinds >= {"maintenance-scheduled", "maintenance-monthly", "maintenance-backup"}
