@@ -170,7 +170,7 @@ async def _window(lane: Lane, *, most: int) -> tuple[list[float], list[float]]:
     jobs = iter(await lane.park(_WARM_UP + 2 * most))
     for job_id in itertools.islice(jobs, _WARM_UP):
         await _resume_to_activity(lane, job_id)
-    during = []
+    during: list[float] = []
     async with asyncio.TaskGroup() as group:
         maintaining = group.create_task(_maintain(lane))
         while not maintaining.done() and len(during) < most:

@@ -5,8 +5,10 @@ import sys
 import time
 import urllib.request
 from http import HTTPStatus
+from typing import NamedTuple
 
 from mnestic.memory.errors import ProcessCrashedError
+from mnestic.starter.embedded.ports import PORT_TRIES, choose_port, is_free, listens
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.process_wiring import ProcessWiring
 
@@ -16,25 +18,62 @@ _ANSWER_LIMIT_S = 5.0
 _GRACE_S = 15.0  # its own grace for requests, and a little
 
 
-async def start_api_process(
-    processes: ProcessGroup, wiring: ProcessWiring, *, host: str, port: int
-) -> ManagedProcess:
+class ApiServer(NamedTuple):
+    """The process and its port."""
+
+    part: ManagedProcess
+    port: int
+
+
+async def start_api(
+    processes: ProcessGroup,
+    wiring: ProcessWiring,
+    *,
+    host: str,
+    port: int | None = None,
+    last: int | None = None,
+) -> ApiServer:
     """Starts the HTTP API; returns once it answers.
 
+    Args:
+        processes: Where it is recorded.
+        wiring: Where its servers are.
+        host: The address to listen on.
+        port: The port; None for `last` or else the first free one from 8420 on.
+        last: The port of the last time.
+
     Raises:
+        InUseError: the requested port is taken.
         ProcessCrashedError: it ended instead, or does not answer in time.
     """
+    for _ in range(PORT_TRIES):
+        chosen = choose_port(
+            port,
+            option="`mnestic up --api-port`, or MNESTIC_HTTP_PORT",
+            last=last,
+            first=FIRST_PORT,
+        )
+        try:
+            async with processes.starting(_spec(wiring, host=host, port=chosen)) as part:
+                await _until_ready(part, chosen, url=f"{url_of(host, chosen)}/health")
+        except ProcessCrashedError as error:
+            if is_free(chosen):
+                raise  # it did not lose a race for its port, so another start would end the same way
+            crash = error
+            continue
+        return ApiServer(part=part, port=chosen)
+    raise crash
+
+
+def _spec(wiring: ProcessWiring, *, host: str, port: int) -> ProcessSpec:
     program = (sys.executable, "-P", "-c", "from mnestic.starter.cli.program import main; main()")
-    spec = ProcessSpec(
+    return ProcessSpec(
         name="HTTP API",
         command=(*program, "api", f"--host={host}", f"--port={port}"),
         log=wiring.data_dir / "logs" / "api.log",
         grace_s=_GRACE_S,
         env=wiring.environment(),
     )
-    async with processes.starting(spec) as part:
-        await _until_ready(part, f"{url_of(host, port)}/health")
-    return part
 
 
 def url_of(host: str, port: int) -> str:
@@ -43,9 +82,9 @@ def url_of(host: str, port: int) -> str:
     return f"http://{f'[{reached}]' if ':' in reached else reached}:{port}"
 
 
-async def _until_ready(part: ManagedProcess, url: str) -> None:
+async def _until_ready(part: ManagedProcess, port: int, *, url: str) -> None:
     deadline = time.monotonic() + _READY_LIMIT_S
-    while not await asyncio.to_thread(_answers, url):
+    while not (listens(part.mark.pid, port) and await asyncio.to_thread(_answers, url)):
         if time.monotonic() > deadline:
             why = (
                 f"does not answer at {url} after {_READY_LIMIT_S:.0f} s; its log is {part.spec.log}"

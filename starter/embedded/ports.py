@@ -1,4 +1,4 @@
-"""Chooses the ports of the embedded Temporal, and names the process that has a requested one.
+"""Chooses the ports of the embedded servers, and names the process that has a requested one.
 
 It stands alone because it is a decision with three sources: the user, the last time, and what is free.
 """
@@ -12,6 +12,7 @@ from mnestic.memory.errors import InUseError
 
 LOOPBACK = "127.0.0.1"
 LAST_PORT = 65535
+PORT_TRIES = 5  # to start a server: another may take a free port before it does
 # What no web page reaches, whatever a name resolves to: ports that browsers block, and that need no
 # privilege. Source: the Fetch standard, "port blocking"; only those that all browsers block for years.
 BLOCKED_BY_BROWSERS = (

@@ -17,9 +17,8 @@ import psutil
 from filelock import FileLock, Timeout
 
 from mnestic.memory.errors import ConfigurationError, InUseError
-from mnestic.starter.embedded.api_process import FIRST_PORT, start_api_process, url_of
+from mnestic.starter.embedded.api_process import ApiServer, start_api, url_of
 from mnestic.starter.embedded.connection import connect
-from mnestic.starter.embedded.ports import choose_port
 from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
 from mnestic.starter.embedded.process_wiring import ProcessWiring
@@ -241,23 +240,19 @@ class EmbeddedRuntime:
 
     async def _start_api(self) -> None:
         began = time.monotonic()
-        host = self._settings.http_host
-        port = choose_port(
-            self._settings.http_port,
-            option="--api-port",
-            last=self._state.api_port,
-            first=FIRST_PORT,
-        )
-        restart = partial(self._restart_api, host, port)
-        part = await start_api_process(self._processes, self._wiring(), host=host, port=port)
-        self._supervisor.supervise(part, restart)
-        self._change(api_url=url_of(host, port), api_port=port)
+        server = await self._run_api(self._settings.http_port, last=self._state.api_port)
+        self._supervisor.supervise(server.part, partial(self._restart_api, server.port))
+        self._change(api_url=url_of(self._settings.http_host, server.port), api_port=server.port)
         self._report(f"The HTTP API is ready ({time.monotonic() - began:.1f} s)")
 
-    async def _restart_api(self, host: str, port: int) -> ManagedProcess:
+    async def _restart_api(self, port: int) -> ManagedProcess:
         for server in self._servers:  # it would end again without them
             await server.until_up()
-        return await start_api_process(self._processes, self._wiring(), host=host, port=port)
+        return (await self._run_api(port)).part
+
+    async def _run_api(self, port: int | None, *, last: int | None = None) -> ApiServer:
+        host = self._settings.http_host
+        return await start_api(self._processes, self._wiring(), host=host, port=port, last=last)
 
     def _wiring(self) -> ProcessWiring:
         assert self._state.database_url is not None, "the runtime is not started"

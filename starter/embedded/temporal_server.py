@@ -20,6 +20,7 @@ from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.connection import connect, environment_for_embedded
 from mnestic.starter.embedded.ports import (
     LOOPBACK,
+    PORT_TRIES,
     choose_port,
     choose_socket_folder,
     find_hidden_port,
@@ -35,7 +36,6 @@ FIRST_PORT = 7233
 READY_LIMIT_S = 60.0
 STOP_GRACE_S = 15.0
 STOP_ORDER = 1
-PORT_TRIES = 5
 NO_HOST = "/"  # is in no valid Host header, so that the HTTP API answers no request
 
 

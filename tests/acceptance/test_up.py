@@ -256,6 +256,22 @@ def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
     assert up.left() == []
 
 
+def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path) -> None:
+    first = start_up(tmp_path / "first", "--no-worker")
+    second = start_up(tmp_path / "second", "--no-worker")
+    keys = [
+        Path(up.running.document["api_key_file"]).read_text().strip() for up in (first, second)
+    ]
+
+    answers = [
+        asked_over_http(f"{up.running.document['api']}/api/agents", key=key)
+        for up, key in zip((first, second), keys, strict=True)
+    ]
+
+    assert first.running.document["api"] != second.running.document["api"]
+    assert answers == [{"items": [], "next_cursor": None}] * 2
+
+
 def test_without_the_api_there_is_neither_address_nor_key(start_up: Any, tmp_path: Path) -> None:
     up = start_up(tmp_path / "data", "--no-worker", "--no-api")
 
