@@ -259,9 +259,7 @@ def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
 def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path) -> None:
     first = start_up(tmp_path / "first", "--no-worker")
     second = start_up(tmp_path / "second", "--no-worker")
-    keys = [
-        Path(up.running.document["api_key_file"]).read_text().strip() for up in (first, second)
-    ]
+    keys = [Path(up.running.document["api_key_file"]).read_text().strip() for up in (first, second)]
 
     answers = [
         asked_over_http(f"{up.running.document['api']}/api/agents", key=key)

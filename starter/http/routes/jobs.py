@@ -132,7 +132,7 @@ async def start(body: JobIn, call: Annotated[AgentCall, agent_call("jobs")]) -> 
             priority=body.priority,
         )
     except AlreadyExistsError:
-        if claimed.is_new:
+        if body.job_id is not None:  # whose job that is does not follow from the key
             raise
     return JobStarted(job_id=job_id)
 
@@ -221,7 +221,7 @@ async def fork(body: ForkIn, call: OfJob) -> JobStarted:
             priority=body.priority,
         )
     except AlreadyExistsError:
-        if claimed.is_new:
+        if body.job_id is not None:  # whose job that is does not follow from the key
             raise
     return JobStarted(job_id=job_id)
 

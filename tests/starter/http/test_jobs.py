@@ -28,6 +28,16 @@ async def until(http: httpx2.AsyncClient, job_id: str, state: str) -> None:
             await asyncio.sleep(0.05)  # Temporal's visibility sets no event
 
 
+async def jobs_listed(http: httpx2.AsyncClient, *, at_least: int) -> list[str]:
+    """All jobs, once Temporal lists that many."""
+    jobs: list[dict[str, Any]] = []
+    async with asyncio.timeout(30):
+        while len(jobs) < at_least:
+            await asyncio.sleep(0.05)  # Temporal's visibility sets no event
+            jobs = (await http.get("/api/jobs")).json()["items"]
+    return [job["job_id"] for job in jobs]
+
+
 @pytest.mark.usefixtures("worker")
 async def test_a_job_is_started_waits_is_resumed_and_ends(http: httpx2.AsyncClient) -> None:
     job_id = await started(http)
@@ -49,12 +59,50 @@ async def test_a_job_is_started_once_for_a_key(http: httpx2.AsyncClient) -> None
 
     answers = [await http.post("/api/jobs", json=JOB, headers=key) for _ in range(2)]
     other = await http.post("/api/jobs", json={**JOB, "session_id": "t"}, headers=key)
-    listed = (await http.get("/api/jobs")).json()["items"]
+    await until(http, answers[0].json()["job_id"], "waiting")
+    listed = await jobs_listed(http, at_least=1)
 
     assert [answer.status_code for answer in answers] == [201, 201]
     assert answers[0].json() == answers[1].json()
     assert other.status_code == 409
-    assert [job["job_id"] for job in listed] in ([], [answers[0].json()["job_id"]])
+    assert listed == [answers[0].json()["job_id"]]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_id_that_is_taken_is_a_conflict_however_often_the_key_is_sent(
+    http: httpx2.AsyncClient,
+) -> None:
+    job_id = await started(http, job_id="order-1")
+    taken, key = {**JOB, "session_id": "t", "job_id": job_id}, {"Idempotency-Key": "order-2"}
+    fork = {"job_id": job_id}
+
+    starts = [await http.post("/api/jobs", json=taken, headers=key) for _ in range(2)]
+    forks = [
+        await http.post(
+            f"/api/jobs/{job_id}/fork", json=fork, headers={"Idempotency-Key": "fork-1"}
+        )
+        for _ in range(2)
+    ]
+
+    assert [answer.status_code for answer in starts + forks] == [409] * 4
+    assert {answer.json()["type"] for answer in starts + forks} == {
+        "urn:mnestic:problem:already-exists"
+    }
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_is_forked_once_for_a_key(http: httpx2.AsyncClient) -> None:
+    job_id = await started(http)
+    key = {"Idempotency-Key": "fork-1"}
+
+    forks = [await http.post(f"/api/jobs/{job_id}/fork", json={}, headers=key) for _ in range(2)]
+    await until(http, forks[0].json()["job_id"], "waiting")
+
+    assert [answer.status_code for answer in forks] == [201, 201]
+    assert forks[0].json() == forks[1].json()
+    assert sorted(await jobs_listed(http, at_least=2)) == sorted(
+        [job_id, forks[0].json()["job_id"]]
+    )
 
 
 @pytest.mark.usefixtures("worker")
