@@ -31,7 +31,7 @@ class _Commands(LazyGroup):
     command_targets: ClassVar = {
         "up": (
             f"{_CLI}.servers:up",
-            "Start Postgres, Temporal with its UI and a worker; Ctrl-C stops them.",
+            "Start Postgres, Temporal with its UI, a worker and the HTTP API; Ctrl-C stops them.",
         ),
         "worker": (
             f"{_CLI}.servers:worker",
