@@ -242,13 +242,13 @@ def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
     api, file = up.running.document["api"], Path(up.running.document["api_key_file"])
     key = file.read_text().strip()
 
-    before = asked_over_http(f"{api}/api/agents", key=key)
+    before = get_json(f"{api}/api/agents", key=key)
     kill(up, "HTTP API")
     up.running.until(lambda: "HTTP API runs again" in up.running.err, what="the API is back")
-    after = asked_over_http(f"{api}/api/agents", key=key)
+    after = get_json(f"{api}/api/agents", key=key)
     up.running.stop()
     again = start_up(tmp_path / "data", "--no-worker")
-    later = asked_over_http(f"{again.running.document['api']}/api/agents", key=key)
+    later = get_json(f"{again.running.document['api']}/api/agents", key=key)
 
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert before == after == later == {"items": [], "next_cursor": None}
@@ -262,7 +262,7 @@ def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path)
     keys = [Path(up.running.document["api_key_file"]).read_text().strip() for up in (first, second)]
 
     answers = [
-        asked_over_http(f"{up.running.document['api']}/api/agents", key=key)
+        get_json(f"{up.running.document['api']}/api/agents", key=key)
         for up, key in zip((first, second), keys, strict=True)
     ]
 
@@ -277,7 +277,7 @@ def test_without_the_api_there_is_neither_address_nor_key(start_up: Any, tmp_pat
     assert "HTTP API" not in up.parts
 
 
-def asked_over_http(url: str, *, key: str) -> Any:
+def get_json(url: str, *, key: str) -> Any:
     request = urllib.request.Request(url, headers={"Authorization": f"Bearer {key}"})
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)
