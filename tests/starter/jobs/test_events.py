@@ -17,10 +17,10 @@ from mnestic.starter.jobs.events import entries_of
 from mnestic.starter.jobs.steps import Attempts
 
 FOLDER = Path(__file__).parents[2] / "histories"
-NAMES = [
+NAMES = [  # of jobs
     path.stem
     for path in sorted(FOLDER.glob("*.json"))
-    if not path.stem.partition("-")[2].startswith(("forget", "inbox", "ingest"))  # no jobs
+    if not path.stem.partition("-")[2].startswith(("forget", "inbox", "ingest", "maintenance"))
 ]
 SNAPSHOT = {"id": "s-1", "sha256": "a" * 64, "message_count": 2}
 
