@@ -33,6 +33,10 @@ class Access:
         """The actor of what is done with the key, for the audit log."""
         return key_actor(self.key.id)
 
+    def allows(self, action: Action, *, agent_id: str | None) -> bool:
+        """Whether the key allows an action, on an agent's memory or, without one, on all of the tenant."""
+        return _denial(self.key, action, agent_id) is None
+
 
 class Tenants:
     """The clients of tenants; use it as an async context manager, which closes the connections."""

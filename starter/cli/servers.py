@@ -132,6 +132,8 @@ async def _local_key(settings: Settings) -> Path:
 def _announce(
     runtime: "EmbeddedRuntime", data_dir: Path, *, key_file: Path | None, as_json: bool
 ) -> None:
+    from mnestic.starter.http.pages.access import ROOT as PAGE
+
     state = runtime.state
     if as_json:
         print_json(
@@ -142,6 +144,7 @@ def _announce(
                 "temporal_ui": state.temporal_ui,
                 "database": state.database_url,
                 "api": state.api_url,
+                "page": None if state.api_url is None else f"{state.api_url}{PAGE}",
                 "api_key_file": None if key_file is None else str(key_file),
                 "data_dir": str(data_dir),
             }
@@ -152,5 +155,7 @@ def _announce(
     out.print(f"Postgres     {state.database_url}", soft_wrap=True)
     if key_file is not None:
         out.print(f"HTTP API     {state.api_url}, key in {key_file}", markup=False, soft_wrap=True)
+        page = f"{state.api_url}{PAGE}, sign in with that key"
+        out.print(f"Page         {page}", markup=False, soft_wrap=True)
     out.print(f"Data         {data_dir}", markup=False, soft_wrap=True)
     out.print("ready; press Ctrl-C to stop")

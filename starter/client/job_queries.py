@@ -2,6 +2,7 @@
 
 from mnestic.memory.jobs.agent_job import JobDescription, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
+from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
@@ -98,6 +99,14 @@ class JobQueries(MemoryConnection):
             NotFoundError: there is no such job.
         """
         return await self._jobs.diff(job_id, wait)
+
+    async def job_plan(self, job_id: str) -> Plan:
+        """The plan that a job runs, as of its latest wait. Needs no worker.
+
+        Raises:
+            NotFoundError: there is no such job, or its plan is stored nowhere any more.
+        """
+        return await self._jobs.plan(job_id)
 
     def job_link(self, job_id: str, *, run_id: str | None = None) -> str | None:
         """The job's page in the Temporal UI, if the UI's address is known; with a run, its card.

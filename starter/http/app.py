@@ -12,6 +12,7 @@ from mnestic.memory.errors import MnesticError
 from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
 from mnestic.starter.http.metrics import MetricsOfTenants
+from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
     agents,
     audit,
@@ -76,4 +77,5 @@ def make_app(tenants: Tenants) -> FastAPI:
     app.add_exception_handler(HTTPException, problems.answer_http)
     for router in ROUTERS:
         app.include_router(router, responses=_PROBLEMS)
+    add_pages(app)
     return app

@@ -154,17 +154,17 @@ def agent_call(action: Action) -> Any:
         idempotency_key: IdempotencyKey = None,
     ) -> AgentCall:
         _refuse_unknown_parameters(request)
-        access = _access_of(request)
+        access = access_of(request)
         chosen = agent_id if agent_id is not None else access.key.scope.only_agent
         if chosen is None:
             raise _invalid("query.agent_id", "name an agent; the API key is for several")
-        await _tenants_of(request).require(
-            access, action, agent_id=check_id(chosen, what="agent_id"), target=_route_of(request)
+        await tenants_of(request).require(
+            access, action, agent_id=check_id(chosen, what="agent_id"), target=route_of(request)
         )
         return AgentCall(
             access,
             agent_id=chosen,
-            route=_route_of(request),
+            route=route_of(request),
             idempotency_key=idempotency_key,
             metrics=_metrics_of(request).of(access.client.settings.tenant_id),
         )
@@ -177,8 +177,8 @@ def tenant_call(action: Action) -> Any:
 
     async def make(request: Request, idempotency_key: IdempotencyKey = None) -> TenantCall:
         _refuse_unknown_parameters(request)
-        access, route = _access_of(request), _route_of(request)
-        await _tenants_of(request).require(access, action, agent_id=None, target=route)
+        access, route = access_of(request), route_of(request)
+        await tenants_of(request).require(access, action, agent_id=None, target=route)
         return TenantCall(access, route=route, idempotency_key=idempotency_key)
 
     return Depends(make)
@@ -191,11 +191,11 @@ def agents_call(action: Action) -> Any:
         request: Request, agent_id: AgentId = None, idempotency_key: IdempotencyKey = None
     ) -> TenantCall:
         _refuse_unknown_parameters(request)
-        access, route = _access_of(request), _route_of(request)
+        access, route = access_of(request), route_of(request)
         chosen = agent_id if agent_id is not None else access.key.scope.only_agent
         if chosen is not None:
             check_id(chosen, what="agent_id")
-        await _tenants_of(request).require(access, action, agent_id=chosen, target=route)
+        await tenants_of(request).require(access, action, agent_id=chosen, target=route)
         call = TenantCall(access, route=route, idempotency_key=idempotency_key)
         call.agent_id = chosen or EVERY_AGENT
         return call
@@ -209,21 +209,23 @@ async def _job_call(
     idempotency_key: IdempotencyKey = None,
 ) -> JobCall:
     _refuse_unknown_parameters(request)
-    access, route = _access_of(request), _route_of(request)
-    job = await _tenants_of(request).require_job(access, job_id, target=route)
+    access, route = access_of(request), route_of(request)
+    job = await tenants_of(request).require_job(access, job_id, target=route)
     return JobCall(access, job=job, route=route, idempotency_key=idempotency_key)
 
 
 OfJob = Annotated[JobCall, Depends(_job_call)]
 
 
-def _access_of(request: Request) -> Access:
+def access_of(request: Request) -> Access:
+    """The access that the request's key gives."""
     access = request.state.access
     assert isinstance(access, Access)
     return access
 
 
-def _tenants_of(request: Request) -> Tenants:
+def tenants_of(request: Request) -> Tenants:
+    """The clients of all tenants."""
     tenants = request.app.state.tenants
     assert isinstance(tenants, Tenants)
     return tenants
@@ -235,13 +237,20 @@ def _metrics_of(request: Request) -> MetricsOfTenants:
     return metrics
 
 
-def _route_of(request: Request) -> str:
+def route_of(request: Request) -> str:
+    """The route of a request, without the values in its path."""
     return f"{request.method} {request.scope['route'].path}"
 
 
 def _refuse_unknown_parameters(request: Request) -> None:
-    """Refuses parameters that the OpenAPI document does not have, such as misspelt ones, which would change nothing."""
-    operation = request.app.openapi()["paths"][request.scope["route"].path][request.method.lower()]
+    """Refuses parameters that the OpenAPI document does not have, such as misspelt ones, which would change nothing.
+
+    Pages are not in it; a person who follows an old link sees the page.
+    """
+    methods = request.app.openapi()["paths"].get(request.scope["route"].path)
+    if methods is None:
+        return
+    operation = methods[request.method.lower()]
     known = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"}
     for name in request.query_params:
         if name not in known:

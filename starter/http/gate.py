@@ -1,7 +1,7 @@
 """The gate in front of all routes: each request gets an id, a limit and an authenticated key, or goes no further.
 
 It stands apart from the routes because nothing of a request is parsed before its key is verified, and because a route that is
-added later is behind it too: only `PUBLIC` paths need no key.
+added later is behind it too: only `PUBLIC` paths need no key. Pages have rules of their own (`pages/access.py`).
 """
 
 import logging
@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import MnesticError
 from mnestic.starter.http.metrics import MetricsOfTenants
+from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access, Tenants
 
@@ -47,7 +48,10 @@ class Gate:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)["X-Request-Id"] = request_id
+                headers = MutableHeaders(scope=message)
+                headers["X-Request-Id"] = request_id
+                if pages.is_page(scope["path"]):
+                    pages.set_headers(headers, scope["path"])
             await send(message)
 
         self._in_flight += 1
@@ -73,7 +77,9 @@ class Gate:
         request = Request(scope)
         try:
             self._check_load()
-            if scope["path"] not in PUBLIC:
+            if pages.is_page(scope["path"]):
+                await self._admit_to_page(request)
+            elif scope["path"] not in PUBLIC:
                 scope["state"]["access"] = await self._authenticate(request.headers)
         except HTTPException as error:
             await (await answer_http(request, error))(scope, receive, send)
@@ -93,6 +99,12 @@ class Gate:
     def _check_load(self) -> None:
         if self._in_flight > MAX_IN_FLIGHT:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests", _RETRY)
+
+    async def _admit_to_page(self, request: Request) -> None:
+        pages.check_origin(request)
+        if pages.needs_key(request.url.path):
+            text = pages.key_text_of(request)
+            request.state.access = await self._tenants.authenticate(text)
 
     async def _authenticate(self, headers: Headers) -> Access:
         scheme, _, text = headers.get("Authorization", "").partition(" ")

@@ -1,4 +1,4 @@
-"""How errors are answered: as problem details (RFC 9457), all of one shape.
+"""How errors are answered: as problem details (RFC 9457), all of one shape; on pages, in words for a person.
 
 It stands alone because the status follows from the tree of errors once, for all routes.
 """
@@ -10,7 +10,7 @@ from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
@@ -20,6 +20,7 @@ from mnestic.memory import errors
 from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.models.errors import ModelMisconfiguredError
+from mnestic.starter.http.pages.problems import problem_page, wants_page
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
@@ -80,7 +81,7 @@ def status_of(error: errors.MnesticError) -> HTTPStatus:
     return next(status for kind, status in _STATUSES.items() if isinstance(error, kind))
 
 
-async def answer_error(request: Request, error: Exception) -> JSONResponse:
+async def answer_error(request: Request, error: Exception) -> Response:
     """Answers an error of ours."""
     assert isinstance(error, errors.MnesticError)
     status = status_of(error)
@@ -98,7 +99,7 @@ async def answer_error(request: Request, error: Exception) -> JSONResponse:
     return _answer(request, status, error, detail=str(error), headers=headers, invalid=invalid)
 
 
-async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
+async def answer_invalid(request: Request, error: Exception) -> Response:
     """Answers a request that does not have the form that its route wants."""
     assert isinstance(error, RequestValidationError)
     invalid = tuple(
@@ -114,10 +115,12 @@ async def answer_invalid(request: Request, error: Exception) -> JSONResponse:
     return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, kind, detail=detail, invalid=invalid)
 
 
-async def answer_http(request: Request, error: Exception) -> JSONResponse:
+async def answer_http(request: Request, error: Exception) -> Response:
     """Answers what the framework refuses: an unknown path, a wrong method, a body that is too large."""
     assert isinstance(error, HTTPException)
     status = HTTPStatus(error.status_code)
+    if status < HTTPStatus.BAD_REQUEST:  # it leads elsewhere
+        return Response(status_code=status, headers=error.headers)
     document = Problem(
         type="about:blank",
         title=status.phrase,
@@ -125,10 +128,10 @@ async def answer_http(request: Request, error: Exception) -> JSONResponse:
         detail=str(error.detail),
         instance=instance_of(request),
     )
-    return _response(document, headers=error.headers)
+    return _response(request, document, headers=error.headers)
 
 
-def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
+def answer_unexpected(request: Request, error: Exception) -> Response:
     """Answers an error that should not be; its text, which may quote memory, is neither answered nor logged."""
     log.error(
         "a request failed",
@@ -143,7 +146,7 @@ def answer_unexpected(request: Request, error: Exception) -> JSONResponse:
         detail="the server failed; its log names this request",
         instance=instance_of(request),
     )
-    return _response(document)
+    return _response(request, document)
 
 
 def instance_of(request: Request) -> str:
@@ -159,7 +162,7 @@ def _answer(
     detail: str,
     headers: Mapping[str, str] | None = None,
     invalid: tuple[InvalidValue, ...] = (),
-) -> JSONResponse:
+) -> Response:
     kind = type(error)
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Error")).lower()
     title = (kind.__doc__ or status.phrase).partition("\n")[0]
@@ -171,10 +174,16 @@ def _answer(
         instance=instance_of(request),
         errors=invalid,
     )
-    return _response(document, headers=headers)
+    return _response(request, document, headers=headers)
 
 
-def _response(document: Problem, *, headers: Mapping[str, str] | None = None) -> JSONResponse:
+def _response(
+    request: Request, document: Problem, *, headers: Mapping[str, str] | None = None
+) -> Response:
+    if wants_page(request):
+        return problem_page(
+            request, status=document.status, title=document.title, detail=document.detail
+        )
     content = document.model_dump(mode="json")
     return JSONResponse(
         content, status_code=document.status, headers=headers, media_type=MEDIA_TYPE

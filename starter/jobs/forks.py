@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client, WorkflowExecutionDescription
 
-from mnestic.memory.errors import AlreadyExistsError, InvalidInputError, NotFoundError
+from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.memory.jobs.agent_job import JobInput, JobProgress
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import ForkOrigin
-from mnestic.memory.names import AGENT_JOB, job_workflow_id
+from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope, check_id
 from mnestic.starter.jobs.lookup import find_job, owner_of
+from mnestic.starter.jobs.resumptions import read_input
 from mnestic.starter.jobs.start import check_plan_size, new_job_id
 from mnestic.starter.jobs.waits import choose_wait, hash_of_snapshot
 from mnestic.starter.settings import Settings
@@ -50,7 +50,7 @@ async def fork_input(
         plan = terms.plan or await transaction.plans.find(context.plan_decision_id)
     inputs = context.inputs
     if plan is None or context.memory_snapshot is None:  # of 0.1.0, which stored less
-        started = await _input_of(temporal, job_workflow_id(tenant_id, job_id))
+        started = await read_input(temporal, job_workflow_id(tenant_id, job_id))
         plan, inputs = plan or started.plan, started.inputs
     check_plan_size(plan)
     if context.cursor_node not in {node.id for node in plan.nodes if node.kind == "wait"}:
@@ -78,20 +78,3 @@ def _priority_of(job: WorkflowExecutionDescription | None) -> int | None:
     if job is None:
         return None
     return job.raw_description.workflow_execution_info.priority.priority_key or None
-
-
-async def _input_of(temporal: Client, workflow_id: str) -> JobInput:
-    """The input that a job was started with, from its history.
-
-    Raises:
-        NotFoundError: it is no job with a plan, or Temporal no longer has it.
-    """
-    async for event in temporal.get_workflow_handle(workflow_id).fetch_history_events():
-        started = event.workflow_execution_started_event_attributes
-        if event.event_type != EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED:
-            break
-        if started.workflow_type.name == AGENT_JOB:
-            payloads = started.input.payloads
-            inputs: list[JobInput] = await temporal.data_converter.decode(payloads, [JobInput])
-            return inputs[0]
-    raise NotFoundError(what="plan of job", name=workflow_id.rpartition("/")[2])

@@ -16,6 +16,7 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobDescription, JobInput, JobResult, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plan_inputs import check_inputs
+from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
@@ -35,7 +36,7 @@ from mnestic.starter.jobs.plans import require_sound
 from mnestic.starter.jobs.pokes import PokeResult, poke_job
 from mnestic.starter.jobs.results import job_result
 from mnestic.starter.jobs.resumes import resume_job
-from mnestic.starter.jobs.resumptions import read_resumption
+from mnestic.starter.jobs.resumptions import read_plan, read_resumption
 from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.jobs.start import start_job
 from mnestic.starter.jobs.transcript import job_transcript
@@ -221,6 +222,14 @@ class JobCalls:
                 tenant_id=self._tenant_id,
                 wait=wait,
                 memory=self.memory,
+            )
+
+    async def plan(self, job_id: str) -> Plan:
+        """See `MnesticClient.job_plan`."""
+        check_id(job_id, what="job id")
+        with self._rpc(job_id):
+            return await read_plan(
+                self.temporal, job_id=job_id, tenant_id=self._tenant_id, memory=self.memory
             )
 
     async def diff(self, job_id: str, wait: int | str | None) -> JobDifference:

@@ -273,7 +273,8 @@ def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path)
 def test_without_the_api_there_is_neither_address_nor_key(start_up: Any, tmp_path: Path) -> None:
     up = start_up(tmp_path / "data", "--no-worker", "--no-api")
 
-    assert (up.running.document["api"], up.running.document["api_key_file"]) == (None, None)
+    document = up.running.document
+    assert [document[name] for name in ("api", "page", "api_key_file")] == [None, None, None]
     assert "HTTP API" not in up.parts
 
 

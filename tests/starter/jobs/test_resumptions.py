@@ -45,3 +45,20 @@ async def test_a_wait_that_there_is_not_is_refused(client: MnesticClient) -> Non
         await client.job_resumption(job_id, 2)
     with pytest.raises(NotFoundError):
         await client.job_resumption("no-such-job")
+
+
+async def test_the_plan_of_a_job_is_known_before_its_first_wait(client: MnesticClient) -> None:
+    job_id = await start(client, until="running")  # no worker runs
+
+    assert await client.job_plan(job_id) == parse_plan(PLAN, source="test")
+    with pytest.raises(NotFoundError):
+        await client.job_plan("no-such-job")
+
+
+@pytest.mark.usefixtures("worker")
+async def test_the_plan_of_a_waiting_job_is_the_one_that_the_wait_stored(
+    client: MnesticClient,
+) -> None:
+    job_id = await start(client, until="waiting")
+
+    assert await client.job_plan(job_id) == parse_plan(PLAN, source="test")

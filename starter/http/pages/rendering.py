@@ -1,0 +1,125 @@
+"""Renders the templates: with the frame that every page has, and with values as a person reads them."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse, RedirectResponse
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mnestic.memory.access.api_keys import Action
+from mnestic.starter.http.pages.access import ROOT, STATIC
+from mnestic.starter.tenants import Access
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+class Area(NamedTuple):
+    """An entry of the navigation, and what a key must allow for it."""
+
+    name: str
+    path: str
+    action: Action
+    of_tenant: bool = False
+
+
+_AREAS = (Area("Jobs", f"{ROOT}/jobs", "jobs"),)
+
+
+# What a page says after a form was sent, by the parameter `done` of its address.
+_DONE = {
+    "resumed": "The job was resumed.",
+    "overridden": "The job continues.",
+    "extended": "The wait has a later deadline.",
+    "paused": "The job pauses before its next step.",
+    "unpaused": "The job continues.",
+    "cancelled": "The job was asked to end.",
+    "forked": "This job is the fork.",
+}
+
+
+def link(path: str, **parameters: Any) -> str:
+    """A path with its parameters, without those that have no value."""
+    present = {name: value for name, value in parameters.items() if value not in (None, "", False)}
+    return f"{path}?{urlencode(present, doseq=True)}" if present else path
+
+
+def render(request: Request, template: str, /, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page."""
+    access: Access | None = getattr(request.state, "access", None)
+    frame = {
+        "path": request.url.path,
+        "areas": () if access is None else areas_of(access),
+        "access": access,
+        "agent_id": _agent_of(request, access),
+        "done": _DONE.get(request.query_params.get("done", "")),
+    }
+    text = _environment.get_template(template).render(frame | values)
+    return HTMLResponse(text, status_code=status)
+
+
+def back_to(path: str, *, done: str, **parameters: Any) -> RedirectResponse:
+    """Leads to a page that says what was done."""
+    return RedirectResponse(link(path, **parameters, done=done), status_code=HTTPStatus.SEE_OTHER)
+
+
+def _agent_of(request: Request, access: Access | None) -> str | None:
+    only = None if access is None else access.key.scope.only_agent
+    return request.query_params.get("agent_id") or only
+
+
+def areas_of(access: Access) -> tuple[Area, ...]:
+    """What the navigation offers: nothing that the key does not allow."""
+    return tuple(
+        area
+        for area in _AREAS
+        if area.action in access.key.scope.actions
+        and (access.key.scope.covers_all or not area.of_tenant)
+    )
+
+
+def _when(moment: datetime | None) -> str:
+    return "" if moment is None else f"{moment:%-d %b %Y, %H:%M} UTC"
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)
+
+
+def _as_text(value: Any) -> str:
+    """A JSON value in one line."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _words(name: str) -> str:
+    """A name of the code, as words."""
+    return name.replace("_", " ")
+
+
+def _make_environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        when=_when, as_json=_as_json, as_text=_as_text, words=_words, segment=_segment
+    )
+    known: Mapping[str, Any] = {"link": link, "root": ROOT, "static": STATIC}
+    environment.globals.update(known)
+    return environment
+
+
+def _segment(text: str) -> str:
+    """A text as one segment of a path."""
+    return quote(text, safe="")
+
+
+_environment = _make_environment()

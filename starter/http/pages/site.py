@@ -1,0 +1,18 @@
+"""The site: all pages, and the files that they load."""
+
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from mnestic.starter.http.pages import agents, job, jobs, sign_in
+from mnestic.starter.http.pages.access import STATIC
+
+ROUTERS = (sign_in.router, agents.router, jobs.router, job.router)
+
+
+def add_pages(app: FastAPI) -> None:
+    """Adds the pages to the application; the OpenAPI document does not have them."""
+    for router in ROUTERS:
+        app.include_router(router, include_in_schema=False)
+    app.mount(STATIC, StaticFiles(directory=Path(__file__).with_name("static")))

@@ -1,0 +1,39 @@
+"""A browser's requests to the page in this process: with the cookie of a key, and from a page of this server."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tests.starter.http.conftest import NewKey
+
+HOST = "page.example"
+SERVER = f"http://{HOST}"
+Browse = Callable[[str | None], AbstractAsyncContextManager[httpx2.AsyncClient]]
+
+
+@pytest.fixture
+def browse(app: FastAPI) -> Browse:
+    """Opens a client that sends a key as a browser does."""
+
+    @asynccontextmanager
+    async def opened(key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app),
+            base_url=SERVER,
+            headers={"Origin": SERVER},
+        ) as http:
+            if key is not None:
+                http.cookies.set("mnestic_key", key, domain=HOST, path="/ui")
+            yield http
+
+    return opened
+
+
+@pytest.fixture
+async def browser(browse: Browse, new_key: NewKey) -> AsyncIterator[httpx2.AsyncClient]:
+    """A browser in which somebody with a key for all agents and actions has signed in."""
+    async with browse(await new_key(agents=("*",))) as http:
+        yield http

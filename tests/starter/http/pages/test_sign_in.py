@@ -1,0 +1,115 @@
+"""Who sees a page: whoever has signed in with a key, from a page of this server."""
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tests.starter.http.conftest import NewKey, opened
+from tests.starter.http.pages.conftest import SERVER, Browse
+
+
+async def test_signing_in_opens_the_page_that_was_wanted(browse: Browse, new_key: NewKey) -> None:
+    async with browse(None) as http:
+        refused = await http.get("/ui/jobs?state=waiting")
+        form = await http.get(refused.headers["Location"])
+        entered = await http.post(
+            "/ui/sign-in", data={"key": await new_key(), "then": "/ui/jobs?state=waiting"}
+        )
+        cookie = entered.headers["Set-Cookie"]
+        seen = await http.get(entered.headers["Location"])
+
+    assert (refused.status_code, form.status_code, entered.status_code) == (303, 200, 303)
+    assert 'value="/ui/jobs?state=waiting"' in form.text
+    assert all(word in cookie for word in ("HttpOnly", "SameSite=strict", "Path=/ui"))
+    assert (seen.status_code, "No jobs are waiting." in seen.text) == (200, True)
+
+
+async def test_a_wrong_key_is_refused_where_it_was_entered(browse: Browse) -> None:
+    async with browse(None) as http:
+        answer = await http.post("/ui/sign-in", data={"key": "nonsense"})
+
+    assert answer.status_code == 401
+    assert "is not the text of a key" in answer.text
+    assert "Set-Cookie" not in answer.headers
+
+
+async def test_signing_in_leads_to_no_other_site(browse: Browse, new_key: NewKey) -> None:
+    async with browse(None) as http:
+        key = await new_key()
+        for then in ("https://elsewhere.example/", "//elsewhere.example/", "/docs"):
+            answer = await http.post("/ui/sign-in", data={"key": key, "then": then})
+
+            assert answer.headers["Location"] == "/ui"
+
+
+async def test_signing_out_forgets_the_key(browser: httpx2.AsyncClient) -> None:
+    out = await browser.post("/ui/sign-out")
+    later = await browser.get("/ui/jobs")
+
+    assert (out.status_code, later.status_code) == (303, 303)
+    assert later.headers["Location"].startswith("/ui/sign-in")
+
+
+async def test_the_api_reads_no_cookie_and_the_page_no_header(
+    browser: httpx2.AsyncClient, app: FastAPI, new_key: NewKey
+) -> None:
+    key = browser.cookies["mnestic_key"]
+    of_cookie = await browser.get("/api/jobs", headers={"Cookie": f"mnestic_key={key}"})
+    async with opened(app, await new_key()) as http:
+        of_header = await http.get("/ui/jobs")
+
+    assert (of_cookie.status_code, of_header.status_code) == (401, 303)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://elsewhere.example"},
+        {"Origin": SERVER, "Sec-Fetch-Site": "cross-site"},
+        {"Origin": SERVER, "Sec-Fetch-Site": "same-site"},
+        {"Origin": "null"},
+    ],
+)
+async def test_a_write_of_another_site_is_refused(
+    browser: httpx2.AsyncClient, headers: dict[str, str]
+) -> None:
+    answer = await browser.post("/ui/sign-out", headers=headers)
+
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+async def test_a_request_of_a_part_of_a_page_leads_the_whole_page_to_signing_in(
+    browse: Browse,
+) -> None:
+    async with browse(None) as http:
+        answer = await http.get("/ui/jobs", headers={"HX-Request": "true"})
+
+    assert answer.headers["HX-Redirect"] == "/ui/sign-in"
+
+
+async def test_a_page_loads_nothing_from_elsewhere_and_is_not_stored(
+    browser: httpx2.AsyncClient,
+) -> None:
+    page, style, problem = [
+        await browser.get(path) for path in ("/ui/jobs", "/ui/static/page.css", "/ui/nonsense")
+    ]
+
+    for answer in (page, style, problem):
+        assert answer.headers["Content-Security-Policy"].startswith("default-src 'self';")
+    assert page.headers["Cache-Control"] == problem.headers["Cache-Control"] == "no-store"
+    assert problem.status_code == 404
+    assert "<h1>Not Found</h1>" in problem.text
+
+
+async def test_a_key_for_several_agents_is_asked_for_one(browse: Browse, new_key: NewKey) -> None:
+    async with browse(await new_key(agents=("ada", "bert*"))) as http:
+        asked = await http.get("/ui/jobs")
+        form = await http.get(asked.headers["Location"])
+        chosen = await http.get("/ui/jobs", params={"agent_id": "bert.1"})
+        other = await http.get("/ui/jobs", params={"agent_id": "cleo"})
+
+    assert asked.headers["Location"] == "/ui/agents?then=%2Fui%2Fjobs"
+    assert "Your key is for ada, bert*." in form.text
+    assert (chosen.status_code, other.status_code) == (200, 403)
+    assert "is not for the agent cleo" in other.text
