@@ -19,6 +19,7 @@ from mnestic.memory.knowledge.claims import (
 )
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
+from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.predicates import NAMING, check_predicate
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.graph import Graph
@@ -26,7 +27,7 @@ from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction
 from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.knowledge.decisions import decision, decision_time_now
+from mnestic.starter.knowledge.decisions import TICK, decision, decision_time_now
 from mnestic.starter.pagination import list_all
 
 
@@ -213,19 +214,60 @@ class FactClient(ClientPart):
             fact = await transaction.facts.get(fact_id)
             return fact, await transaction.facts.list_claims(fact)
 
-    async def quotes(self, claims: Sequence[Claim]) -> dict[str, str]:
-        """The quoted words of each claim, by claim id; a claim that a person made by hand has none."""
-        words: dict[str, str] = {}
+    async def messages(self, claims: Sequence[Claim]) -> dict[str, PendingMessage]:
+        """The message of each claim, by claim id; a claim that a person made by hand has none."""
+        found: dict[str, PendingMessage] = {}
         async with self._scope.transaction(write=False) as transaction:
             for claim in claims:
                 source = claim.source
-                if source.session_id is None or source.source_id is None or source.span is None:
+                if source.session_id is None or source.source_id is None:
                     continue
                 message = await transaction.ingest_states.find(source.session_id, source.source_id)
                 if message is not None:
-                    content = message.resource.content
-                    words[claim.id] = content[source.span.start : source.span.end]
-        return words
+                    found[claim.id] = message
+        return found
+
+    async def quotes(self, claims: Sequence[Claim]) -> dict[str, str]:
+        """The quoted words of each claim, by claim id; a claim that a person made by hand has none."""
+        contents = {
+            claim_id: message.resource.content
+            for claim_id, message in (await self.messages(claims)).items()
+        }
+        return {
+            claim.id: contents[claim.id][span.start : span.end]
+            for claim in claims
+            if claim.id in contents and (span := claim.source.span) is not None
+        }
+
+    async def change(self, fact_id: str, value: str) -> tuple[FactChange, ...]:
+        """Changes the object of an active fact, as of now; returns the facts that changed.
+
+        If its predicate has one object at a time, the old fact is superseded; otherwise it ends.
+
+        Raises:
+            NotFoundError: there is no such fact.
+            InvalidInputError: it is not active, or the value is invalid.
+        """
+        check_name(value, what="object")
+        async with self._scope.transaction(write=True) as transaction:
+            fact = await transaction.facts.get(fact_id)
+            if fact.status != "active":
+                raise InvalidInputError(what=f"fact {fact_id}", why=f"is {fact.status}, not active")
+            if name_key(fact.object) == name_key(value):
+                return ()
+            await transaction.keep_outs.check(fact.subject, fact.predicate, value, what="fact")
+            ended = await decision(transaction, fact, "ended")
+            stated = ended.model_copy(
+                update={
+                    "id": uuid.uuid4().hex,
+                    "kind": "affirmed",
+                    "object": value,
+                    "said_at": ended.said_at + TICK,
+                }
+            )
+            is_single = fact.cardinality == "single"  # the new object then ends the old one
+            changes = await transaction.facts.claim([stated] if is_single else [ended, stated])
+            return (*changes, *await adopt_named_facts(transaction, changes))
 
     async def _decide(self, fact_id: str, kind: ClaimKind) -> tuple[FactChange, ...]:
         """A person's decision about a fact, as a claim of its own."""

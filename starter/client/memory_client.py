@@ -239,6 +239,7 @@ class MemoryClient(ChecksTexts):
         *,
         max_tokens: int | None = None,
         asked_at: datetime | None = None,
+        is_preview: bool = False,
         **selection: Unpack[AutoArguments],
     ) -> AutoRetrieval:
         """Memories of all channels and notes of the vault, to put before a message in a prompt.
@@ -251,6 +252,7 @@ class MemoryClient(ChecksTexts):
             channel: Its channel, whose last 20 messages are in the query too.
             max_tokens: The limit of the block; without it, the block has all results.
             asked_at: When it was sent, by the sender's clock; aware. Now by default.
+            is_preview: Whether somebody only looks at what would be put there, so that it is neither logged nor counted.
             **selection: What differs from the agent's settings, as in
                 `mnestic.memory.retrieval.selections.AutoSelection`: `limit`, `min_score`, `notes`, `question`.
 
@@ -263,12 +265,11 @@ class MemoryClient(ChecksTexts):
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         chosen = auto_selection(channel, selection)
         sources = await self._auto.find(
-            self._scope.caller,
-            chosen.question or message,
-            select=chosen,
-            asked_at=asked_at,
+            self._scope.caller, chosen.question or message, select=chosen, asked_at=asked_at
         )
         retrieval = self._auto.assemble(sources, max_tokens=max_tokens)
+        if is_preview:
+            return retrieval
         self._scope.count_accesses(retrieval.entry_ids)
         await self._auto.record(
             lambda: self._scope.transaction(write=True),
@@ -304,9 +305,7 @@ class MemoryClient(ChecksTexts):
         check_policy(policy)
         context = await context_builder(self._scope).for_query(
             self._scope.caller,
-            retrieval_query(
-                query, arguments, repeats=True
-            ),  # the list of what was left out names repeated entries
+            retrieval_query(query, arguments, repeats=True),  # `left_out` names repeated entries
             max_tokens=token_budget(max_tokens),
             tiers=tiers,
             policy=policy,

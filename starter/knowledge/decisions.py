@@ -11,7 +11,7 @@ from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimKind, ClaimSourc
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.ports import Transaction
 
-_TICK = timedelta(microseconds=1)
+TICK = timedelta(microseconds=1)
 
 
 async def decision(transaction: Transaction, fact: Fact, kind: ClaimKind) -> Claim:
@@ -37,4 +37,4 @@ async def decision_time_now(
     """
     claims = await transaction.facts.list_claims_about(subject, predicate)
     now = await transaction.clock()
-    return now, max([now, *(claim.said_at + _TICK for claim in claims)])
+    return now, max([now, *(claim.said_at + TICK for claim in claims)])

@@ -39,7 +39,7 @@ JobsCall = Annotated[TenantCall, agents_page("jobs")]
 
 
 @router.get(JOBS)
-async def list_jobs(  # noqa: PLR0917 - its parameters are those of the list
+async def list_jobs(
     request: Request,
     call: JobsCall,
     state: State = "",
@@ -62,7 +62,7 @@ async def list_jobs(  # noqa: PLR0917 - its parameters are those of the list
 
 
 @router.post(JOBS)
-async def act_on_several(  # noqa: PLR0917 - the filter, and the form
+async def act_on_several(
     request: Request,
     call: JobsCall,
     action: Annotated[BulkAction, Form()],

@@ -14,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.starter.http.pages.access import ROOT, STATIC
+from mnestic.starter.short_texts import shortened
 from mnestic.starter.tenants import Access
 
 TEMPLATES = Path(__file__).with_name("templates")
@@ -28,7 +29,10 @@ class Area(NamedTuple):
     of_tenant: bool = False
 
 
-_AREAS = (Area("Jobs", f"{ROOT}/jobs", "jobs"),)
+_AREAS = (
+    Area("Jobs", f"{ROOT}/jobs", "jobs"),
+    Area("Memory", f"{ROOT}/memory", "read"),
+)
 
 
 # What a page says after a form was sent, by the parameter `done` of its address.
@@ -40,6 +44,13 @@ _DONE = {
     "unpaused": "The job continues.",
     "cancelled": "The job was asked to end.",
     "forked": "This job is the fork.",
+    "added": "The fact was added.",
+    "changed": "The fact was changed.",
+    "deleted": "The fact was deleted.",
+    "reactivated": "The fact holds again.",
+    "saved": "The settings were saved.",
+    "note_added": "The note was added.",
+    "note_removed": "The note was removed.",
 }
 
 
@@ -87,6 +98,10 @@ def _when(moment: datetime | None) -> str:
     return "" if moment is None else f"{moment:%-d %b %Y, %H:%M} UTC"
 
 
+def _day(moment: datetime) -> str:
+    return f"{moment:%-d %b %Y}"
+
+
 def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2, default=str)
 
@@ -110,7 +125,13 @@ def _make_environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        when=_when, as_json=_as_json, as_text=_as_text, words=_words, segment=_segment
+        when=_when,
+        day=_day,
+        as_json=_as_json,
+        as_text=_as_text,
+        words=_words,
+        segment=_segment,
+        shortened=shortened,
     )
     known: Mapping[str, Any] = {"link": link, "root": ROOT, "static": STATIC}
     environment.globals.update(known)

@@ -5,10 +5,30 @@ from pathlib import Path
 from fastapi import FastAPI
 from starlette.staticfiles import StaticFiles
 
-from mnestic.starter.http.pages import agents, job, jobs, sign_in
+from mnestic.starter.http.pages import (
+    agents,
+    auto_retrieval,
+    facts,
+    forgetting,
+    job,
+    jobs,
+    notes,
+    search,
+    sign_in,
+)
 from mnestic.starter.http.pages.access import STATIC
 
-ROUTERS = (sign_in.router, agents.router, jobs.router, job.router)
+ROUTERS = (
+    sign_in.router,
+    agents.router,
+    jobs.router,
+    job.router,
+    facts.router,
+    search.router,
+    auto_retrieval.router,
+    notes.router,
+    forgetting.router,
+)
 
 
 def add_pages(app: FastAPI) -> None:

@@ -48,7 +48,7 @@ async def check(page: Page, name: str) -> None:
             await page.set_viewport_size(size)  # type: ignore[arg-type]
             if folder:
                 path = Path(folder) / f"{name}-{size['width']}-{scheme}.png"
-                await page.screenshot(path=path, full_page=True)
+                await page.screenshot(path=path, full_page=True, caret="initial")
             assert await page.evaluate(_TOO_WIDE) <= 0, f"{name} is wider than {size}"
         assert await page.evaluate(_FAINT) == [], f"{name} is faint in {scheme}"
     assert await page.evaluate(_NAMELESS) == []

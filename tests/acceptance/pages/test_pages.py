@@ -73,3 +73,96 @@ async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
         "amount": 119.5,
         "comment": "Out it goes.",
     }
+
+
+async def test_a_person_mends_what_an_agent_remembers(page: Page, client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await memory.facts.add("Mara", "lives_in", "Porto")
+    await memory.facts.add("Mara", "likes", "jazz")
+    await memory.add("Mara has lived in Porto since spring.", channel="chat", speaker="Mara")
+    await memory.add("The boiler in the cellar was repaired on Tuesday.", channel="mail")
+
+    await page.get_by_role("link", name="Memory").click()
+    await page.get_by_role("link", name="ada").click()
+    value = page.get_by_label("Value of lives in of Mara")
+    await value.fill("Lisbon")
+    await value.press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("The fact was changed.")
+    await expect(value).to_have_value("Lisbon")
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.get_by_role("button", name="Delete likes of Mara: jazz").click()
+    await expect(page.get_by_role("status")).to_have_text("The fact was deleted.")
+    await page.get_by_label("New fact about").fill("Mara")
+    await page.get_by_label("Predicate").last.fill("plays")
+    await page.locator("#new-value").fill("the cello")
+    await page.get_by_role("button", name="Add").click()
+    await expect(page.get_by_label("Value of plays of Mara")).to_have_value("the cello")
+    await check(page, "facts")
+    await page.get_by_role("link", name="History of lives in of Mara").click()
+    await expect(page.get_by_role("heading", level=2)).to_have_text(
+        ["Porto archived", "Lisbon active"]
+    )
+    await check(page, "fact")
+
+
+async def test_a_person_searches_three_ways(page: Page, client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara has lived in Porto since spring.", channel="chat", speaker="Mara")
+    await memory.add("The boiler in the cellar was repaired on Tuesday.", channel="mail")
+
+    await page.goto("/ui/memory/search?agent_id=ada")
+    for mode in ("Meaning", "Words", "Both"):
+        await page.get_by_label("Question").fill("Where does Mara live?")
+        await page.get_by_role("radio", name=mode).check()
+        await page.get_by_role("button", name="Search").click()
+        await expect(page.get_by_role("radio", name=mode)).to_be_checked()
+        await expect(page.get_by_label("Results").get_by_role("listitem")).to_have_count(1)
+        await expect(page.get_by_label("Results")).to_contain_text("Porto")
+    await page.get_by_label("Expected").fill("boiler")
+    await page.get_by_role("button", name="Search").press("Enter")
+    await expect(page.get_by_role("heading", name="The expected entry")).to_be_visible()
+    await check(page, "search")
+
+
+async def test_a_slider_holds_after_a_reload_and_a_preview_shows_what_it_does(
+    page: Page, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara has lived in Porto since spring.", channel="chat", speaker="Mara")
+    await memory.auto_retrieve("Where does Mara live?", "chat")
+
+    await page.goto("/ui/memory/auto-retrieval?agent_id=ada")
+    results = page.get_by_role("slider", name="Results")
+    await results.press("ArrowRight")
+    await results.press("ArrowRight")
+    await expect(page.locator("#saved")).to_contain_text("at most 6 results")
+    await page.get_by_role("slider", name="Minimum score").press("Home")
+    await expect(page.locator("#saved")).to_contain_text("from score 0.3")
+    await page.reload()
+    await expect(results).to_have_value("6")
+    await expect(page.locator("output").last).to_have_text("0.3")
+    await page.get_by_label("Message").fill("Where does Mara live now?")
+    await page.get_by_role("button", name="Show what comes before it").click()
+    await expect(page.locator("#preview")).to_contain_text("Mara has lived in Porto")
+    await check(page, "auto-retrieval")
+    await page.get_by_label("On", exact=True).uncheck()
+    await expect(page.locator("#saved")).to_have_text("Auto-retrieval is off.")
+
+
+async def test_a_topic_is_forgotten_after_a_preview(page: Page, client: MnesticClient) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara has lived in Porto since spring.", channel="chat", speaker="Mara")
+    await memory.facts.add("Mara", "lives_in", "Porto")
+
+    await page.goto("/ui/memory/forget?agent_id=ada")
+    await page.get_by_label("Topic").fill("Porto")
+    await page.get_by_label("Topic").press("Enter")
+    await expect(page.get_by_role("rowheader")).to_contain_text(
+        ["Mara has lived in Porto since spring."]
+    )
+    await check(page, "forget")
+    await page.get_by_role("button", name="Forget all of this").click()
+    await expect(page.get_by_role("heading", name="Forgotten")).to_be_visible()
+    found = await memory.retrieve("Porto")
+
+    assert found.results == ()

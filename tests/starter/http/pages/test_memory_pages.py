@@ -1,0 +1,182 @@
+"""An agent's memory on the page, without a browser: facts, searches, auto-retrieval, notes and forgetting."""
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+
+ADA = {"agent_id": "ada"}
+
+
+async def objects(client: MnesticClient, predicate: str) -> list[str]:
+    facts, _ = await client.memory("ada").facts.list(predicate=predicate)
+    return sorted(fact.object for fact in facts)
+
+
+async def test_a_fact_is_stated_changed_and_deleted(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    facts = client.memory("ada").facts
+
+    for value in ("Porto", "Lisbon"):
+        form = {"subject": "Mara", "predicate": "lives in", "value": value}
+        await browser.post("/ui/memory/facts", params=ADA, data=form)
+    (fact,), _ = await facts.list(predicate="lives_in")
+    changed = await browser.post(f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Faro"})
+    page = await browser.get(changed.headers["Location"])
+    history = await browser.get(f"/ui/memory/facts/{fact.id}", params=ADA)
+    (current,), _ = await facts.list(predicate="lives_in")
+    await browser.post(f"/ui/memory/facts/{current.id}/delete", params=ADA)
+
+    assert 'value="Faro"' in page.text
+    assert "The fact was changed." in page.text
+    assert re.findall(r"<h2>(\w+) <", history.text) == ["Porto", "Lisbon", "Faro"]
+    assert "Faro" not in await objects(client, "lives_in")
+
+
+async def test_a_changed_value_ends_the_old_one_where_there_are_several(
+    client: MnesticClient,
+) -> None:
+    facts = client.memory("ada").facts
+    await facts.add("Mara", "likes", "tea")
+    await facts.add("Mara", "likes", "jazz")
+    tea = next(one for one in (await facts.list(predicate="likes"))[0] if one.object == "tea")
+
+    await facts.change(tea.id, "coffee")
+
+    assert await objects(client, "likes") == ["coffee", "jazz"]
+    assert (await facts.why(tea.id))[0].end == "ended"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_fact_is_traced_to_the_words_of_its_message(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    message = Resource(
+        session_id="s",
+        source_id="1",
+        channel="chat",
+        speaker="Mara",
+        content="Good morning! I live in Porto. And you?",
+        at=datetime.now(UTC),
+    )
+    await memory.ingest([IncomingMessage(resource=message)])
+    fact_ids: list[str] = []
+    async with asyncio.timeout(30):
+        while not fact_ids:
+            await asyncio.sleep(0.05)  # extraction runs in the background
+            fact_ids = [fact.id for fact in (await memory.facts.list(predicate="lives_in"))[0]]
+
+    page = await browser.get(f"/ui/memory/facts/{fact_ids[0]}", params=ADA)
+
+    assert re.search(r"Good morning! .*<mark>[^<]*Porto", page.text)
+
+
+async def test_a_search_shows_scores_and_why_something_does_not_come(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara lives in Porto.", channel="chat", speaker="Mara")
+    await memory.add("The boiler in the cellar was repaired on Tuesday.", channel="mail")
+
+    pages = {
+        mode: await browser.get(
+            "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "mode": mode}
+        )
+        for mode in ("hybrid", "semantic", "text")
+    }
+    missing = await browser.get(
+        "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "expected": "boiler"}
+    )
+
+    for page in pages.values():
+        assert "Mara lives in Porto." in page.text
+        assert "Mara · chat ·" in page.text
+    assert "The boiler in the cellar was repaired on Tuesday." in missing.text
+    assert "The boiler" not in pages["hybrid"].text
+
+
+async def test_settings_hold_and_a_preview_is_not_logged(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara lives in Porto.")
+    path = "/ui/memory/auto-retrieval"
+
+    await browser.post(path, params=ADA, data={"results": "7", "score": "0.35", "enabled": "true"})
+    page = await browser.get(path, params=ADA)
+    preview = await browser.post(
+        f"{path}/preview", params=ADA, data={"message": "Where does Mara live?"}
+    )
+    unlogged, _ = await memory.retrieval_log.list()
+    await memory.auto_retrieve("Where does Mara live?", "chat")
+    logged = await browser.get(path, params=ADA)
+    await browser.post(path, params=ADA, data={"results": "7", "score": "0.35"})
+
+    assert 'value="7"' in page.text
+    assert "from score 0.35" in page.text
+    assert "Mara lives in Porto." in preview.text
+    assert unlogged == ()
+    assert "Where does Mara live?" in logged.text
+    assert not (await memory.settings.get()).auto_retrieve_enabled
+
+
+@pytest.fixture
+def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settings:
+    """Settings with a vault of notes."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Mara.md").write_text("Mara plays the cello.", encoding="utf-8")
+    (vault / "Tagged.md").write_text("#mnestic Tea is at five.", encoding="utf-8")
+    return new_settings(tmp_path / "data").model_copy(update={"obsidian_vault": vault})
+
+
+async def test_notes_are_chosen_shown_and_removed(browser: httpx2.AsyncClient) -> None:
+    path = "/ui/memory/notes"
+
+    tagged = await browser.get(path, params=ADA)
+    added = await browser.post(f"{path}/add", params=ADA, data={"note": "Mara.md"})
+    both = await browser.get(added.headers["Location"])
+    await browser.post(f"{path}/remove", params=ADA, data={"note": "Mara.md"})
+    await browser.post(path, params=ADA, data={"enabled": "true", "tag": "#other"})
+    none = await browser.get(path, params=ADA)
+
+    assert ("Tea is at five." in tagged.text, "cello" in tagged.text) == (True, False)
+    assert ("Tea is at five." in both.text, "cello" in both.text) == (True, True)
+    assert "No notes." in none.text
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_topic_is_forgotten_as_it_was_previewed(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara lives in Porto.")
+    await memory.add("The boiler was repaired.")
+
+    shown = await browser.post("/ui/memory/forget/preview", params=ADA, data={"topic": "Porto"})
+    token = re.search(r'name="token" value="([^"]+)"', shown.text)
+    assert token is not None
+    refused = await browser.post(
+        "/ui/memory/forget", params=ADA, data={"topic": "Porto", "token": "wrong"}
+    )
+    done = await browser.post(
+        "/ui/memory/forget", params=ADA, data={"topic": "Porto", "token": token[1]}
+    )
+    left = (await memory.entries.list(EntryQuery()))[0]
+
+    assert "Mara lives in Porto." in shown.text
+    assert refused.status_code == 422
+    assert '<h2 id="forgotten">Forgotten</h2>' in done.text
+    assert [one.content for one in left] == ["The boiler was repaired."]
