@@ -1,5 +1,7 @@
 """Requests with an idempotency key: a write with its result in one transaction, or an id for what Temporal does once.
 
+What Temporal cannot do once by an id, such as pausing a job, is done before its result is stored.
+
 It stands apart from `activities/operations.py`, which does so for activities, since here the work is calls of a client.
 """
 
@@ -56,6 +58,37 @@ async def claim_request(caller: Caller, *, key: str, request: Mapping[str, Any])
             await transaction.complete(operation, {})
     name = f"{caller.tenant_id}/{operation.key}"
     return ClaimedRequest(id=uuid.uuid5(_REQUESTS, name).hex, is_new=stored is None)
+
+
+async def act_once(
+    caller: Caller,
+    *,
+    key: str,
+    request: Mapping[str, Any],
+    result_type: type[Result],
+    act: Callable[[str], Awaitable[Result]],
+) -> Result:
+    """Acts outside of the database, and stores the result; the same key with the same request gets the first result.
+
+    A request that comes before the first result is stored, such as after a crash, acts again under the same id.
+
+    Raises:
+        IdempotencyConflictError: the key was used for another request.
+    """
+    claimed = await claim_request(caller, key=key, request=request)
+    result_of = Operation(key=f"result/{caller.agent_id}/{key}", name="result")
+    request_hash = result_of.request_hash(dict(request))
+    async with caller(write=False) as transaction:
+        stored = await transaction.find_result(result_of, request_hash)
+    if stored is not None:
+        return result_type.model_validate(stored)
+    result = await act(claimed.id)
+    async with caller(write=True) as transaction:
+        stored = await transaction.replay(result_of, request_hash)
+        if stored is not None:  # of the same request at the same time
+            return result_type.model_validate(stored)
+        await transaction.complete(result_of, result.model_dump(mode="json"))
+    return result
 
 
 async def write_once(

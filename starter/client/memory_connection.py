@@ -21,7 +21,12 @@ from mnestic.memory.retrieval.caches import CacheCounts
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.access.api_keys import ApiKeyClient
 from mnestic.starter.access.audit import AuditClient
-from mnestic.starter.access.idempotency import ClaimedRequest, claim_request, write_once
+from mnestic.starter.access.idempotency import (
+    ClaimedRequest,
+    act_once,
+    claim_request,
+    write_once,
+)
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.importance import ImportanceClient
@@ -198,9 +203,38 @@ class MemoryConnection(ChecksTexts):
         Raises:
             IdempotencyConflictError: the key was used for another request.
         """
-        tenant_id = self.settings.tenant_id
-        caller = Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
+        caller = self._caller(agent_id, actor=actor)
         return await claim_request(caller, key=key, request=request)
+
+    async def act_once(
+        self,
+        key: str,
+        *,
+        request: Mapping[str, Any],
+        result_type: type[Result],
+        act: Callable[[str], Awaitable[Result]],
+        agent_id: str = EVERY_AGENT,
+        actor: str = "client",
+    ) -> Result:
+        """Acts on something outside of the database once: the same key with the same request gets the first result.
+
+        Args:
+            key: The idempotency key, unique among the agent's.
+            request: What is wanted, as JSON.
+            result_type: What the act gives.
+            act: Acts, with the id of the request. After a crash it may be called again, with the same id.
+            agent_id: The agent whose request it is; by default it is the tenant's.
+            actor: Who makes it, for the audit log.
+
+        Raises:
+            IdempotencyConflictError: the key was used for another request.
+        """
+        caller = self._caller(agent_id, actor=actor)
+        return await act_once(caller, key=key, request=request, result_type=result_type, act=act)
+
+    def _caller(self, agent_id: str, *, actor: str) -> Caller:
+        tenant_id = self.settings.tenant_id
+        return Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
 
     def _memory_of(
         self, agent_id: str, memory: Memory, *, actor: str, extraction: ExtractionStarts | None

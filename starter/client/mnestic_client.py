@@ -242,14 +242,19 @@ class MnesticClient(JobQueries):
         by: timedelta | None = None,
         until: datetime | None = None,
         wait_id: str | None = None,
+        request_id: str | None = None,
     ) -> WaitExtended:
         """Sets a later deadline for the open wait: by a duration, or until a time.
+
+        The same `request_id` again gets the first result.
 
         Raises:
             InvalidInputError: the job does not wait, or the deadline is not later.
             WorkerUnavailableError: no worker answers.
         """
-        return await self._jobs.extend_wait(job_id, by=by, until=until, wait_id=wait_id)
+        return await self._jobs.extend_wait(
+            job_id, by=by, until=until, wait_id=wait_id, request_id=request_id
+        )
 
     async def pause_job(self, job_id: str) -> None:
         """Pauses a job before its next step. A deadline that passes takes effect when the job continues.

@@ -37,7 +37,7 @@ IdempotencyKey = Annotated[
     Header(
         alias="Idempotency-Key",
         pattern=r"^[\x21-\x7e]{1,128}$",
-        description="The same key with the same request is done once; with another request it is a conflict.",
+        description="Of a write: the same key with the same request is done once; with another request it is a conflict.",
         examples=["b0a7c1e2"],
     ),
 ]
@@ -77,6 +77,43 @@ class TenantCall:
             agent_id=self.agent_id,
             actor=self.access.actor,
         )
+
+    async def act_once(
+        self,
+        request: Mapping[str, Any],
+        result_type: type[Result],
+        act: Callable[[str], Awaitable[Result]],
+    ) -> Result:
+        """Acts on Temporal with the id of the request, once for an `Idempotency-Key`.
+
+        Raises:
+            IdempotencyConflictError: the key came with another request.
+        """
+        if self._key is None:
+            return await act(uuid.uuid4().hex)
+        return await self.client.act_once(
+            self._key,
+            request={"route": self._route, **request},
+            result_type=result_type,
+            act=act,
+            agent_id=self.agent_id,
+            actor=self.access.actor,
+        )
+
+    async def steer_once(
+        self, request: Mapping[str, Any], steer: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Does what has no result, once for an `Idempotency-Key`; it raises what `act_once` does."""
+
+        async def act(_: str) -> _Done:
+            await steer()
+            return _Done()
+
+        await self.act_once(request, _Done, act)
+
+
+class _Done(BaseModel):
+    """The result of what has none."""
 
 
 class AgentCall(TenantCall):

@@ -24,6 +24,7 @@ async def extend_wait(
     by: timedelta | None,
     until: datetime | None,
     wait_id: str | None,
+    request_id: str | None,
 ) -> WaitExtended:
     """Sends the update; see `MnesticClient.extend_wait`."""
     if (by is None) == (until is None):
@@ -34,7 +35,12 @@ async def extend_wait(
     request = ExtendRequest(until=deadline, wait_id=wait_id)
     try:
         extended = await send_update(
-            handle, EXTEND_WAIT, request, result_type=WaitExtended, limit=_LIMIT
+            handle,
+            EXTEND_WAIT,
+            request,
+            result_type=WaitExtended,
+            limit=_LIMIT,
+            update_id=request_id,
         )
     except WorkflowUpdateFailedError as error:
         why = error.cause.message if isinstance(error.cause, ApplicationError) else str(error.cause)

@@ -124,10 +124,13 @@ class JobCalls:
         by: timedelta | None,
         until: datetime | None,
         wait_id: str | None,
+        request_id: str | None,
     ) -> WaitExtended:
         """See `MnesticClient.extend_wait`."""
         with self._rpc(job_id):
-            return await extend_wait(self.handle(job_id), by=by, until=until, wait_id=wait_id)
+            return await extend_wait(
+                self.handle(job_id), by=by, until=until, wait_id=wait_id, request_id=request_id
+            )
 
     async def signal(self, job_id: str, name: str) -> None:
         """Sends a signal without arguments."""

@@ -18,8 +18,9 @@ async def send_update(
     *,
     result_type: type[Answer],
     limit: timedelta,
+    update_id: str | None = None,
 ) -> Answer | None:
-    """The answer; None if no worker answers within the limit.
+    """The answer; None if no worker answers within the limit. With an id, the same update is done once.
 
     In a task of its own: the SDK polls for longer than any time limit of a call, and turns a
     cancellation into an error of its own. The request may be sent more than once.
@@ -28,7 +29,9 @@ async def send_update(
         WorkflowUpdateFailedError: the job refuses the update.
         RPCError: Temporal refuses it.
     """
-    sending = asyncio.create_task(_execute(handle, name, request, result_type=result_type))
+    sending = asyncio.create_task(
+        _execute(handle, name, request, result_type=result_type, update_id=update_id)
+    )
     try:
         await asyncio.wait({sending}, timeout=limit.total_seconds())
         answered = sending.done()
@@ -46,7 +49,12 @@ async def send_update(
 
 
 async def _execute(
-    handle: WorkflowHandle[Any, Any], name: str, request: Any, *, result_type: type[Answer]
+    handle: WorkflowHandle[Any, Any],
+    name: str,
+    request: Any,
+    *,
+    result_type: type[Answer],
+    update_id: str | None,
 ) -> Answer:
     """Sends an update, and again if the workflow task that took it failed.
 
@@ -56,7 +64,9 @@ async def _execute(
     pauses_s = iter(_PAUSES_S)
     while True:
         try:
-            answer: Answer = await handle.execute_update(name, request, result_type=result_type)
+            answer: Answer = await handle.execute_update(
+                name, request, id=update_id, result_type=result_type
+            )
         except RPCError as error:
             pause_s = next(pauses_s, None)
             if pause_s is None or error.status is not RPCStatusCode.FAILED_PRECONDITION:

@@ -201,8 +201,18 @@ async def resume(body: ResumeIn, call: OfJob) -> Resumed:
 @router.post("/api/jobs/{job_id}/extend")
 async def extend(body: ExtensionIn, call: OfJob) -> WaitExtended:
     """Gives an open wait a later deadline."""
-    by = None if body.by_seconds is None else timedelta(seconds=body.by_seconds)
-    return await call.client.extend_wait(call.job_id, by=by, until=body.until, wait_id=body.wait_id)
+
+    async def act(request_id: str) -> WaitExtended:
+        return await call.client.extend_wait(
+            call.job_id,
+            by=None if body.by_seconds is None else timedelta(seconds=body.by_seconds),
+            until=body.until,
+            wait_id=body.wait_id,
+            request_id=request_id,
+        )
+
+    request = {"job_id": call.job_id, **body.model_dump(mode="json")}
+    return await call.act_once(request, WaitExtended, act)
 
 
 @router.post("/api/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
@@ -234,7 +244,8 @@ async def steer(action: Literal["pause", "unpause", "cancel"], call: OfJob) -> N
         "unpause": call.client.unpause_job,
         "cancel": call.client.cancel_job,
     }
-    await steering[action](call.job_id)
+    request = {"job_id": call.job_id, "action": action}
+    await call.steer_once(request, lambda: steering[action](call.job_id))
 
 
 def _plan(given: dict[str, Any] | str) -> Plan:

@@ -103,7 +103,11 @@ async def policy(call: ReadCall) -> MaintenancePolicy:
 @router.patch("/api/maintenance/policy")
 async def set_policy(body: PolicyChange, call: AdminCall) -> MaintenancePolicy:
     """Changes one value of the policy; an invalid one is refused, and nothing changes."""
-    return await call.client.maintenance.set_policy(body.path, body.value)
+
+    async def act(_: str) -> MaintenancePolicy:
+        return await call.client.maintenance.set_policy(body.path, body.value)
+
+    return await call.act_once(body.model_dump(mode="json"), MaintenancePolicy, act)
 
 
 @router.get("/api/schedules")
@@ -115,16 +119,25 @@ async def list_schedules(call: ReadCall) -> Schedules:
 @router.post("/api/schedules/{kind}/pause", status_code=HTTPStatus.NO_CONTENT)
 async def pause(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
     """Pauses a Schedule until it is resumed."""
-    await call.client.maintenance.pause(kind, note=body.note)
+    await call.steer_once(
+        {"kind": kind, "note": body.note},
+        lambda: call.client.maintenance.pause(kind, note=body.note),
+    )
 
 
 @router.post("/api/schedules/{kind}/resume", status_code=HTTPStatus.NO_CONTENT)
 async def resume(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
     """Resumes a paused Schedule."""
-    await call.client.maintenance.resume(kind, note=body.note)
+    await call.steer_once(
+        {"kind": kind, "note": body.note},
+        lambda: call.client.maintenance.resume(kind, note=body.note),
+    )
 
 
 @router.post("/api/schedules/{kind}/backfill", status_code=HTTPStatus.ACCEPTED)
 async def backfill(kind: MaintenanceKind, body: Period, call: AdminCall) -> None:
     """Starts the runs of a period in the past, one after the other."""
-    await call.client.maintenance.backfill(kind, since=body.since, until=body.until)
+    await call.steer_once(
+        {"kind": kind, **body.model_dump(mode="json")},
+        lambda: call.client.maintenance.backfill(kind, since=body.since, until=body.until),
+    )

@@ -31,6 +31,7 @@ class Case:
     path: dict[str, str] = field(default_factory=dict)
     of_tenant: bool = False
     of_job: bool = False
+    changes: bool = True  # of a request that is no GET
 
 
 CASES: dict[str, Case] = {

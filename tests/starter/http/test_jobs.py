@@ -122,6 +122,40 @@ async def test_a_resume_with_the_same_key_gets_the_first_receipt(http: httpx2.As
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_wait_is_extended_once_for_a_key(http: httpx2.AsyncClient) -> None:
+    job_id = await started(http)
+    path, body, key = f"/api/jobs/{job_id}/extend", {"by_seconds": 60}, {"Idempotency-Key": "later"}
+
+    first = await http.post(path, json=body, headers=key)
+    other = await http.post(path, json=body)
+    again = await http.post(path, json=body, headers=key)
+    wait = (await http.get(f"/api/jobs/{job_id}/wait")).json()["wait"]
+
+    assert first.status_code == 200, first.text
+    assert again.json() == first.json()
+    assert wait["deadline"] == other.json()["deadline"] != first.json()["deadline"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_is_paused_once_for_a_key(http: httpx2.AsyncClient) -> None:
+    job_id = await started(http)
+    key = {"Idempotency-Key": "stop"}
+
+    await http.post(f"/api/jobs/{job_id}/pause", headers=key)
+    await until(http, job_id, "paused")
+    await http.post(f"/api/jobs/{job_id}/unpause")
+    await until(http, job_id, "waiting")
+    again = await http.post(f"/api/jobs/{job_id}/pause", headers=key)
+    other = await http.post(f"/api/jobs/{job_id}/cancel", headers=key)
+    # A job takes requests in turn: were the pause sent again, it would be in force now.
+    await http.post(f"/api/jobs/{job_id}/extend", json={"by_seconds": 60})
+    job = (await http.get(f"/api/jobs/{job_id}")).json()
+
+    assert (again.status_code, other.status_code) == (202, 409)
+    assert job["state"] == "waiting"
+
+
+@pytest.mark.usefixtures("worker")
 async def test_the_snapshot_of_a_wait_and_what_has_changed_since(
     http: httpx2.AsyncClient,
 ) -> None:

@@ -7,6 +7,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from mnestic.memory.names import maintenance_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import create_schedules
@@ -121,6 +122,39 @@ async def test_a_schedule_is_paused_and_resumed(
     (again,) = [one for one in later.json()["items"] if one["kind"] == "weekly"]
     assert (paused.status_code, resumed.status_code) == (204, 204)
     assert (weekly["state"], weekly["note"], again["state"]) == ("paused", "until Monday", "active")
+
+
+async def test_a_policy_is_changed_once_for_a_key(operator: httpx2.AsyncClient) -> None:
+    path, key = "/api/maintenance/policy", {"Idempotency-Key": "less"}
+    change = {"path": "cleanup.max_entries", "value": 500}
+
+    first = await operator.patch(path, json=change, headers=key)
+    await operator.patch(path, json={**change, "value": 400})
+    again = await operator.patch(path, json=change, headers=key)
+    read = await operator.get(path)
+
+    assert first.json() == again.json()
+    assert read.json()["cleanup"]["max_entries"] == 400
+
+
+async def test_a_period_is_made_up_for_once_for_a_key(
+    operator: httpx2.AsyncClient, client: MnesticClient, memory: Memory, settings: Settings
+) -> None:
+    await create_schedules(memory, client.temporal, settings)
+    path, key = "/api/schedules/weekly/backfill", {"Idempotency-Key": "october"}
+    period = {"since": "2026-10-01T00:00:00Z", "until": "2026-10-15T00:00:00Z"}
+    name = maintenance_workflow_id(client.settings.tenant_id, "weekly")
+
+    answers = [await operator.post(path, json=period, headers=key) for _ in range(2)]
+    other = await operator.post(path, json={**period, "until": "2026-10-08T00:00:00Z"}, headers=key)
+
+    assert [answer.status_code for answer in (*answers, other)] == [202, 202, 409]
+    scheduler = client.temporal.get_workflow_handle(f"temporal-sys-scheduler:{name}")
+    signals = [
+        event.workflow_execution_signaled_event_attributes.signal_name
+        async for event in scheduler.fetch_history_events()
+    ]
+    assert signals.count("patch") == 1
 
 
 async def test_a_schedule_that_there_is_not_is_not_found(operator: httpx2.AsyncClient) -> None:
