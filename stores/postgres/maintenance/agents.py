@@ -1,7 +1,7 @@
 """Maintenance of an agent's rows, by one statement for many of them."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from mnestic.memory.maintenance.duplicates import Merge
 from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
 from mnestic.memory.maintenance.ports import Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
-from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 # The version stays: who compares it with what a job has seen finds the record gone, as before.
@@ -33,6 +33,11 @@ SELECT (SELECT count(*) FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
 """)
+# Statements that read a whole memory: compiling them takes longer than it saves, and jobs need the other cores.
+_SETTINGS: Query = (
+    "SELECT set_config('jit', 'off', true) AS jit, set_config('max_parallel_workers_per_gather', '0', true) AS parallel",
+    (),
+)
 _EXPIRED_ENTRIES = read_query("expired_entries")
 _PLAN_CLEANUP, _LIST_UNNEEDED = read_query("plan_cleanup"), read_query("unneeded_entries")
 _LIST_DELETABLE = read_query("deletable_entries")
@@ -65,16 +70,17 @@ class PostgresMaintenanceStore:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
+        self._is_set = False
 
     async def count_active(self, now: datetime) -> ActiveMemory:
         """See the port."""
-        ((row,),) = await self._unit.rows_of(_COUNT_ACTIVE.bind({**self._unit.owner, "now": now}))
+        (row,) = await self._rows_of(_COUNT_ACTIVE.bind({**self._unit.owner, "now": now}))
         return ActiveMemory(row.facts, row.entries)
 
     async def remove_expired_records(self, now: datetime) -> int:
         """See the port."""
         query = _REMOVE_EXPIRED_RECORDS.bind({**self._unit.owner, "now": now})
-        ((row,),) = await self._unit.rows_of(query)
+        (row,) = await self._rows_of(query)
         if row.removed:
             self._unit.wrote("record.expire", f"{row.removed} records")
         return int(row.removed)
@@ -82,13 +88,13 @@ class PostgresMaintenanceStore:
     async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
         """See the port."""
         query = _EXPIRED_ENTRIES.bind({**self._unit.owner, "now": now, "limit": limit})
-        (rows,) = await self._unit.rows_of(query)
+        rows = await self._rows_of(query)
         return tuple(row.id for row in rows)
 
     async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run)
-        ((row,),) = await self._unit.rows_of(_PLAN_CLEANUP.bind(values))
+        (row,) = await self._rows_of(_PLAN_CLEANUP.bind(values))
         archived = row.unimportant + row.over_limit
         cursor = CleanupCursor(
             most_needed=row.most_needed,
@@ -103,7 +109,7 @@ class PostgresMaintenanceStore:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run)
         values |= {"most_needed": cursor.most_needed, "after": cursor.number, "limit": limit}
-        (rows,) = await self._unit.rows_of(_LIST_UNNEEDED.bind(values))
+        rows = await self._rows_of(_LIST_UNNEEDED.bind(values))
         return UnneededEntries(
             tuple(row.id for row in rows if row.is_unimportant),
             tuple(row.id for row in rows if not row.is_unimportant),
@@ -116,7 +122,7 @@ class PostgresMaintenanceStore:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run)
         values |= {"after": cursor.archived_id, "limit": limit}
-        (rows,) = await self._unit.rows_of(_LIST_DELETABLE.bind(values))
+        rows = await self._rows_of(_LIST_DELETABLE.bind(values))
         return tuple(row.id for row in rows)
 
     def _cleanup_values(self, now: datetime, policy: CleanupPolicy, *, run: str) -> dict[str, Any]:
@@ -125,7 +131,7 @@ class PostgresMaintenanceStore:
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
         """See the port."""
-        ((row,),) = await self._unit.rows_of(_DECAY.bind(self._decay_values(now, policy)))
+        (row,) = await self._rows_of(_DECAY.bind(self._decay_values(now, policy)))
         if row.written:
             self._unit.wrote("fact.decay", f"{row.written} facts")
         return Decay(row.decayed, row.written - row.decayed, row.fading)
@@ -135,7 +141,7 @@ class PostgresMaintenanceStore:
     ) -> tuple[tuple[FadingFact, ...], str | None]:
         """See the port."""
         values = self._decay_values(now, policy) | {"after": after, "limit": limit}
-        (rows,) = await self._unit.rows_of(_LIST_FADING.bind(values))
+        rows = await self._rows_of(_LIST_FADING.bind(values))
         facts = (FadingFact(row.id, row.subject, row.predicate, row.object) for row in rows)
         return tuple(facts), rows[0].last if rows else None
 
@@ -147,7 +153,7 @@ class PostgresMaintenanceStore:
 
     async def remove_orphans(self) -> int:
         """See the port."""
-        ((row,),) = await self._unit.rows_of(_REMOVE_ORPHANS.bind(self._unit.owner))
+        (row,) = await self._rows_of(_REMOVE_ORPHANS.bind(self._unit.owner))
         if row.removed:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)
@@ -155,7 +161,7 @@ class PostgresMaintenanceStore:
     async def list_alike(self, now: datetime, *, nothing: str) -> tuple[tuple[str, ...], ...]:
         """See the port."""
         values = {**self._unit.owner, "now": now, "nothing": nothing}
-        (rows,) = await self._unit.rows_of(_LIST_ALIKE.bind(values))
+        rows = await self._rows_of(_LIST_ALIKE.bind(values))
         return tuple(tuple(row.ids) for row in rows)
 
     async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
@@ -164,13 +170,13 @@ class PostgresMaintenanceStore:
             return {}
         merged, kept = zip(*merges, strict=True)
         values = {**self._unit.owner, "merged": [*merged], "kept": [*kept]}
-        (rows,) = await self._unit.rows_of(_COMPARE.bind(values))
+        rows = await self._rows_of(_COMPARE.bind(values))
         return {Merge(row.merged, row.kept): row.similarity for row in rows}
 
     async def merge(self, merges: Mapping[str, str]) -> None:
         """See the port."""
         values = {**self._unit.owner, "merged": [*merges], "kept": [*merges.values()]}
-        await self._unit.rows_of(_MERGE.bind(values))
+        await self._rows_of(_MERGE.bind(values))
         self._unit.wrote("entry.merge", f"{len(merges)} entries")
 
     async def list_similar(
@@ -179,24 +185,20 @@ class PostgresMaintenanceStore:
         """See the port."""
         limits = policy.model_dump(include={"compress_after_days", "compress_similarity"})
         values = {"now": now, "fewest": fewest, "limit": limit, "window": _WINDOW}
-        (rows,) = await self._unit.rows_of(
-            _LIST_SIMILAR.bind({**self._unit.owner, **limits, **values})
-        )
+        rows = await self._rows_of(_LIST_SIMILAR.bind({**self._unit.owner, **limits, **values}))
         return tuple((row.one, row.other) for row in rows)
 
     async def compress(self, plans: Collection[Compression]) -> None:
         """See the port."""
         pairs = [(source, plan.entry_id) for plan in plans for source in plan.sources]
         sources, into = [one for one, _ in pairs], [other for _, other in pairs]
-        await self._unit.rows_of(
-            _COMPRESS.bind({**self._unit.owner, "sources": sources, "into": into})
-        )
+        await self._rows_of(_COMPRESS.bind({**self._unit.owner, "sources": sources, "into": into}))
         self._unit.wrote("entry.compress", f"{len(sources)} entries")
 
     async def promote_facts(self, now: datetime, *, step: float) -> int:
         """See the port."""
         values = {**self._unit.owner, "now": now, "step": step, "most": MOST_CONFIDENT}
-        ((row,),) = await self._unit.rows_of(_PROMOTE.bind(values))
+        (row,) = await self._rows_of(_PROMOTE.bind(values))
         if row.promoted:
             self._unit.wrote("fact.promote", f"{row.promoted} facts")
         return int(row.promoted)
@@ -206,7 +208,16 @@ class PostgresMaintenanceStore:
         weights = policy.model_dump(exclude={"by_type"})
         by_type = json.dumps(policy.by_type)
         values = {**self._unit.owner, **weights, "by_type": by_type, "now": now}
-        ((row,),) = await self._unit.rows_of(_RENEW_IMPORTANCE.bind(values))
+        (row,) = await self._rows_of(_RENEW_IMPORTANCE.bind(values))
         if row.changed:
             self._unit.wrote("entry.importance", f"{row.changed} entries")
         return int(row.changed)
+
+    async def _rows_of(self, query: Query) -> Sequence[Any]:
+        """The rows of a statement, with the settings of maintenance from the first one of the transaction on."""
+        if self._is_set:
+            (rows,) = await self._unit.rows_of(query)
+        else:
+            _, rows = await self._unit.rows_of(_SETTINGS, query)
+            self._is_set = True
+        return rows
