@@ -29,7 +29,7 @@ def mcp(
         async with await connect_client() as client:
             scope = ToolScope(client=client, agent_id=agent)
 
-            async def scope_of(_ctx: object) -> ToolScope:
+            async def scope_of(*_: object) -> ToolScope:
                 return scope
 
             await build_server(scope_of, profile=profile).run_stdio_async()

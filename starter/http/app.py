@@ -9,8 +9,10 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
 from mnestic.memory.errors import MnesticError
+from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
+from mnestic.starter.http.mcp_endpoints import McpEndpoints
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
@@ -59,15 +61,22 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(tenants: Tenants) -> FastAPI:
-    """The application, over connections that somebody else closes."""
+def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
+    """The application, over connections that somebody else closes.
+
+    Args:
+        tenants: The connections.
+        host: The address that it listens on.
+    """
     metrics_of_tenants = MetricsOfTenants()
+    mcp = McpEndpoints(tenants, host=host)
     app = FastAPI(
         title="Mnestic",
         version=version("mnestic"),
         description="Durable memory for AI agents.",
         middleware=[Middleware(Gate, tenants=tenants, metrics=metrics_of_tenants)],
         redoc_url=None,
+        lifespan=mcp.lifespan,
         # Its spans and logs would have questions and values of requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
@@ -78,4 +87,5 @@ def make_app(tenants: Tenants) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router, responses=_PROBLEMS)
     add_pages(app)
+    app.router.routes.extend(mcp.routes())
     return app

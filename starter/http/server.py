@@ -36,8 +36,8 @@ async def serve(
     with _listening(host, port) as listener:
         async with await Tenants.connect(settings) as tenants:
             config = uvicorn.Config(
-                make_app(tenants),
-                lifespan="off",
+                make_app(tenants, host=host),
+                lifespan="on",
                 log_config=None,  # the logs are configured
                 access_log=False,  # paths have questions; the gate logs routes
                 server_header=False,

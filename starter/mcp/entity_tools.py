@@ -131,7 +131,7 @@ class EntityTools:
         self, ctx: Call, entities: Annotated[list[Entity], Field(max_length=_MOST_ITEMS)]
     ) -> EntityList:
         """Creates entities; one that exists stays as it is."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         created = []
         for entity in entities:
             if await _is_known(memory, entity.name):
@@ -146,7 +146,7 @@ class EntityTools:
         self, ctx: Call, relations: Annotated[list[Relation], Field(max_length=_MOST_ITEMS)]
     ) -> RelationList:
         """Creates relations; one that exists is left out. Of a predicate with a single object the new one supersedes the last."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         predicates = [predicate_of(relation.relation_type) for relation in relations]
         created = []
         for relation, predicate in zip(relations, predicates, strict=True):
@@ -160,7 +160,7 @@ class EntityTools:
         self, ctx: Call, observations: Annotated[list[Observations], Field(max_length=_MOST_ITEMS)]
     ) -> ObservationList:
         """Adds observations to entities that exist."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         for item in observations:
             if not await _is_known(memory, item.entity_name):
                 raise NotFoundError(what="entity", name=item.entity_name)
@@ -181,7 +181,7 @@ class EntityTools:
         entityNames: Annotated[list[str], Field(max_length=_MOST_ITEMS)],  # noqa: N803 - the reference server's name
     ) -> Deleted:
         """Removes entities: their observations go to the archive, and the facts that they are part of are deleted."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         keys = {name_key(name) for name in entityNames}
         observations = facts = 0
         for name in entityNames:
@@ -199,7 +199,7 @@ class EntityTools:
         self, ctx: Call, deletions: Annotated[list[Deletion], Field(max_length=_MOST_ITEMS)]
     ) -> Deleted:
         """Removes observations, which go to the archive."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         observations = 0
         for deletion in deletions:
             unwanted = {text.strip() for text in deletion.observations}
@@ -214,7 +214,7 @@ class EntityTools:
         self, ctx: Call, relations: Annotated[list[Relation], Field(max_length=_MOST_ITEMS)]
     ) -> Deleted:
         """Removes relations: the facts are deleted."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "write")).memory
         facts = 0
         for relation in relations:
             predicate = predicate_of(relation.relation_type)
@@ -227,7 +227,7 @@ class EntityTools:
     @tool
     async def read_graph(self, ctx: Call) -> EntityGraph:
         """Returns all entities and relations, the latest first."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "read")).memory
         facts, more_facts = await memory.facts.list(limit=_MOST_ROWS)
         entries, more_entries = await memory.entries.list(EntryQuery(), limit=_MOST_ROWS)
         graph = graph_of(facts, entries)
@@ -238,7 +238,7 @@ class EntityTools:
         self, ctx: Call, query: Annotated[str, Field(description="A question, or a few words.")]
     ) -> EntityGraph:
         """Searches memory, and returns the entities that the results are about, with the relations between them."""
-        memory = (await self._scope_of(ctx)).memory
+        memory = (await self._scope_of(ctx.request_context, "read")).memory
         retrieval = await memory.retrieve(query, limit=_MOST_RESULTS)
         found = [result.entry for result in retrieval.results]
         names = (*retrieval.names, *(name for entry in found for name in entry.subjects))
@@ -249,7 +249,7 @@ class EntityTools:
         self, ctx: Call, names: Annotated[list[str], Field(max_length=_MOST_ITEMS)]
     ) -> EntityGraph:
         """Returns entities by name, with the relations between them."""
-        return await _open((await self._scope_of(ctx)).memory, names)
+        return await _open((await self._scope_of(ctx.request_context, "read")).memory, names)
 
 
 def predicate_of(relation_type: str) -> str:

@@ -50,7 +50,7 @@ class JobTools:
         ] = None,
     ) -> StartedJob:
         """Starts a job, which runs a plan durably and may wait for an answer for weeks."""
-        scope = await self._scope_of(ctx)
+        scope = await self._scope_of(ctx.request_context, "jobs")
         started = await scope.client.start_job(
             parse_plan(plan, source="plan"),
             agent_id=scope.agent_id,
@@ -69,7 +69,7 @@ class JobTools:
         cursor: Annotated[str | None, Field(description="Where the previous page ended.")] = None,
     ) -> WaitingJobPage:
         """Lists the agent's jobs that wait for an answer or need attention, with what each wants to know."""
-        scope = await self._scope_of(ctx)
+        scope = await self._scope_of(ctx.request_context, "jobs")
         jobs, more = await scope.client.list_jobs(
             waiting=True, agent_id=scope.agent_id, limit=limit, cursor=cursor
         )
@@ -95,7 +95,7 @@ class JobTools:
         ] = None,
     ) -> ResumedJob:
         """Answers a waiting job, which then verifies its memory and continues; the same request counts once."""
-        scope = await self._scope_of(ctx)
+        scope = await self._scope_of(ctx.request_context, "jobs")
         await check_owner(scope, job_id)
         request = ResumeRequest(
             request_id=request_id_of(request_id), wait_id=wait_id, outcome=outcome

@@ -8,6 +8,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from pydantic_core import to_json
 
+from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.mcp.job_tools import check_owner
 from mnestic.starter.mcp.memory_tools import Call
@@ -38,7 +39,7 @@ class MemoryResources:
     @resource
     async def categories(self, agent_id: str, ctx: Call) -> str:
         """The categories of the agent's facts, each with a summary of what is so now."""
-        memory = (await self._scope(agent_id, ctx)).memory
+        memory = (await self._scope(agent_id, ctx, "read")).memory
         return _json({"categories": await memory.contexts.list_categories()})
 
     @resource
@@ -54,26 +55,26 @@ class MemoryResources:
     @resource
     async def jobs(self, agent_id: str, ctx: Call) -> str:
         """The agent's latest jobs."""
-        scope = await self._scope(agent_id, ctx)
+        scope = await self._scope(agent_id, ctx, "jobs")
         jobs, more = await scope.client.list_jobs(agent_id=scope.agent_id)
         return _json({"jobs": jobs, "cursor": more})
 
     @resource
     async def job(self, agent_id: str, job_id: str, ctx: Call) -> str:
         """A job's state and its waits."""
-        scope = await self._scope(agent_id, ctx)
+        scope = await self._scope(agent_id, ctx, "jobs")
         await check_owner(scope, job_id)
         return _json(await scope.client.describe_job(job_id))
 
-    async def _scope(self, agent_id: str, ctx: Call) -> ToolScope:
+    async def _scope(self, agent_id: str, ctx: Call, action: Action) -> ToolScope:
         """The scope of the call, if it is of this agent."""
-        scope = await self._scope_of(ctx)
+        scope = await self._scope_of(ctx.request_context, action)
         if agent_id != scope.agent_id:
             raise NotFoundError(what="agent", name=agent_id)
         return scope
 
     async def _facts(self, agent_id: str, ctx: Call, *, subject: str | None) -> str:
-        memory = (await self._scope(agent_id, ctx)).memory
+        memory = (await self._scope(agent_id, ctx, "read")).memory
         facts, more = await memory.facts.list(subject=subject, limit=_PAGE)
         return _json({"facts": [KnownFact.of(fact) for fact in facts], "cursor": more})
 

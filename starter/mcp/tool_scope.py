@@ -5,9 +5,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
-from mcp.server.mcpserver import Context
+from mcp.server import ServerRequestContext
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 
+from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import RefusedError, UnavailableError
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -23,14 +24,16 @@ class ToolScope:
 
     client: MnesticClient
     agent_id: str
+    actor: str = "client"  # for the audit log
 
     @property
     def memory(self) -> MemoryClient:
         """The agent's memory."""
-        return self.client.memory(self.agent_id)
+        return self.client.memory(self.agent_id, actor=self.actor)
 
 
-ScopeOf = Callable[[Context[Any, Any]], Awaitable[ToolScope]]
+ScopeOf = Callable[[ServerRequestContext[Any, Any], Action], Awaitable[ToolScope]]
+"""Finds the agent of a request, and refuses an action that the caller may not do."""
 
 
 def tool(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitable[Result]]:

@@ -1,6 +1,5 @@
 """`mnestic mcp` as a client starts it: a process that speaks over standard input and output, beside `mnestic up`."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -10,6 +9,8 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tests.acceptance.mcp.guide import settings_of
+
 pytestmark = pytest.mark.acceptance
 
 
@@ -18,8 +19,7 @@ async def test_a_client_remembers_and_recalls_by_the_settings_of_the_guide(
     start_up: Any, root: Path, tmp_path: Path, mode: str
 ) -> None:
     up = start_up(tmp_path)
-    guide = (root / "docs" / "mcp.md").read_text(encoding="utf-8")
-    settings = json.loads(guide.split("```json\n")[1].split("```")[0])["mcpServers"]["memory"]
+    settings = settings_of(root, 1)
     server = StdioServerParameters(
         command=str(Path(sys.executable).with_name(settings["command"])),
         args=settings["args"],

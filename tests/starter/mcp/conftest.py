@@ -20,7 +20,7 @@ def connect(client: MnesticClient) -> Connect:
     async def connected(
         agent_id: str, profile: Profile = "memory", **options: Any
     ) -> AsyncIterator[Client]:
-        async def scope_of(_ctx: object) -> ToolScope:
+        async def scope_of(*_: object) -> ToolScope:
             return ToolScope(client=client, agent_id=agent_id)
 
         async with Client(build_server(scope_of, profile=profile), **options) as opened:

@@ -1,0 +1,102 @@
+"""MCP over streamable HTTP: a profile of tools at each path, on the agents that an API key is for.
+
+It stands apart from the routes since its requests are JSON-RPC, which no OpenAPI document describes.
+"""
+
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from mcp.server import ServerRequestContext
+from mcp.server.mcpserver import MCPServer
+from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
+from starlette.requests import Request
+from starlette.routing import Route
+
+from mnestic.memory.access.api_keys import Action
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.scope import check_id
+from mnestic.starter.mcp.server import Profile, build_server
+from mnestic.starter.mcp.tool_scope import ToolScope
+from mnestic.starter.tenants import Access, Tenants
+
+PROFILES: Mapping[str, Profile] = {"/mcp": "memory", "/mcp/entities": "entities"}
+_AGENT = "agent_id"  # parameter of the address
+
+
+class McpEndpoints:
+    """The MCP servers of all profiles; the gate verifies the key of each request before they see it."""
+
+    def __init__(self, tenants: Tenants, *, host: str) -> None:
+        self._tenants = tenants
+        self._servers = {
+            path: self._serve(path, profile, host=host) for path, profile in PROFILES.items()
+        }
+
+    def routes(self) -> Sequence[Route]:
+        """A route for each profile. It takes POST alone: without sessions there is no stream to open by GET."""
+        return [
+            Route(path, StreamableHTTPASGIApp(server.session_manager), methods=["POST"])
+            for path, server in self._servers.items()
+        ]
+
+    @asynccontextmanager
+    async def lifespan(self, _app: object) -> AsyncIterator[None]:
+        """Runs what answers requests; a second run needs new endpoints."""
+        async with AsyncExitStack() as running:
+            for server in self._servers.values():
+                await running.enter_async_context(server.session_manager.run())
+            yield
+
+    def _serve(self, path: str, profile: Profile, *, host: str) -> MCPServer[Any]:
+        server = build_server(self._scope_of, profile=profile)
+        server.streamable_http_app(
+            streamable_http_path=path,
+            stateless_http=True,
+            max_request_body_size=sys.maxsize,  # the gate limits it
+            host=host,  # on a loopback address, requests for other host names are refused
+        )
+        return server
+
+    async def _scope_of(self, ctx: ServerRequestContext[Any, Any], action: Action) -> ToolScope:
+        """The agent of a request, if its key allows the action on it.
+
+        Raises:
+            InvalidInputError: the address names no agent, and the key is for several.
+            ForbiddenError: the key does not allow it.
+        """
+        request = ctx.request
+        assert isinstance(request, Request)
+        access = request.state.access
+        assert isinstance(access, Access)
+        agent_id = _agent_of(request) or access.key.scope.only_agent
+        if agent_id is None:
+            raise InvalidInputError(
+                what=_AGENT,
+                why=f"is missing; the API key is for several agents, so add ?{_AGENT}=AGENT to the address",
+            )
+        await self._tenants.require(
+            access, action, agent_id=check_id(agent_id, what=_AGENT), target=_target_of(ctx)
+        )
+        return ToolScope(client=access.client, agent_id=agent_id, actor=access.actor)
+
+
+def _agent_of(request: Request) -> str | None:
+    """The agent that the address names.
+
+    Raises:
+        InvalidInputError: the address has another parameter, which would change nothing.
+    """
+    for name in request.query_params:
+        if name != _AGENT:
+            raise InvalidInputError(
+                what="address", why=f"the parameter {name[:80]!r} is not known; there is {_AGENT}"
+            )
+    return request.query_params.get(_AGENT)
+
+
+def _target_of(ctx: ServerRequestContext[Any, Any]) -> str:
+    """The method and, if it calls a tool, the tool: what the audit log says of a request that is denied."""
+    name = (ctx.params or {}).get("name")
+    return f"{ctx.method} {name}" if name is not None else ctx.method

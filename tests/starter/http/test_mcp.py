@@ -1,0 +1,218 @@
+"""MCP over HTTP: what a client may do follows from its key; every tool has a case in `mcp_tools.py`."""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
+
+import httpx2
+import pytest
+from fastapi import FastAPI
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+from mnestic.memory.access.api_keys import ACTIONS
+from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.http.conftest import NewKey, opened
+from tests.starter.http.mcp_tools import CASES, EACH
+
+ORIGIN = "http://127.0.0.1:8321"
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+of_each_tool = pytest.mark.parametrize(("path", "tool"), EACH, ids=[name for _, name in EACH])
+
+
+@asynccontextmanager
+async def serving(app: FastAPI) -> AsyncIterator[Connect]:
+    """Runs the application; what it yields connects with a key."""
+
+    @asynccontextmanager
+    async def connect(
+        key: str, address: str = "/mcp", mode: str = "2026-07-28"
+    ) -> AsyncIterator[Client]:
+        async with opened(app, key) as http:
+            transport = streamable_http_client(f"{ORIGIN}{address}", http_client=http)
+            async with Client(transport, mode=mode) as client:
+                yield client
+
+    async with app.router.lifespan_context(app):
+        yield connect
+
+
+async def posted(app: FastAPI, key: str | None, path: str, **more: str) -> httpx2.Response:
+    """The answer to a request that does not get as far as a tool."""
+    async with opened(app, key) as http:
+        return await http.post(f"{ORIGIN}{path}", content="{}", headers=more)
+
+
+async def refusal(client: Client, path: str, tool: str) -> str:
+    result = await client.call_tool(tool, CASES[path][tool].arguments)
+    assert result.is_error
+    return str(getattr(result.content[0], "text", ""))
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto", "2026-07-28"])
+async def test_a_client_remembers_and_recalls(app: FastAPI, new_key: NewKey, mode: str) -> None:
+    async with serving(app) as connect, connect(await new_key(), mode=mode) as client:
+        await client.call_tool("remember", {"text": "The spare key is under the fern."})
+        recalled = await client.call_tool("recall", {"question": "Where is the spare key?"})
+
+    assert recalled.structured_content is not None
+    (memory,) = recalled.structured_content["memories"]
+    assert memory["text"] == "The spare key is under the fern."
+
+
+async def test_each_tool_has_a_case(app: FastAPI, new_key: NewKey) -> None:
+    found = {}
+
+    async with serving(app) as connect:
+        for path in CASES:
+            async with connect(await new_key(), path) as client:
+                found[path] = {tool.name for tool in (await client.list_tools()).tools}
+
+    assert found == {path: set(tools) for path, tools in CASES.items()}
+
+
+@pytest.mark.parametrize("path", CASES)
+async def test_without_a_valid_key_nothing_is_answered(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, path: str
+) -> None:
+    expired = await new_key(expires_in=timedelta(microseconds=1))
+    revoked = await new_key()
+    await client.api_keys().revoke(revoked.split(".")[-2])
+    valid = await new_key()
+    head, _, secret = valid.rpartition(".")
+    bad = {
+        "none": None,
+        "no key": "nonsense",
+        "wrong": f"{head}.{secret[::-1]}",
+        "of another tenant": valid.replace(client.settings.tenant_id, "another"),
+        "expired": expired,
+        "revoked": revoked,
+    }
+
+    answers = {why: await posted(app, key, path) for why, key in bad.items()}
+
+    assert {why: answer.status_code for why, answer in answers.items()} == dict.fromkeys(bad, 401)
+    assert {answer.headers["WWW-Authenticate"] for answer in answers.values()} == {"Bearer"}
+
+
+@of_each_tool
+async def test_a_key_for_other_actions_is_refused(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, path: str, tool: str
+) -> None:
+    action = CASES[path][tool].action
+    key = await new_key(actions=tuple(one for one in ACTIONS if one != action))
+
+    async with serving(app) as connect, connect(key, path) as mcp:
+        why = await refusal(mcp, path, tool)
+    denied, _ = await client.audit().list(denied=True)
+
+    assert f"does not allow the action {action}" in why
+    assert [(one.target, one.actor) for one in denied] == [
+        (f"tools/call {tool}", f"key/{key.split('.')[-2]}")
+    ]
+
+
+@of_each_tool
+async def test_a_key_for_that_action_is_enough(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, path: str, tool: str
+) -> None:
+    case = CASES[path][tool]
+    key = await new_key(actions=(case.action,))
+
+    async with serving(app) as connect, connect(key, path) as mcp:
+        result = await mcp.call_tool(tool, case.arguments)
+    denied, _ = await client.audit().list(denied=True)
+
+    assert result.is_error is (tool == "resume_job")
+    assert not denied
+
+
+@of_each_tool
+async def test_a_key_for_other_agents_is_refused(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, path: str, tool: str
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+    key = await new_key(agents=("bert", "ad", "adam*"))
+
+    async with serving(app) as connect, connect(key, f"{path}?agent_id=ada") as mcp:
+        why = await refusal(mcp, path, tool)
+    denied, _ = await client.audit().list(denied=True)
+
+    assert "is not for the agent ada" in why
+    assert [one.agent_id for one in denied] == ["ada"]
+
+
+async def test_a_key_of_another_tenant_finds_nothing_of_this_one(
+    app: FastAPI, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+    other = client.settings.model_copy(update={"tenant_id": f"{client.settings.tenant_id}-2"})
+    async with await MnesticClient.connect(other) as theirs:
+        key = (await theirs.api_keys().create(agents=["ada"], actions=ACTIONS)).text
+
+    async with serving(app) as connect, connect(key) as mcp:
+        recalled = await mcp.call_tool("recall", {"question": "Where does Mara live?"})
+
+    assert recalled.structured_content == {"memories": []}
+
+
+async def test_resources_need_the_same_rights(app: FastAPI, new_key: NewKey) -> None:
+    readable, theirs = await new_key(actions=("read",)), await new_key(agents=("bert",))
+
+    async with serving(app) as connect:
+        async with connect(readable) as mcp:
+            facts = await mcp.read_resource("mnestic://ada/facts")
+            with pytest.raises(MCPError, match="does not allow the action jobs"):
+                await mcp.read_resource("mnestic://ada/jobs")
+        async with connect(theirs) as mcp:
+            with pytest.raises(MCPError, match="no agent"):
+                await mcp.read_resource("mnestic://ada/facts")
+
+    assert '"facts"' in str(facts.contents)
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("/mcp", r"agent_id is missing.*\?agent_id="),
+        ("/mcp?agent_id=", "agent_id"),
+        ("/mcp?agent_id=no%20id", "agent_id"),
+        ("/mcp?agent=ada", "'agent' is not known"),
+    ],
+)
+async def test_an_address_that_names_no_agent_is_refused(
+    app: FastAPI, new_key: NewKey, address: str, says: str
+) -> None:
+    key = await new_key(agents=("*",))
+
+    async with serving(app) as connect, connect(key, address) as mcp:
+        assert re.search(says, (await refusal(mcp, "/mcp", "recall")).replace(":", ""))
+
+
+async def test_what_is_done_with_a_key_is_in_the_audit_log(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    key = await new_key()
+
+    async with serving(app) as connect, connect(key) as mcp:
+        await mcp.call_tool("recall", {"question": "Where does Mara live?"})
+    found, _ = await client.audit().list(key_id=key.split(".")[-2])
+
+    assert [(one.agent_id, one.action) for one in found] == [("ada", "entry.search")]
+
+
+async def test_other_host_names_and_methods_are_refused(app: FastAPI, new_key: NewKey) -> None:
+    key = await new_key()
+
+    async with serving(app), opened(app, key) as http:
+        host = await http.post(f"{ORIGIN}/mcp", json={}, headers={"Host": "elsewhere.example"})
+        origin = await http.post(
+            f"{ORIGIN}/mcp", json={}, headers={"Origin": "http://elsewhere.example"}
+        )
+        stream = await http.get(f"{ORIGIN}/mcp")
+        large = await http.post(f"{ORIGIN}/mcp", content=b" " * (8 * 2**20 + 1))
+
+    assert (host.status_code, origin.status_code) == (421, 403)
+    assert (stream.status_code, stream.headers["Allow"]) == (405, "POST")
+    assert (large.status_code, large.headers["Content-Type"]) == (413, "application/problem+json")
