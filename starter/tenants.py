@@ -3,8 +3,9 @@
 It stands alone because every server needs the same: which tenant a request is of follows from its key and from nothing else.
 """
 
+import hmac
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from mnestic.memory.access.api_keys import Action, ApiKey, read_key
@@ -27,6 +28,11 @@ class Access:
 
     key: ApiKey
     client: MnesticClient
+    text: str = field(repr=False)
+
+    def seal(self, value: str) -> str:
+        """What stands for a value where it must not be guessed: the key's secret, which is not stored, goes into it."""
+        return hmac.digest(self.text.encode(), value.encode(), "sha256").hex()
 
     @property
     def actor(self) -> str:
@@ -91,7 +97,7 @@ class Tenants:
         """
         tenant_id = read_key(text).tenant_id
         key = await ApiKeyClient(self._connections.memory, tenant_id=tenant_id).verify(text)
-        return Access(key=key, client=self.client(tenant_id))
+        return Access(key=key, client=self.client(tenant_id), text=text)
 
     async def require(
         self, access: Access, action: Action, *, agent_id: str | None, target: str

@@ -74,6 +74,39 @@ class Extraction(DeferredModel):
     usage: TokenUsage = TokenUsage(input_tokens=0, output_tokens=0)
 
 
+class ExtractedClaim(Extracted):
+    """A claim with the words of the message that say so."""
+
+    text: str
+
+
+class ExtractionPreview(DeferredModel):
+    """What would be extracted from a message, by whom; `refused` claims quote no words of it, or state no fact."""
+
+    model_config = ConfigDict(frozen=True)
+
+    extractor: str
+    at: AwareDatetime
+    claims: tuple[ExtractedClaim, ...]
+    refused: NonNegativeInt
+
+
+def preview_of(extraction: Extraction, turn: Turn, *, extractor: str) -> ExtractionPreview:
+    """The preview of the extraction of one turn."""
+    claims, faults = sound_claims(extraction.claims[0], turn)
+    return ExtractionPreview(
+        extractor=extractor,
+        at=turn.at,
+        claims=tuple(
+            ExtractedClaim(
+                **claim.model_dump(), text=turn.content[claim.span.start : claim.span.end]
+            )
+            for claim in claims
+        ),
+        refused=extraction.refused + len(faults),
+    )
+
+
 def sound_claims(
     found: Sequence[Extracted], turn: Turn
 ) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from mnestic.activities.knowledge.categories import read_categories, rebuild_categories
 from mnestic.activities.retrieval.contexts import LEARNED, ContextBuilder
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
@@ -63,6 +64,15 @@ class ContextClient(ClientPart):
         Nights store the summaries. After a fact has changed, its category's summary is made of the facts until then.
         """
         return await context_builder(self._scope).list_categories(self._scope.caller)
+
+    async def summarize(self) -> tuple[CategoryOverview, ...]:
+        """Stores the summaries of categories whose facts have changed, as a night does; returns those of all categories."""
+        async with self._scope.transaction(write=True) as transaction:
+            now = await transaction.now()
+            await rebuild_categories(transaction, now=now, count_tokens=self._scope.count_tokens)
+            return await read_categories(
+                transaction, now=now, count_tokens=self._scope.count_tokens
+            )
 
     async def list_summaries(
         self, level: SummaryLevel | None = None, *, limit: int = 50, cursor: str | None = None

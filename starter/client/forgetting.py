@@ -22,18 +22,30 @@ class ForgettingClient(ClientPart):
         self._lazy_temporal = lazy_temporal
 
     async def start(
-        self, topic: FreeText, *, confirm: str | None = None, keep_out: bool = False
+        self,
+        topic: FreeText,
+        *,
+        confirm: str | None = None,
+        keep_out: bool = False,
+        request_id: str | None = None,
     ) -> StartedWorkflow[Purged]:
         """Starts forgetting, as `forget` does, without waiting for the end.
 
+        The same `request_id` again gets the first start.
+
         Raises:
             InvalidInputError: as of `forget`.
+            AlreadyExistsError: a request with the id is being started, or could not be started.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """
         forgetting = await topic_forgetting(self._scope, self._lazy_temporal, topic)
+        if request_id is not None:
+            started = await forgetting.find(request_id)
+            if started is not None:
+                return started
         preview = await forgetting.confirmed(topic, confirm)
-        return await forgetting.start(topic, preview, keep_out=keep_out)
+        return await forgetting.start(topic, preview, keep_out=keep_out, request_id=request_id)
 
     async def keep_outs(self) -> tuple[KeepOut, ...]:
         """What was forgotten and is kept from being learned again, the oldest first; nobody has its words any more."""

@@ -6,7 +6,7 @@ to memory and queries it needs Postgres alone. Temporal is connected when a call
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Self, TypedDict, TypeVar
 
 from pydantic import BaseModel
@@ -15,6 +15,7 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.agents import AgentSummary
+from mnestic.memory.knowledge.extraction import ExtractionPreview
 from mnestic.memory.models.costs import Costs
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.caches import CacheCounts
@@ -205,6 +206,41 @@ class MemoryConnection(ChecksTexts):
         """
         caller = self._caller(agent_id, actor=actor)
         return await claim_request(caller, key=key, request=request)
+
+    async def extract(
+        self,
+        agent_id: str,
+        content: str,
+        *,
+        speaker: str = "user",
+        at: datetime | None = None,
+    ) -> ExtractionPreview:
+        """What would be extracted from a message, by the configured model or the local extractor; nothing is stored.
+
+        Args:
+            agent_id: The agent to which a model's call is charged.
+            content: The message.
+            speaker: Who said it, to whom “I” refers.
+            at: When it was said; now by default.
+
+        Raises:
+            InvalidInputError: the message says nothing or is too long, or the speaker is no name.
+            ConfigurationError: there is no extractor, or a model has no server or no price.
+            BudgetExceededError: the tenant's day has nothing left.
+            ModelUnavailableError: the model does not answer.
+            ModelRefusedError: the model or its server refused, or the answer is of no use.
+        """
+        from mnestic.starter.knowledge.extraction_preview import (  # noqa: PLC0415 - it imports clients of models
+            preview_extraction,
+        )
+
+        return await preview_extraction(
+            self.settings,
+            content,
+            speaker=speaker,
+            at=at or datetime.now(UTC),
+            agent_id=agent_id,
+        )
 
     async def act_once(
         self,

@@ -5,6 +5,7 @@ It stands apart from the client, which loads it to forget: it needs Temporal.
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from temporalio.client import WorkflowHandle
@@ -14,7 +15,7 @@ from mnestic.activities.forgetting.running_jobs import RunningJobs
 from mnestic.activities.forgetting.steps import begin_forgetting
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import MnesticError
+from mnestic.memory.errors import AlreadyExistsError, MnesticError, NotFoundError
 from mnestic.memory.forgetting.confirmation_tokens import check_token, token_of
 from mnestic.memory.forgetting.requests import (
     ForgetRequest,
@@ -24,6 +25,8 @@ from mnestic.memory.forgetting.requests import (
     TopicForgotten,
 )
 from mnestic.memory.names import FORGET_TOPIC, forget_workflow_id
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Transaction
 from mnestic.starter.forgetting.preview import TopicPreview
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.temporal_connection import TemporalConnection
@@ -63,17 +66,41 @@ class TopicForgetting:
         check_token(token, preview.token or "")
         return preview
 
+    async def find(self, request_id: str) -> WorkflowHandle[Any, Purged] | None:
+        """The workflow that a request has started; None if it has started none.
+
+        Raises:
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        workflow_id = forget_workflow_id(self._caller.tenant_id, request_id)
+        handle = self._connection.temporal.get_workflow_handle(workflow_id, result_type=Purged)
+        with suppress(NotFoundError), rpc_errors(self._connection.address, job_id=workflow_id):
+            await handle.describe()
+            return handle
+        return None
+
     async def start(
-        self, topic: str, preview: TopicForgotten, *, keep_out: bool
+        self,
+        topic: str,
+        preview: TopicForgotten,
+        *,
+        keep_out: bool,
+        request_id: str | None = None,
     ) -> WorkflowHandle[Any, Purged]:
-        """Starts the workflow that forgets what the preview shows; with `keep_out` nothing of it is learned from now on."""
+        """Starts the workflow that forgets what the preview shows; with `keep_out` nothing of it is learned from now on.
+
+        Raises:
+            AlreadyExistsError: a request with the id has begun before.
+            TemporalUnavailableError: Temporal does not answer.
+        """
         request = ForgetRequest(
             tenant_id=self._caller.tenant_id,
             agent_id=self._caller.agent_id,
-            forgetting_id=uuid.uuid4().hex,
+            forgetting_id=request_id or uuid.uuid4().hex,
         )
         memory = self._caller.memory
         async with begin_forgetting(memory, request, write=True) as transaction:
+            await _begin_once(transaction, request.forgetting_id)
             await transaction.forgetting.begin(
                 request.forgetting_id, topic, entries=preview.by_meaning
             )
@@ -116,6 +143,14 @@ class TopicForgetting:
         survey = TopicPreview(lambda: self._caller(write=False), running=running)
         await survey.run(topic, close=close)
         return survey
+
+
+async def _begin_once(transaction: Transaction, forgetting_id: str) -> None:
+    """Lets one of several requests with an id begin; the ledger has nothing of the topic."""
+    operation = Operation(key=f"forget/{forgetting_id}", name="forget")
+    if await transaction.replay(operation, operation.request_hash({})) is not None:
+        raise AlreadyExistsError(what="forgetting", name=forgetting_id)
+    await transaction.complete(operation, {})
 
 
 def _stale(table: str) -> RemainingRow:

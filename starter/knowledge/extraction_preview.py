@@ -6,16 +6,20 @@ and written down like all others.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.activities.models.calls import ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
-from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.canonical import is_blank
+from mnestic.memory.errors import ConfigurationError, InvalidInputError
+from mnestic.memory.knowledge.extraction import Extraction, ExtractionPreview, Turn, preview_of
 from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
+from mnestic.memory.knowledge.resources import check_content, check_name
 from mnestic.memory.ports import Memory
-from mnestic.memory.scope import Id
+from mnestic.memory.scope import Id, check_id
+from mnestic.memory.timestamps import check_date
 from mnestic.starter.extraction_wiring import NO_FACTS, extraction_limits, extractor_of
 from mnestic.starter.memory_wiring import find_database, open_database, open_openai, prices_of
 from mnestic.starter.settings import Settings
@@ -30,10 +34,13 @@ class _Caller(BaseModel):
     agent_id: Id
 
 
-async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tuple[str, Extraction]:
-    """The claims of a turn, by the configured model or the local extractor, and the name of the extractor.
+async def preview_extraction(
+    settings: Settings, content: str, *, speaker: str, at: datetime, agent_id: str
+) -> ExtractionPreview:
+    """What the configured model or the local extractor would extract from a message.
 
     Raises:
+        InvalidInputError: the message says nothing or is too long, or the speaker is no name.
         ConfigurationError: there is no extractor; or a model has no server, no price where one is needed, or no database in
             which its calls are written down.
         BudgetExceededError: the tenant's day has nothing left.
@@ -41,6 +48,19 @@ async def extract_turn(settings: Settings, turn: Turn, *, agent_id: str) -> tupl
         ModelRefusedError: the model or its server refused, or the answer is of no use.
         DatabaseUnavailableError: the database does not answer.
     """
+    check_date(at, what="at")
+    check_content(content, what="text")
+    if is_blank(speaker):
+        raise InvalidInputError(what="speaker", why="is empty")
+    check_name(speaker, what="speaker")
+    turn = Turn(
+        session_id="preview", source_id="preview", speaker=speaker.strip(), content=content, at=at
+    )
+    name, extraction = await _extract(settings, turn, agent_id=check_id(agent_id, what="agent"))
+    return preview_of(extraction, turn, extractor=name)
+
+
+async def _extract(settings: Settings, turn: Turn, *, agent_id: str) -> tuple[str, Extraction]:
     async with open_openai(settings) as client:
         extractor = extractor_of(settings, client)
         if extractor.name == NO_EXTRACTOR:

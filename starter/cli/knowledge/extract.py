@@ -7,8 +7,7 @@ import typer
 
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
-from mnestic.memory.knowledge.resources import check_content, check_name
+from mnestic.memory.knowledge.resources import check_name
 from mnestic.memory.timestamps import Timestamp, check_date
 from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
@@ -29,40 +28,23 @@ def extract(
 ) -> None:
     """Show what would be extracted from a message, by the configured model or the local extractor; nothing is stored."""
     from mnestic.starter.cli.overrides import command_settings
-    from mnestic.starter.knowledge.extraction_preview import extract_turn
+    from mnestic.starter.knowledge.extraction_preview import preview_extraction
 
     stated_at = parse_as(Timestamp, at, what="--at") or datetime.now(UTC)
     check_date(stated_at, what="--at")
     message_text = read_text(text)
     if is_blank(message_text):
         raise InvalidInputError(what="text", why="is empty")
-    check_content(message_text, what="text")
     if is_blank(speaker):
         raise InvalidInputError(what="--speaker", why="is empty")
     check_name(speaker, what="--speaker")
-    turn = Turn(
-        session_id="cli",
-        source_id="cli",
-        speaker=speaker.strip(),
-        content=message_text,
-        at=stated_at,
-    )
-    name, extraction = run(extract_turn(command_settings(), turn, agent_id=agent))
-    claims, faults = sound_claims(extraction.claims[0], turn)
-    refused = extraction.refused + len(faults)
-    if as_json:
-        claim_documents = [
-            claim.model_dump(mode="json") | {"text": _words(claim, message_text)}
-            for claim in claims
-        ]
-        print_json(
-            {
-                "extractor": name,
-                "at": stated_at.isoformat(),
-                "claims": claim_documents,
-                "refused": refused,
-            }
+    preview = run(
+        preview_extraction(
+            command_settings(), message_text, speaker=speaker, at=stated_at, agent_id=agent
         )
+    )
+    if as_json:
+        print_json(preview.model_dump(mode="json"))
         return
     columns = ("kind", "subject", "predicate", "object", "from", "to", "words")
     rows = [
@@ -73,19 +55,15 @@ def extract(
             claim.object,
             _day(claim.valid_from),
             _day(claim.valid_to),
-            _words(claim, message_text),
+            claim.text,
         )
-        for claim in claims
+        for claim in preview.claims
     ]
     print_table(columns, rows, empty="No claims.")
-    if refused:
+    if preview.refused:
         out.print(
-            f"{counted(refused, 'claims')} refused: they quote no words of the message, or state no fact."
+            f"{counted(preview.refused, 'claims')} refused: they quote no words of the message, or state no fact."
         )
-
-
-def _words(claim: Extracted, message_text: str) -> str:
-    return message_text[claim.span.start : claim.span.end]
 
 
 def _day(stated_at: datetime | None) -> str | None:

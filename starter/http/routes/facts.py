@@ -12,6 +12,7 @@ from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 
 router = APIRouter(tags=["facts"])
 WriteCall = Annotated[AgentCall, agent_call("write")]
+FactKey = Annotated[str, Path(description="The id of the fact", examples=["f3a1"])]
 
 
 class FactIn(BaseModel):
@@ -28,6 +29,14 @@ class FactIn(BaseModel):
     valid_from: AwareDatetime | None = Field(None, description="Now by default")
     valid_to: AwareDatetime | None = None
     confidence: float = Field(1, ge=0, le=1)
+
+
+class FactValue(BaseModel):
+    """The new object of a fact."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    value: str = Field(examples=["Lisbon"])
 
 
 class FactsChanged(BaseModel):
@@ -69,10 +78,18 @@ async def add_fact(body: FactIn, call: WriteCall) -> FactsChanged:
     return await call.once(body.model_dump(mode="json"), FactsChanged, work)
 
 
+@router.patch("/api/memory/facts/{key}")
+async def change_fact(key: FactKey, body: FactValue, call: WriteCall) -> FactsChanged:
+    """Changes the object of an active fact as of now; the old one stays in the history."""
+
+    async def work(memory: MemoryClient) -> FactsChanged:
+        return FactsChanged(changes=await memory.facts.change(key, body.value))
+
+    return await call.once({"key": key, "value": body.value}, FactsChanged, work)
+
+
 @router.delete("/api/memory/facts/{key}")
-async def delete_fact(
-    key: Annotated[str, Path(description="The id of the fact", examples=["f3a1"])], call: WriteCall
-) -> FactsChanged:
+async def delete_fact(key: FactKey, call: WriteCall) -> FactsChanged:
     """Deletes a fact with all periods of its object; a later message can state it again."""
 
     async def work(memory: MemoryClient) -> FactsChanged:

@@ -1,4 +1,4 @@
-"""Messages in: what agents hear and what their tools return."""
+"""Messages in: what agents hear and what their tools return; what is extracted from a text, and summaries."""
 
 import uuid
 from datetime import UTC, datetime
@@ -7,12 +7,15 @@ from typing import Annotated
 from fastapi import APIRouter
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
-from mnestic.memory.knowledge.extraction import TurnKind
+from mnestic.memory.knowledge.extraction import ExtractionPreview, TurnKind
 from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call
 
+WriteCall = Annotated[AgentCall, agent_call("write")]
 router = APIRouter(tags=["knowledge"])
 MOST_MESSAGES = 500
 
@@ -57,6 +60,32 @@ class IngestIn(BaseModel):
     messages: list[MessageIn] = Field(min_length=1, max_length=MOST_MESSAGES)
 
 
+class TextIn(BaseModel):
+    """A message to read without storing it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    content: str = Field(examples=["I moved to Porto."])
+    speaker: str = Field("user", description="Who said it, to whom “I” refers", examples=["Mara"])
+    at: AwareDatetime | None = Field(
+        None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
+    )
+
+
+class SummarizeIn(BaseModel):
+    """What to summarise: all categories of the agent's facts, or one."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    category: Category | None = Field(None, examples=["profile"])
+
+
+class Summaries(BaseModel):
+    """The summaries, by category."""
+
+    items: tuple[CategoryOverview, ...]
+
+
 class IngestOut(BaseModel):
     """How many messages came, and how many of them were new."""
 
@@ -65,7 +94,7 @@ class IngestOut(BaseModel):
 
 
 @router.post("/ingest")
-async def ingest(body: IngestIn, call: Annotated[AgentCall, agent_call("write")]) -> IngestOut:
+async def ingest(body: IngestIn, call: WriteCall) -> IngestOut:
     """Stores messages, each of which is searchable at once, and has facts extracted from them."""
 
     async def work(memory: MemoryClient) -> IngestOut:
@@ -74,3 +103,21 @@ async def ingest(body: IngestIn, call: Annotated[AgentCall, agent_call("write")]
         return IngestOut(received=len(body.messages), new=new)
 
     return await call.once(body.model_dump(mode="json"), IngestOut, work)
+
+
+@router.post("/extract")
+async def extract(body: TextIn, call: WriteCall) -> ExtractionPreview:
+    """Shows what would be extracted from a text; nothing is stored but what a model's call cost."""
+    return await call.client.extract(call.agent_id, body.content, speaker=body.speaker, at=body.at)
+
+
+@router.post("/summarize")
+async def summarize(body: SummarizeIn, call: WriteCall) -> Summaries:
+    """Writes the summaries of categories whose facts have changed, as each night does, and returns them."""
+
+    async def work(memory: MemoryClient) -> Summaries:
+        written = await memory.contexts.summarize()
+        chosen = (one for one in written if body.category in {None, one.name})
+        return Summaries(items=tuple(chosen))
+
+    return await call.once(body.model_dump(mode="json"), Summaries, work)

@@ -44,6 +44,17 @@ CASES: dict[str, Case] = {
         action="write", body={"subject": "Mara", "predicate": "lives_in", "value": "Porto"}
     ),
     "DELETE /api/memory/facts/{key}": Case(action="write", path={"key": "no-such-fact"}),
+    "PATCH /api/memory/facts/{key}": Case(
+        action="write", path={"key": "no-such-fact"}, body={"value": "Lisbon"}
+    ),
+    "POST /api/memory/forget/preview": Case(
+        action="forget", body={"topic": "Porto"}, changes=False
+    ),
+    "POST /api/memory/forget": Case(action="forget", body={"topic": "Porto", "token": "none"}),
+    "POST /extract": Case(
+        action="write", body={"speaker": "Mara", "content": "I moved to Porto."}, changes=False
+    ),
+    "POST /summarize": Case(action="write", body={}),
     "GET /items": Case(action="read"),
     "GET /categories": Case(action="read"),
     "GET /context": Case(action="read", params={"q": "Where does Mara live?"}),

@@ -64,3 +64,48 @@ async def test_a_write_that_fails_leaves_its_key_free(http: httpx2.AsyncClient) 
     assert refused.status_code == 422
     assert "has no content" in refused.json()["detail"]
     assert mended.json() == {"received": 1, "new": 1}
+
+
+async def test_a_text_is_read_without_storing_it(http: httpx2.AsyncClient) -> None:
+    answer = await http.post("/extract", json={"speaker": "Mara", "content": "I moved to Porto."})
+    refused = await http.post("/extract", json={"content": " "})
+    stored = [(await http.get(path)).json()["items"] for path in ("/items", "/api/memory/facts")]
+
+    assert answer.status_code == 200, answer.text
+    (claim,) = answer.json()["claims"]
+    assert (claim["subject"], claim["object"], claim["text"]) == (
+        "Mara",
+        "Porto",
+        "I moved to Porto",
+    )
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "content")
+    assert stored == [[], []]
+
+
+async def test_categories_are_summarised(http: httpx2.AsyncClient) -> None:
+    fact = {"subject": "Mara", "predicate": "lives_in", "value": "Porto"}
+    await http.post("/api/memory/facts", json=fact)
+
+    every = (await http.post("/summarize", json={})).json()["items"]
+    one = (await http.post("/summarize", json={"category": "work"})).json()["items"]
+    read = (await http.get("/categories")).json()["items"]
+
+    assert [category["summary"] for category in every if category["summary"]]
+    assert "Porto" in str(every)
+    assert every == read
+    assert [category["name"] for category in one] in ([], ["work"])
+
+
+async def test_the_object_of_a_fact_is_changed(http: httpx2.AsyncClient) -> None:
+    fact = {"subject": "Mara", "predicate": "lives_in", "value": "Porto"}
+    added = (await http.post("/api/memory/facts", json=fact)).json()["changes"]
+    path = f"/api/memory/facts/{added[0]['after']['id']}"
+
+    changed = await http.patch(path, json={"value": "Lisbon"})
+    absent = await http.patch("/api/memory/facts/none", json={"value": "Lisbon"})
+    active = (await http.get("/api/memory/facts")).json()["items"]
+    archived = (await http.get("/api/memory/facts", params={"status": "archived"})).json()["items"]
+
+    assert (changed.status_code, absent.status_code) == (200, 404)
+    assert [one["object"] for one in active] == ["Lisbon"]
+    assert [one["object"] for one in archived] == ["Porto"]

@@ -1,0 +1,55 @@
+"""Forgetting in two steps: a preview, whose token confirms it."""
+
+from typing import Annotated
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+
+from mnestic.memory.forgetting.requests import TopicForgotten
+from mnestic.starter.http.calls import AgentCall, agent_call
+
+router = APIRouter(tags=["forgetting"])
+ForgetCall = Annotated[AgentCall, agent_call("forget")]
+
+
+class Topic(BaseModel):
+    """What to forget."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    topic: str = Field(
+        min_length=1,
+        description="A few words; a text matches if it has all of them",
+        examples=["Porto flat"],
+    )
+
+
+class Confirmation(Topic):
+    """A topic, and the token of its preview."""
+
+    token: str = Field(
+        description="The `token` of the preview", examples=["3f8c0d1e9a7b4c2d8e6f1a0b5c4d3e2f"]
+    )
+    keep_out: bool = Field(False, description="Do not learn it again when somebody repeats it")
+
+
+@router.post("/api/memory/forget/preview")
+async def preview(body: Topic, call: ForgetCall) -> TopicForgotten:
+    """Lists what forgetting a topic would remove and what it would leave; it removes nothing."""
+    return await call.memory.preview_forget(body.topic)
+
+
+@router.post("/api/memory/forget")
+async def forget(body: Confirmation, call: ForgetCall) -> TopicForgotten:
+    """Forgets a topic permanently, as its preview showed; it answers, with counts alone, when everything is removed."""
+    seal = (
+        call.access.seal
+    )  # the topic is forgotten: what is stored of the request must not tell it
+    claimed = await call.claim(
+        {"topic": seal(body.topic), "token": seal(body.token), "keep_out": body.keep_out}
+    )
+    forgetting = call.memory.forgetting
+    started = await forgetting.start(
+        body.topic, confirm=body.token, keep_out=body.keep_out, request_id=claimed.id
+    )
+    return await forgetting.report(body.topic, await started.result())

@@ -1,0 +1,75 @@
+"""Forgetting over HTTP: a preview, and its confirmation."""
+
+import httpx2
+import psycopg
+import pytest
+
+from mnestic.memory.canonical import sha256_hex
+from mnestic.memory.operations import Operation
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+PREVIEW, FORGET = "/api/memory/forget/preview", "/api/memory/forget"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_topic_is_forgotten_as_its_preview_showed(
+    http: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara rents a flat in Porto.")
+    await client.memory("ada").add("Bert plays chess.")
+
+    shown = (await http.post(PREVIEW, json={"topic": "Porto"})).json()
+    wrong = await http.post(FORGET, json={"topic": "Porto", "token": "none"})
+    before = (await http.get("/items")).json()["items"]
+    done = await http.post(FORGET, json={"topic": "Porto", "token": shown["token"]})
+    left = (await http.get("/items")).json()["items"]
+
+    assert (shown["dry_run"], wrong.status_code, len(before)) == (True, 422, 2)
+    assert (done.status_code, done.json()["purged"]["entry"]) == (200, 1)
+    assert [one["content"] for one in left] == ["Bert plays chess."]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_topic_is_forgotten_once_for_a_key(
+    http: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara rents a flat in Porto.")
+    token = (await http.post(PREVIEW, json={"topic": "Porto"})).json()["token"]
+    body, key = {"topic": "Porto", "token": token}, {"Idempotency-Key": "gone"}
+
+    early = await http.post(
+        FORGET, json={**body, "token": "none"}, headers={"Idempotency-Key": "a"}
+    )
+    retried = await http.post(
+        FORGET, json={**body, "token": "none"}, headers={"Idempotency-Key": "a"}
+    )
+    first = await http.post(FORGET, json=body, headers=key)
+    await client.memory("ada").add("Mara lives in Porto.")
+    again = await http.post(FORGET, json=body, headers=key)
+    other = await http.post(FORGET, json={**body, "topic": "Mara"}, headers=key)
+    left = (await http.get("/items")).json()["items"]
+
+    assert (early.status_code, retried.status_code) == (422, 422)
+    assert (first.status_code, again.status_code, other.status_code) == (200, 200, 409)
+    assert first.json()["forgetting_id"] == again.json()["forgetting_id"]
+    assert first.json()["purged"] == again.json()["purged"]
+    assert [one["content"] for one in left] == ["Mara lives in Porto."]
+
+
+async def test_nothing_that_is_stored_of_a_request_is_a_hash_of_the_topic(
+    http: httpx2.AsyncClient, client: MnesticClient, admin_url: str
+) -> None:
+    body = {"topic": "Porto", "token": "none"}
+
+    await http.post(FORGET, json=body, headers={"Idempotency-Key": "k"})
+
+    with psycopg.connect(admin_url) as connection:
+        row = connection.execute(
+            "SELECT request_hash, o::text FROM mnestic.operation AS o WHERE tenant_id = %s",
+            [client.settings.tenant_id],
+        ).fetchone()
+    assert row is not None
+    request = {"route": f"POST {FORGET}", **body, "keep_out": False}
+    plain = Operation(key="k", name="request").request_hash(request)
+    assert row[0] != plain
+    assert not any(word in row[1] for word in ("Porto", sha256_hex(b"Porto")))
