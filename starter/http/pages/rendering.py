@@ -32,6 +32,10 @@ class Area(NamedTuple):
 _AREAS = (
     Area("Jobs", f"{ROOT}/jobs", "jobs"),
     Area("Memory", f"{ROOT}/memory", "read"),
+    Area("Graph", f"{ROOT}/graph", "read"),
+    Area("Costs", f"{ROOT}/costs", "read"),
+    Area("Maintenance", f"{ROOT}/maintenance", "read", of_tenant=True),
+    Area("Audit", f"{ROOT}/audit", "admin", of_tenant=True),
 )
 
 
@@ -49,6 +53,9 @@ _DONE = {
     "deleted": "The fact was deleted.",
     "reactivated": "The fact holds again.",
     "saved": "The settings were saved.",
+    "run_started": "The run was started; its report comes when it has ended.",
+    "schedule_paused": "The Schedule is paused.",
+    "schedule_resumed": "The Schedule runs again.",
     "note_added": "The note was added.",
     "note_removed": "The note was removed.",
 }
@@ -70,7 +77,7 @@ def render(request: Request, template: str, /, *, status: int = 200, **values: A
         "agent_id": _agent_of(request, access),
         "done": _DONE.get(request.query_params.get("done", "")),
     }
-    text = _environment.get_template(template).render(frame | values)
+    text = environment.get_template(template).render(frame | values)
     return HTMLResponse(text, status_code=status)
 
 
@@ -143,4 +150,4 @@ def _segment(text: str) -> str:
     return quote(text, safe="")
 
 
-_environment = _make_environment()
+environment = _make_environment()

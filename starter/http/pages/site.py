@@ -7,11 +7,15 @@ from starlette.staticfiles import StaticFiles
 
 from mnestic.starter.http.pages import (
     agents,
+    audit,
     auto_retrieval,
+    costs,
     facts,
     forgetting,
+    graph,
     job,
     jobs,
+    maintenance,
     notes,
     search,
     sign_in,
@@ -28,6 +32,10 @@ ROUTERS = (
     auto_retrieval.router,
     notes.router,
     forgetting.router,
+    graph.router,
+    costs.router,
+    maintenance.router,
+    audit.router,
 )
 
 

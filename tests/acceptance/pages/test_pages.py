@@ -1,10 +1,20 @@
 """A person answers a waiting job in the browser."""
 
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+
 import pytest
 from playwright.async_api import Page, expect
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.maintenance_wiring import (
+    create_schedules,
+    maintenance_activities,
+    make_maintenance_worker,
+)
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
 from tests.acceptance.pages.checks import check
 
 expect.set_options(timeout=30_000)
@@ -166,3 +176,62 @@ async def test_a_topic_is_forgotten_after_a_preview(page: Page, client: MnesticC
     found = await memory.retrieve("Porto")
 
     assert found.results == ()
+
+
+async def test_the_graph_travels_in_time(page: Page, client: MnesticClient) -> None:
+    facts, now = client.memory("ada").facts, datetime.now(UTC)
+    moved = now - timedelta(days=30)
+    await facts.add("Mara", "lives_in", "Porto", valid_from=now - timedelta(days=400))
+    await facts.add("Mara", "lives_in", "Lisbon", valid_from=moved)
+    for friend in ("Ben", "Cleo", "Dora"):
+        await facts.add("Mara", "knows", friend, valid_from=now - timedelta(days=100))
+
+    await page.goto("/ui/graph?agent_id=ada")
+    await expect(page.locator("svg.graph line")).to_have_count(4)
+    await expect(page.locator("svg.graph")).to_contain_text("Lisbon")
+    await check(page, "graph")
+    back = page.get_by_label("Days back")
+    await back.fill("200")
+    await expect(page.locator("svg.graph line")).to_have_count(1)
+    await expect(page.locator("svg.graph")).to_contain_text("Porto")
+    await page.reload()
+    await expect(back).to_have_value("200")
+    await back.press("Home")
+    await expect(page.locator("svg.graph line")).to_have_count(4)
+    await page.get_by_label("Around").fill("Ben")
+    await page.get_by_label("Around").press("Enter")
+    await expect(page.locator("svg.graph line")).to_have_count(1)
+
+
+@pytest.fixture
+async def maintained(
+    client: MnesticClient, memory: PostgresMemory, settings: Settings, admin_url: str
+) -> AsyncIterator[None]:
+    """A worker of maintenance, and the Schedules that it creates."""
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        await create_schedules(memory, client.temporal, settings)
+        yield
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_an_operator_watches_and_steers(page: Page, client: MnesticClient) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+
+    await page.get_by_role("link", name="Maintenance").click()
+    await page.get_by_role("button", name="Pause nightly").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("The Schedule is paused.")
+    await page.get_by_role("button", name="Resume nightly").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("The Schedule runs again.")
+    await page.get_by_label("Run now").select_option("nightly")
+    await page.get_by_label("Change nothing").check()
+    await page.get_by_role("button", name="Run", exact=True).click()
+    await expect(page.get_by_role("heading", name="Nightly, dry run")).to_be_visible()
+    await check(page, "maintenance")
+    await page.get_by_role("link", name="Audit").click()
+    await expect(page.get_by_role("rowheader", name="entry.add").first).to_be_visible()
+    await check(page, "audit")
+    await page.get_by_role("link", name="Costs").click()
+    await page.get_by_role("link", name="7 days").click()
+    await expect(page.get_by_role("heading", name="Auto-retrieval")).to_be_visible()
+    await check(page, "costs")

@@ -57,4 +57,10 @@ CASES: dict[str, PageCase] = {
     "POST /ui/memory/forget": PageCase(action="forget", form={"topic": "Porto", "token": "x"}),
     "POST /ui/memory/forget/preview": PageCase(action="forget", form={"topic": "Porto"}),
     "POST /ui/memory/forget/lift": PageCase(action="forget", form={"keep_out": "x"}),
+    "GET /ui/graph": PageCase(action="read"),
+    "GET /ui/costs": PageCase(action="read"),
+    "GET /ui/maintenance": PageCase(action="read", of_tenant=True),
+    "POST /ui/maintenance/run": PageCase(action="admin", form={"kind": "nightly"}, of_tenant=True),
+    "POST /ui/maintenance/{kind}/{action}": PageCase(action="admin", of_tenant=True),
+    "GET /ui/audit": PageCase(action="admin", of_tenant=True),
 }

@@ -1,0 +1,121 @@
+"""Where the nodes of a graph stand in a drawing: those with an edge near each other, none on another.
+
+It stands alone because it is pure: the same graph gives the same drawing.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mnestic.memory.knowledge.world.graph import Graph
+
+WIDTH, HEIGHT = 1000.0, 640.0
+_MARGIN_X, _MARGIN_Y = 90.0, 36.0
+_ROUNDS = 300
+_FIRST_STEP = 0.1
+_LEAST = 1e-4  # a distance that is not zero
+_LONGEST_LABEL = 24  # characters
+Points = npt.NDArray[np.float64]
+
+
+class DrawnNode(NamedTuple):
+    """A node: its place, its radius, and its name as far as it fits."""
+
+    name: str
+    label: str
+    x: float
+    y: float
+    radius: float
+
+
+class DrawnEdge(NamedTuple):
+    """An edge from the rim of its source to the rim of its target."""
+
+    id: str
+    title: str
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    width: float
+
+
+class Drawing(NamedTuple):
+    """All of a graph, in a box of `WIDTH` by `HEIGHT`."""
+
+    nodes: tuple[DrawnNode, ...]
+    edges: tuple[DrawnEdge, ...]
+    width: float = WIDTH
+    height: float = HEIGHT
+
+
+def draw(graph: Graph) -> Drawing:
+    """The drawing of a graph."""
+    places = {node.key: index for index, node in enumerate(graph.nodes)}
+    pairs = [(places[edge.source], places[edge.target]) for edge in graph.edges]
+    points = _in_box(_arrange(len(places), pairs))
+    degrees = np.bincount(np.array(pairs, dtype=int).reshape(-1), minlength=len(places))
+    nodes = tuple(
+        DrawnNode(node.name, _label(node.name), float(x), float(y), 6 + 2 * math.sqrt(degree))
+        for node, (x, y), degree in zip(graph.nodes, points, degrees, strict=True)
+    )
+    edges = []
+    for edge, (source, target) in zip(graph.edges, pairs, strict=True):
+        start, end = nodes[source], nodes[target]
+        length = math.hypot(end.x - start.x, end.y - start.y) or 1.0
+        along = ((end.x - start.x) / length, (end.y - start.y) / length)
+        edges.append(
+            DrawnEdge(
+                id=edge.id,
+                title=f"{start.name} {edge.predicate.replace('_', ' ')} {end.name}",
+                x1=start.x + along[0] * start.radius,
+                y1=start.y + along[1] * start.radius,
+                x2=end.x - along[0] * (end.radius + 4),
+                y2=end.y - along[1] * (end.radius + 4),
+                width=min(4.0, 0.75 + edge.weight),
+            )
+        )
+    return Drawing(nodes, tuple(edges))
+
+
+def _arrange(count: int, pairs: list[tuple[int, int]]) -> Points:
+    """Places of nodes, by forces: all push each other apart, and edges pull.
+
+    Source: Fruchterman, Reingold, Graph Drawing by Force-directed Placement (1991).
+    """
+    angles = np.arange(count) * (math.pi * (3 - math.sqrt(5)))  # a sunflower, so that none coincide
+    radii = np.sqrt((np.arange(count) + 0.5) / max(count, 1)) / 2
+    points: Points = np.stack([np.cos(angles) * radii, np.sin(angles) * radii], axis=1)
+    ideal = 1 / math.sqrt(max(count, 1))
+    sources = np.array([source for source, _ in pairs], dtype=int)
+    targets = np.array([target for _, target in pairs], dtype=int)
+    for step in np.linspace(_FIRST_STEP, 0.002, _ROUNDS):
+        apart = points[:, None] - points[None]
+        distances = np.maximum(np.linalg.norm(apart, axis=2), _LEAST)
+        forces = (apart * (ideal**2 / distances**2)[..., None]).sum(axis=1)
+        pulls = points[sources] - points[targets]
+        pulls *= np.linalg.norm(pulls, axis=1, keepdims=True) / ideal
+        np.subtract.at(forces, sources, pulls)
+        np.add.at(forces, targets, pulls)
+        forces -= points * ideal  # what has no edge to the rest stays in the picture
+        sizes = np.maximum(np.linalg.norm(forces, axis=1, keepdims=True), _LEAST)
+        points = points + forces / sizes * np.minimum(sizes, step)
+    return points
+
+
+def _in_box(points: Points) -> Points:
+    """The places, scaled to the box."""
+    if not len(points):
+        return points
+    low, high = points.min(axis=0), points.max(axis=0)
+    span = np.maximum(high - low, _LEAST)
+    inner = np.array([WIDTH - 2 * _MARGIN_X, HEIGHT - 2 * _MARGIN_Y])
+    share = np.where(high - low > _LEAST, (points - low) / span, 0.5)
+    placed: Points = np.round(share * inner + np.array([_MARGIN_X, _MARGIN_Y]), 1)
+    return placed
+
+
+def _label(name: str) -> str:
+    return name if len(name) <= _LONGEST_LABEL else f"{name[: _LONGEST_LABEL - 1]}…"

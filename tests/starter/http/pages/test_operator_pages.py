@@ -1,0 +1,130 @@
+"""What operators see, without a browser: the audit log, costs, maintenance and the graph."""
+
+import re
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+
+from mnestic.memory.knowledge.world.graph import Edge, Graph, Node
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http.pages.graph_drawing import HEIGHT, WIDTH, draw
+from tests.starter.http.conftest import NewKey
+from tests.starter.http.pages.conftest import Browse
+
+NOW = datetime(2026, 11, 27, tzinfo=UTC)
+
+
+def graph_of(pairs: list[tuple[str, str]]) -> Graph:
+    names = sorted({name for pair in pairs for name in pair})
+    edges = tuple(
+        Edge(id=f"{a}{b}", source=a, target=b, predicate="knows", weight=1, valid_from=NOW)
+        for a, b in pairs
+    )
+    return Graph(nodes=tuple(Node(key=name, name=name) for name in names), edges=edges)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [("a", "b")],
+        [("a", "a")],
+        [("hub", f"n{i}") for i in range(40)],
+        [(f"n{i}", f"n{(i * 7 + 1) % 60}") for i in range(60)],
+    ],
+)
+def test_nodes_stand_in_the_picture_and_apart(pairs: list[tuple[str, str]]) -> None:
+    graph = graph_of(pairs)
+
+    drawing = draw(graph)
+
+    places = {(node.x, node.y) for node in drawing.nodes}
+    assert len(places) == len(graph.nodes)
+    assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places)
+    assert draw(graph) == drawing
+    assert len(drawing.edges) == len(pairs)
+
+
+def test_nodes_with_an_edge_stand_nearer_than_others() -> None:
+    """Two clusters of five, joined by nothing."""
+    pairs = [(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i)]
+    nodes = {node.name: node for node in draw(graph_of(pairs)).nodes}
+
+    def apart(one: str, other: str) -> float:
+        a, b = nodes[one], nodes[other]
+        return ((a.x - b.x) / WIDTH) ** 2 + ((a.y - b.y) / HEIGHT) ** 2
+
+    within = max(apart(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i))
+    between = [apart(f"a{i}", f"b{j}") for i in range(5) for j in range(5)]
+
+    assert sum(between) / len(between) > within
+
+
+def test_an_empty_graph_is_drawn() -> None:
+    assert draw(Graph(nodes=(), edges=())).nodes == ()
+
+
+async def test_the_graph_is_drawn_as_it_was(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    facts, now = client.memory("ada").facts, datetime.now(UTC)
+    await facts.add("Mara", "lives_in", "Porto", valid_from=now - timedelta(days=400))
+    await facts.add("Mara", "lives_in", "<b>Lisbon</b>", valid_from=now - timedelta(days=30))
+
+    names = {}
+    for days in (0, 200, 800):
+        on = f"{now - timedelta(days=days):%Y-%m-%d}"
+        page = await browser.get("/ui/graph", params={"agent_id": "ada", "on": on})
+        names[days] = re.findall(r"<g><title>(.*?)</title>", page.text)
+
+    assert names == {0: ["Mara", "&lt;b&gt;Lisbon&lt;/b&gt;"], 200: ["Mara", "Porto"], 800: []}
+
+
+async def test_the_audit_log_says_what_was_denied(
+    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+    async with browse(await new_key(agents=("bert",))) as other:
+        await other.get("/ui/memory", params={"agent_id": "ada"})
+
+    everything = await browser.get("/ui/audit")
+    denied = await browser.get("/ui/audit", params={"denied": "true", "agent": "ada"})
+
+    assert "entry.add" in everything.text
+    assert "is not for the agent ada" in denied.text
+    assert "entry.add" not in denied.text
+
+
+async def test_costs_are_of_one_agent_if_the_key_is(
+    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    for agent in ("ada", "bert"):
+        memory = client.memory(agent)
+        await memory.add("Mara lives in Porto.")
+        await memory.auto_retrieve("Where does Mara live?", "chat")
+
+    everything = await browser.get("/ui/costs")
+    async with browse(await new_key(agents=("bert",))) as http:
+        of_bert = await http.get("/ui/costs")
+
+    counts = [
+        re.search(r"something before them</dt><dd>(\d+)", page.text)
+        for page in (everything, of_bert)
+    ]
+    assert [count and count[1] for count in counts] == ["2", "1"]
+    assert "Costs of bert" in of_bert.text
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_run_is_started_and_its_report_shown(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    started = await browser.post("/ui/maintenance/run", data={"kind": "nightly", "dry_run": "true"})
+    await client.memory("ada").add("Mara lives in Porto.")
+
+    page = await browser.get("/ui/maintenance")
+    of_weekly = await browser.get("/ui/maintenance", params={"kind": "weekly"})
+
+    assert started.headers["Location"] == "/ui/maintenance?done=run_started"
+    assert re.search(r"entries</th><td[^>]*>1</td>", page.text)
+    assert "No run has ended yet." in of_weekly.text
