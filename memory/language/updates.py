@@ -33,6 +33,7 @@ from mnestic.memory.language.word_lists import read_word_lists
 _FILE = Path(__file__).with_name("updates.yaml")
 _BEGINNING = 1000  # characters that are looked at
 _OTHER_WORDS = 6  # by how many words two texts may differ that say the same but for one value
+_STATE_WORDS = 3  # that may stand between the words of a state and one that says something else: *moved* to the Pro *plan*
 _OTHER_PERSON = re.compile(r"\b(?:he|she|they|it|you)\b", re.IGNORECASE)
 _STATE = re.compile(r"\b(?:is|are|am)\b|['\u2019](?:s|re|m)\b|:\s", re.IGNORECASE)
 _WAS_SO = re.compile(r"\b(?:used to|until|formerly)\b", re.IGNORECASE)
@@ -49,6 +50,7 @@ class _Words(DeferredModel):
     gives_up: list[str] = Field(default_factory=list)
     rejects: list[str]
     states: dict[str, list[str]]
+    no_states: dict[str, list[str]] = Field(default_factory=dict)
     asides: list[str]
     latest: list[str]
     first: list[str]
@@ -206,6 +208,13 @@ def says_ending(text: str) -> bool:
 
 
 @cache
+def words_of_no_state(predicate: str) -> frozenset[str]:
+    """Words that say, behind those of a state, that nobody has come into it: *Jira* in *we moved to Jira*, of `lives_in`."""
+    lists = read_word_lists(_FILE, _Words).values()
+    return frozenset(word for one in lists for word in one.no_states.get(predicate, ()))
+
+
+@cache
 def usual_words() -> frozenset[str]:
     """Words that say nothing about which of several things is meant, in all languages, such as *finally*."""
     return _patterns().asides.union(*function_words().values())
@@ -350,7 +359,10 @@ def _patterns() -> _Patterns:
         precedes=_pattern(precedes),
         gives_up=_pattern(gives_up),
         rejects=_pattern(rejects, before=r"\W*(?:no\W+)?"),
-        states={name: _pattern(words) for name, words in states.items()},
+        states={
+            name: _pattern(words, after=_unless_followed(words_of_no_state(name)))
+            for name, words in states.items()
+        },
         asides=stems_of(" ".join(asides)),
         latest=_pattern(word for one in lists for word in one.latest),
         first=_pattern(word for one in lists for word in one.first),
@@ -365,6 +377,13 @@ def _beginning(text: str) -> str | tuple[str, str]:
     return (first, others[0]) if others else first
 
 
-def _pattern(words: Iterable[str], *, before: str = r"(?<!\w)") -> re.Pattern[str]:
+def _unless_followed(words: AbstractSet[str]) -> str:
+    """As in *we moved to the Enterprise plan*."""
+    either = "|".join(map(re.escape, sorted(words)))
+    return rf"(?!(?:\s+[\w'\u2019-]+){{0,{_STATE_WORDS}}}?\s+(?:{either})\b)" if words else ""
+
+
+def _pattern(words: Iterable[str], *, before: str = r"(?<!\w)", after: str = "") -> re.Pattern[str]:
     longest = sorted(map(str.lower, words), key=len, reverse=True)
-    return re.compile(rf"{before}(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)
+    either = "|".join(map(re.escape, longest))
+    return re.compile(rf"{before}(?:{either})\b{after}", re.IGNORECASE)

@@ -12,6 +12,7 @@ from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.trees import children, lemma
 from mnestic.activities.clients.english.values import Values
 from mnestic.memory.language.numbers import number_words
+from mnestic.memory.language.updates import words_of_no_state
 
 _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -135,7 +136,7 @@ class ValueClasses:
             return False
         words = {child.lower_ for child in children(token, "compound")} | {token.lower_}
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
-        is_other = is_other or not words.isdisjoint(self._classes["no_place"])
+        is_other = is_other or not words.isdisjoint(words_of_no_state("lives_in"))
         is_house = any(child.is_digit for child in children(token, "nummod"))
         return not is_other and not is_house and self._values.kind_of(token) not in _ADDRESSES
 

@@ -13,15 +13,14 @@ SELECT e.number, e.id, e.session_id, e.content,
               FROM -- include claimed
              WHERE claimed.span ->> 'start' IS NOT NULL)
             END AS claims,
-       (SELECT bool_or(c.predicate = ANY(CAST(%(related_predicates)s AS text[])))
-               AND NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
+       (SELECT NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
           FROM (SELECT predicate, subject_key FROM mnestic.claim
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
                    AND session_id = e.session_id AND source_id = e.source_id
                  UNION ALL
                 SELECT predicate, subject_key FROM mnestic.fact
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = e.id AND e.kind = 'fact') AS c
-         WHERE cardinality(CAST(%(related_predicates)s AS text[])) > 0 AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
+         WHERE c.predicate = ANY(CAST(%(related_predicates)s AS text[])) AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
            AS is_about_others
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (

@@ -113,6 +113,18 @@ def test_a_state_changes_in_other_words_than_it_was_said_in() -> None:
 
 
 @pytest.mark.parametrize(
+    "new",
+    [
+        "We moved to Asana for project tracking.",
+        "I moved to the Premium plan of the gym.",
+        "We relocated to the sales team.",
+    ],
+)
+def test_who_moves_to_a_tool_a_plan_or_a_team_lives_where_they_did(new: str) -> None:
+    assert update("Where does Rika live?", "I live in Mons.", new, "lives_in") is None
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "What was our CRM before Pipedrive?",
