@@ -8,7 +8,7 @@ import gc
 import logging
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NoReturn, TypedDict
 
@@ -57,6 +57,7 @@ from mnestic.starter.maintenance_wiring import (
     create_schedules,
     maintenance_activities,
     make_maintenance_worker,
+    yield_to_jobs,
 )
 from mnestic.starter.memory_wiring import (
     auto_retriever,
@@ -277,7 +278,7 @@ def _deployment(settings: Settings) -> WorkerDeploymentConfig | None:
 
 
 async def run_worker(settings: Settings) -> None:
-    """Runs a worker until SIGINT or SIGTERM, then lets its activities end.
+    """Runs a worker of jobs, of maintenance, or of both, until SIGINT or SIGTERM, then lets its activities end.
 
     Raises:
         MnesticError: a setting is wrong, or Postgres or Temporal does not answer.
@@ -286,38 +287,56 @@ async def run_worker(settings: Settings) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     endpoints = find_endpoints(settings)
-    fields = {"task_queue": settings.task_queue, "build_id": settings.build_id}
+    serves = settings.worker_serves
+    fields = {
+        "task_queue": settings.task_queue,
+        "build_id": settings.build_id,
+        "serves": serves,
+    }
     async with AsyncExitStack() as stack:
         memory, models = await stack.enter_async_context(_open_memory(settings))
         client = await connect_temporal(
             endpoints, plugins=_tracing(settings, stack), runtime=_runtime(settings)
         )
-        worker = make_worker(client, settings, activities=activities_of(memory, **models))
-        _, admin_url = find_database(settings)
-        maintenance = make_maintenance_worker(
-            client,
-            settings,
-            activities=maintenance_activities(
-                memory,
-                admin_url=admin_url.get_secret_value(),
-                backup_directory=settings.backup_directory,
-                summariser=models["summariser"],
-                embedders=models["embedders"],
-                limits=models["limits"],
-                prices=models["prices"],
-            ),
-            deployment_config=_deployment(settings),
-        )
-        await create_schedules(memory, client, settings)
+        workers: list[AbstractAsyncContextManager[Any]] = []
+        if serves != "maintenance":
+            activities = activities_of(memory, **models)
+            workers.append(make_worker(client, settings, activities=activities))
+            workers.append(
+                extraction_poll(
+                    memory, client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
+                )
+            )
+        if serves != "jobs":
+            workers.append(_maintenance_worker(client, settings, memory, models=models))
+            await create_schedules(memory, client, settings)
+        if serves == "maintenance":
+            yield_to_jobs()
         freeze_heap()
-        poll = extraction_poll(
-            memory, client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
-        )
-        async with worker, maintenance, poll:
-            log.info("worker ready", extra=fields)
-            await stop.wait()
-            log.info("worker stopping", extra=fields)
+        for worker in workers:
+            await stack.enter_async_context(worker)
+        log.info("worker ready", extra=fields)
+        await stop.wait()
+        log.info("worker stopping", extra=fields)
     log.info("worker stopped", extra=fields)
+
+
+def _maintenance_worker(
+    client: Client, settings: Settings, memory: Memory, *, models: Models
+) -> Worker:
+    _, admin_url = find_database(settings)
+    activities = maintenance_activities(
+        memory,
+        admin_url=admin_url.get_secret_value(),
+        backup_directory=settings.backup_directory,
+        summariser=models["summariser"],
+        embedders=models["embedders"],
+        limits=models["limits"],
+        prices=models["prices"],
+    )
+    return make_maintenance_worker(
+        client, settings, activities=activities, deployment_config=_deployment(settings)
+    )
 
 
 def freeze_heap() -> None:

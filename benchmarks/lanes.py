@@ -8,7 +8,7 @@ import sys
 import uuid
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -84,8 +84,11 @@ class Parkable(Protocol):
 class Lane:
     """Jobs of one tenant."""
 
-    def __init__(self, client: MnesticClient, *, worker_pid: int) -> None:
+    def __init__(
+        self, client: MnesticClient, *, worker_pid: int, maintenance_pid: int | None = None
+    ) -> None:
         self.client, self.worker_pid = client, worker_pid
+        self.maintenance_pid = maintenance_pid
         self._plan = wait_and_go_on()
         self._started = 0
 
@@ -182,14 +185,17 @@ class Lanes:
     async def open(
         self, name: str, *, cached: int = CACHED, extracts: bool = True, maintains: bool = False
     ) -> AsyncIterator[Lane]:
-        """A lane with a worker process of its own, for as long as a block."""
+        """A lane with a worker process of its own for jobs, and if it maintains one for maintenance, for as long as a block."""
         words = [] if extracts else ["--no-extraction"]
-        words += ["--maintenance"] if maintains else []
-        async with (
-            self.client(name) as client,
-            self._worker(client.settings, f"--cached={cached}", *words) as pid,
-        ):
-            yield Lane(client, worker_pid=pid)
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(self.client(name))
+
+            async def start(*more: str) -> int:
+                worker = self._worker(client.settings, f"--cached={cached}", *more)
+                return await stack.enter_async_context(worker)
+
+            maintenance = await start("--maintenance") if maintains else None
+            yield Lane(client, worker_pid=await start(*words), maintenance_pid=maintenance)
 
     @asynccontextmanager
     async def open_floor(self, name: str, *, cached: int = CACHED) -> AsyncIterator[Floor]:

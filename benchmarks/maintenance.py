@@ -139,7 +139,7 @@ class Maintained:
             return await _measured(self._lanes, lane, kind)
 
     async def measure_resumes(self, size: int, *, samples: int) -> dict[str, Any]:
-        """Resumes jobs of the worker that maintains a memory at the same time, then as many without that, in windows.
+        """Resumes jobs while a memory is maintained in a process of its own, then as many without that, in windows.
 
         The runs change memory as they do in production, so each window has a copy of its own, which is maintained first.
         """
@@ -201,21 +201,22 @@ async def _resume_to_activity(lane: Lane, job_id: str) -> float:
 async def _measured(lanes: Lanes, lane: Lane, kind: MaintenanceKind) -> KindFigures:
     maintenance = lane.client.maintenance
     is_whole = kind == "backup"
-    before = cpu_time(lanes.state, worker_pid=lane.worker_pid)
+    assert lane.maintenance_pid is not None, "the lane has no worker of maintenance"
+    before = cpu_time(lanes.state, worker_pid=lane.maintenance_pid)
     began = time.perf_counter()
     run = await maintenance.start(
         kind, agent_id=None if is_whole else AGENT, allow_removals=not is_whole
     )
     report = await run.result()
     seconds = time.perf_counter() - began
-    after = cpu_time(lanes.state, worker_pid=lane.worker_pid)
+    after = cpu_time(lanes.state, worker_pid=lane.maintenance_pid)
     if report.problems:
         raise RuntimeError(f"{kind}: {report.problems[0]}")
     return KindFigures(
         seconds=round(seconds, 2),
         worker_cpu_s=round((after.worker - before.worker) / 1000, 2),
         postgres_cpu_s=round((after.postgres - before.postgres) / 1000, 2),
-        worker_peak_rss_mib=_peak_rss_mib(lane.worker_pid),
+        worker_peak_rss_mib=_peak_rss_mib(lane.maintenance_pid),
         counts=report.counts,
     )
 
@@ -254,11 +255,6 @@ async def measure(
             **resumes,
             machine=await machine_of(lanes),
         )
-
-
-def tenant_of(size: int) -> str:
-    """The tenant whose agent has so many entries."""
-    return f"entries-{size}"
 
 
 def _year_of_messages(number: int) -> Iterator[Resource]:

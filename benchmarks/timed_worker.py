@@ -15,7 +15,11 @@ from temporalio.worker import Worker
 from benchmarks.floor import BareJob, stamp
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.no_extractor import NoExtractor
-from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
+from mnestic.starter.maintenance_wiring import (
+    maintenance_activities,
+    make_maintenance_worker,
+    yield_to_jobs,
+)
 from mnestic.starter.memory_wiring import find_database, writing_embedder
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
@@ -26,10 +30,8 @@ READY = b"ready\n"
 
 
 @asynccontextmanager
-async def product(
-    settings: Settings, *, cached: int, extracts: bool, maintains: bool
-) -> AsyncIterator[None]:
-    """Runs the product's worker for as long as a block; one that maintains memory too does so in the same process."""
+async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIterator[None]:
+    """Runs the product's worker of jobs for as long as a block."""
     endpoints = find_endpoints(settings)
     memory = open_memory(endpoints, embedder=writing_embedder(settings))
     activities = activities_of(
@@ -45,14 +47,24 @@ async def product(
             client, settings, activities=[*activities, stamp], max_cached_workflows=cached
         )
         await stack.enter_async_context(worker)
-        if maintains:
-            await stack.enter_async_context(_maintenance(client, settings, memory))
         freeze_heap()  # as a worker does
         yield
 
 
-def _maintenance(client: Client, settings: Settings, memory: PostgresMemory) -> Worker:
-    """The worker of maintenance, without its Schedules."""
+@asynccontextmanager
+async def maintenance(settings: Settings) -> AsyncIterator[None]:
+    """Runs the product's worker of maintenance for as long as a block, without its Schedules."""
+    memory = open_memory(find_endpoints(settings), embedder=writing_embedder(settings))
+    client = await connect_temporal(find_endpoints(settings))
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(memory.close)
+        yield_to_jobs()  # as a worker does
+        await stack.enter_async_context(_maintenance_worker(client, settings, memory))
+        freeze_heap()
+        yield
+
+
+def _maintenance_worker(client: Client, settings: Settings, memory: PostgresMemory) -> Worker:
     _, admin_url = find_database(settings)
     activities = maintenance_activities(
         memory,
@@ -88,19 +100,20 @@ def main() -> None:
     """Reads the options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--floor", action="store_true")
-    parser.add_argument("--no-extraction", action="store_true")
     parser.add_argument("--maintenance", action="store_true")
+    parser.add_argument("--no-extraction", action="store_true")
     parser.add_argument("--cached", type=int, required=True)
     options = parser.parse_args()
     settings = load_settings()
     if options.floor:
         asyncio.run(run(floor(settings, cached=options.cached)))
+    elif options.maintenance:
+        asyncio.run(run(maintenance(settings)))
     else:
         worker = product(
             settings,
             cached=options.cached,
             extracts=not options.no_extraction,
-            maintains=options.maintenance,
         )
         asyncio.run(run(worker))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -36,6 +37,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
+_NICENESS = 10
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.maintenance")
 
@@ -106,6 +108,11 @@ def make_maintenance_worker(
         max_heartbeat_throttle_interval=_BEAT,
         **options,
     )
+
+
+def yield_to_jobs() -> None:
+    """Lowers the priority of a process that does maintenance alone, so that those of jobs get the processor first."""
+    os.nice(_NICENESS)
 
 
 async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:

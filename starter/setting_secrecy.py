@@ -48,6 +48,7 @@ _PLAIN = [
     "obsidian_timeout_s",
     "worker_cpu_target",
     "worker_memory_target",
+    "worker_serves",
     "worker_shutdown_s",
     "max_payload_bytes",
     "log_level",

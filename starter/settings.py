@@ -7,7 +7,7 @@ workflow decides by travels in its input.
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import platformdirs
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
@@ -19,6 +19,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.machine import cache_bytes
 from mnestic.starter.setting_secrecy import HOW_SHOWN
 
+WorkerRole = Literal["all", "jobs", "maintenance"]
 ENV_FILE = ".env"  # in the working directory
 
 
@@ -234,6 +235,10 @@ class Settings(BaseSettings):
         None,
         validation_alias="OTEL_EXPORTER_OTLP_ENDPOINT",
         description="Where traces are sent (OTLP over HTTP); default: nowhere",
+    )
+    worker_serves: WorkerRole = Field(
+        "all",
+        description="What a worker does: `jobs`, `maintenance`, or `all`; `mnestic up` starts a process of each",
     )
     worker_cpu_target: float = Field(
         0.9, gt=0, le=1, description="CPU share above which a worker takes no more tasks"

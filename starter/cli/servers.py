@@ -18,7 +18,7 @@ from mnestic.starter.cli.output import (
 )
 from mnestic.starter.cli.overrides import command_settings
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
-from mnestic.starter.settings import Settings
+from mnestic.starter.settings import Settings, WorkerRole
 
 if TYPE_CHECKING:
     from mnestic.starter.embedded.runtime import EmbeddedRuntime
@@ -52,12 +52,15 @@ def worker(
     build_id: Annotated[
         str | None, typer.Option(help="Build of this worker's code; jobs stay with their build.")
     ] = None,
+    serves: Annotated[WorkerRole | None, typer.Option(help="What it does; default: all.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write logs as JSON lines.")] = False,
 ) -> None:
     """Run a worker alone, for a cluster; SIGTERM stops it once its activities have ended."""
     from mnestic.worker import run_worker
 
-    settings = command_settings(build_id=build_id, log_format="json" if as_json else None)
+    settings = command_settings(
+        build_id=build_id, worker_serves=serves, log_format="json" if as_json else None
+    )
     configure_logs(settings)
     log_uncaught_errors()
     run(run_worker(settings))

@@ -29,15 +29,15 @@ from mnestic.starter.embedded.supervisor import RestartPolicy, SupervisedProcess
 from mnestic.starter.embedded.temporal_server import start_temporal
 from mnestic.starter.embedded.ui_guard import UiGuard
 from mnestic.starter.embedded.worker_process import start_worker_process
-from mnestic.starter.settings import Settings
+from mnestic.starter.settings import Settings, WorkerRole
 
 
 class EmbeddedRuntime:
-    """Postgres, Temporal and a worker; an async context manager.
+    """Postgres, Temporal and workers; an async context manager.
 
     `report` gets one line a step. `migrate` is called with the URL of the schema's owner, in a thread,
-    once Postgres answers. With `start_worker` a worker is started last; without it, call
-    `start_worker()` when you want one. With `start_api` the HTTP API is served, too.
+    once Postgres answers. With `start_worker` a worker of jobs and one of maintenance are started last; without it, call
+    `start_worker()` when you want one of jobs. With `start_api` the HTTP API is served, too.
     """
 
     def __init__(
@@ -102,15 +102,16 @@ class EmbeddedRuntime:
         await self._exits.aclose()
 
     async def start_worker(self) -> int:
-        """Starts a worker and returns its pid, once it polls.
+        """Starts a worker of jobs and returns its pid, once it polls.
 
         Raises:
             ProcessCrashedError: it ended instead.
             TemporalUnavailableError: it does not poll in time.
         """
         began = time.monotonic()
-        part = await self._run_worker()
-        self._worker = self._supervisor.supervise(part, self._restart_worker)
+        part = await self._run_worker("jobs")
+        restart = partial(self._restart_worker, "jobs")
+        self._worker = self._supervisor.supervise(part, restart)
         self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
         return part.mark.pid
 
@@ -140,7 +141,7 @@ class EmbeddedRuntime:
         await _together(self._start_database(), self._start_temporal())
         programs: list[Coroutine[Any, Any, Any]] = []
         if self._with_worker:
-            programs.append(self.start_worker())
+            programs += [self.start_worker(), self._start_maintenance()]
         if self._with_api:
             programs.append(self._start_api())
         await _together(*programs)
@@ -229,14 +230,23 @@ class EmbeddedRuntime:
         self._guard.upstream = server.hidden_ui
         return server.part
 
-    async def _restart_worker(self) -> ManagedProcess:
+    async def _start_maintenance(self) -> None:
+        part = await self._run_worker("maintenance")
+        self._supervisor.supervise(part, partial(self._restart_worker, "maintenance"))
+
+    async def _restart_worker(self, serves: WorkerRole) -> ManagedProcess:
         for server in self._servers:  # a worker without them would end again
             await server.until_up()
-        return await self._run_worker()
+        return await self._run_worker(serves)
 
-    async def _run_worker(self) -> ManagedProcess:
-        shutdown_s = self._settings.worker_shutdown_s
-        return await start_worker_process(self._processes, self._wiring(), shutdown_s=shutdown_s)
+    async def _run_worker(self, serves: WorkerRole) -> ManagedProcess:
+        return await start_worker_process(
+            self._processes,
+            self._wiring(),
+            shutdown_s=self._settings.worker_shutdown_s,
+            serves=serves,
+            prometheus_address=self._settings.prometheus_address,
+        )
 
     async def _start_api(self) -> None:
         began = time.monotonic()

@@ -1,6 +1,6 @@
-"""The runtime's worker: a process like any other worker, ready when Temporal sees it poll.
+"""The runtime's workers, one of jobs and one of maintenance: processes like any other worker, ready when Temporal sees them poll.
 
-It stands alone because it is the one part that is killed and started again while the others go on.
+They stand alone because they are the parts that are killed and started again while the others go on.
 """
 
 import sys
@@ -13,11 +13,13 @@ from temporalio.client import Client
 from temporalio.service import RPCError
 
 from mnestic.memory.errors import TemporalUnavailableError
+from mnestic.memory.names import maintenance_queue
 from mnestic.starter.embedded.connection import connect
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.process_wiring import ProcessWiring
+from mnestic.starter.settings import WorkerRole
 
-NAME = "worker"
+WORKER, MAINTENANCE_WORKER = "worker", "maintenance worker"
 READY_LIMIT_S = 60.0
 STOP_ORDER = 0
 
@@ -27,6 +29,8 @@ async def start_worker_process(
     wiring: ProcessWiring,
     *,
     shutdown_s: float,
+    serves: WorkerRole = "jobs",
+    prometheus_address: str | None = None,
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker"),
 ) -> ManagedProcess:
     """Starts a worker; returns once it polls.
@@ -35,6 +39,8 @@ async def start_worker_process(
         processes: Where it is recorded.
         wiring: Where its servers are.
         shutdown_s: How long its activities may take to end, in seconds.
+        serves: What it does.
+        prometheus_address: Where it serves metrics; that of maintenance does so on the next port.
         command: The program; -P, as the working directory may have modules with the names of others.
 
     Raises:
@@ -42,26 +48,37 @@ async def start_worker_process(
         TemporalUnavailableError: it does not poll in time.
     """
     client = await connect(wiring.temporal_address, embedded=wiring.embedded)
+    is_maintenance = serves == "maintenance"
+    variables: dict[str, str] = {"MNESTIC_WORKER_SERVES": serves}
+    if is_maintenance and prometheus_address is not None:
+        variables["MNESTIC_PROMETHEUS_ADDRESS"] = next_port(prometheus_address)
     spec = ProcessSpec(
-        name=NAME,
+        name=MAINTENANCE_WORKER if is_maintenance else WORKER,
         command=command,
-        log=wiring.data_dir / "logs" / "worker.log",
+        log=wiring.data_dir / "logs" / ("maintenance.log" if is_maintenance else "worker.log"),
         stop_order=STOP_ORDER,
         grace_s=shutdown_s + 10,
-        env=wiring.environment(),
+        env={**wiring.environment(), **variables},
     )
+    queue = maintenance_queue(wiring.task_queue) if is_maintenance else wiring.task_queue
     async with processes.starting(spec) as part:
-        await _until_ready(part, client, wiring)
+        await _until_ready(part, client, queue, address=wiring.temporal_address)
     return part
 
 
-async def _until_ready(part: ManagedProcess, client: Client, wiring: ProcessWiring) -> None:
+def next_port(address: str) -> str:
+    """An address with the next port; one without a port stays as it is, and the worker refuses it."""
+    host, _, port = address.rpartition(":")
+    return f"{host}:{int(port) + 1}" if port.isdecimal() else address
+
+
+async def _until_ready(part: ManagedProcess, client: Client, queue: str, *, address: str) -> None:
     deadline = time.monotonic() + READY_LIMIT_S
-    while not await _polls(client, part.mark.pid, wiring.task_queue):
+    while not await _polls(client, part.mark.pid, queue):
         if time.monotonic() > deadline:
             raise TemporalUnavailableError(
-                where=wiring.temporal_address,
-                why=f"the worker does not poll task queue {wiring.task_queue} after "
+                where=address,
+                why=f"the {part.spec.name} does not poll task queue {queue} after "
                 f"{READY_LIMIT_S:.0f} s; its log is {part.spec.log}",
             )
         await part.pause_unless_ended()

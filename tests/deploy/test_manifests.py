@@ -56,7 +56,7 @@ def test_compose_is_as_specified() -> None:
 
     specification.validate()
 
-    services = {"postgres", "temporal", "temporal-ui", "migrate", "worker", "api"}
+    services = {"postgres", "temporal", "temporal-ui", "migrate", "worker", "maintenance", "api"}
     assert services <= set(specification.service_names())
 
 
@@ -67,7 +67,7 @@ def test_compose_registers_the_search_attributes() -> None:
     assert dict(pairs) == {name: kind.capitalize() for name, kind in SEARCH_ATTRIBUTES.items()}
 
 
-@pytest.mark.parametrize("name", ["migrate", "worker", "api"])
+@pytest.mark.parametrize("name", ["migrate", "worker", "maintenance", "api"])
 def test_our_services_write_nothing_to_their_image(name: str) -> None:
     service = compose()["services"][name]
 
@@ -110,3 +110,11 @@ def test_a_pod_may_do_no_more_than_it_must(manifest: dict[str, Any]) -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
+
+
+def test_jobs_and_maintenance_have_workers_of_their_own() -> None:
+    commands = [one.get("command") for one in compose()["services"].values()]
+    commands += [pod["spec"]["template"]["spec"]["containers"][0].get("args") for pod in PODS]
+
+    for serves in ("jobs", "maintenance"):
+        assert commands.count(["worker", "--serves", serves]) == 2

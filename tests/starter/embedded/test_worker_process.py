@@ -12,7 +12,7 @@ from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
 from mnestic.starter.embedded.process_wiring import ProcessWiring
 from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.temporal_server import start_temporal
-from mnestic.starter.embedded.worker_process import start_worker_process
+from mnestic.starter.embedded.worker_process import next_port, start_worker_process
 
 WORKER = """
 import asyncio, os
@@ -101,3 +101,11 @@ async def test_keys_of_another_server_are_kept_from_the_embedded_one(
 
     assert "TEMPORAL_API_KEY" not in environment
     assert environment["TEMPORAL_ADDRESS"] == "127.0.0.1:7233"
+
+
+@pytest.mark.parametrize(
+    ("address", "next_one"),
+    [("0.0.0.0:9464", "0.0.0.0:9465"), ("[::1]:9464", "[::1]:9465"), ("nowhere", "nowhere")],
+)
+async def test_metrics_of_maintenance_are_at_the_next_port(address: str, next_one: str) -> None:
+    assert next_port(address) == next_one

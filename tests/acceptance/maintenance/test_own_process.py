@@ -1,0 +1,54 @@
+"""`mnestic up` does maintenance in a process of its own, which runs after those of jobs and is started again when it ends."""
+
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+
+from mnestic.memory.names import maintenance_queue
+from tests.acceptance.processes import Up
+
+pytestmark = pytest.mark.acceptance
+
+QUEUE = "mnestic"
+WORKERS = ("worker", "maintenance worker")
+
+
+async def test_maintenance_has_a_process_of_its_own_that_comes_back(
+    start_up: Any, tmp_path: Path
+) -> None:
+    up: Up = start_up(tmp_path / "data")
+    jobs, maintenance = (psutil.Process(up.parts[name].pid) for name in WORKERS)
+    polls = {queue: await read_pollers(up, queue) for queue in (QUEUE, maintenance_queue(QUEUE))}
+    niceness = (jobs.nice(), maintenance.nice())
+    up.asked("memory", "add", "The code is 4711.", "--agent", "ada")
+
+    maintenance.kill()
+    report = up.asked("maintenance", "run", "nightly")
+
+    assert polls == {QUEUE: {jobs.pid}, maintenance_queue(QUEUE): {maintenance.pid}}
+    assert niceness[1] == niceness[0] + 10
+    assert (report["kind"], report["agents"], report["problems"]) == ("nightly", 1, [])
+    assert jobs.is_running()
+    assert up.read_state().parts != up.state.parts
+
+
+async def read_pollers(up: Up, queue: str) -> set[int]:
+    """The processes that take workflows and activities of a task queue, whose identities begin with `pid@`."""
+    client = await Client.connect(str(up.state.temporal_address))
+    found = set()
+    for kind in (
+        TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+        TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY,
+    ):
+        request = DescribeTaskQueueRequest(
+            namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+        )
+        answer = await client.workflow_service.describe_task_queue(request)
+        found |= {int(poller.identity.partition("@")[0]) for poller in answer.pollers}
+    return found
