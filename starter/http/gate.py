@@ -22,7 +22,7 @@ from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access, Tenants
 
-PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs"})
+PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs", *pages.SHORTCUTS})
 MAX_BODY_BYTES = 8 * 2**20
 MAX_IN_FLIGHT = 256  # requests; more get 503 with Retry-After
 _RETRY = {"Retry-After": "1"}

@@ -181,9 +181,11 @@ def _response(
     request: Request, document: Problem, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     if wants_page(request):
-        return problem_page(
+        page = problem_page(
             request, status=document.status, title=document.title, detail=document.detail
         )
+        page.headers.update(headers or {})
+        return page
     content = document.model_dump(mode="json")
     return JSONResponse(
         content, status_code=document.status, headers=headers, media_type=MEDIA_TYPE

@@ -250,6 +250,10 @@ def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
     again = start_up(tmp_path / "data", "--no-worker")
     later = get_json(f"{again.running.document['api']}/api/agents", key=key)
 
+    with urllib.request.urlopen(again.running.document["page"], timeout=30) as page:
+        shown = page.read().decode()
+
+    assert "<h1>Sign in</h1>" in shown
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert before == after == later == {"items": [], "next_cursor": None}
     assert file.read_text().strip() == key

@@ -12,6 +12,8 @@ from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
 ROOT = "/ui"
 SIGN_IN = f"{ROOT}/sign-in"
 STATIC = f"{ROOT}/static"
+# What a person may type, and where it leads; this needs no key, and says nothing of anybody.
+SHORTCUTS = {"/": ROOT, "/memory": f"{ROOT}/memory", "/costs": f"{ROOT}/costs"}
 _COOKIE = "mnestic_key"
 _SAFE = frozenset({"GET", "HEAD"})
 _HEADERS = {

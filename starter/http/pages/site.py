@@ -1,8 +1,11 @@
 """The site: all pages, and the files that they load."""
 
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 from pathlib import Path
 
 from fastapi import FastAPI
+from fastapi.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 
 from mnestic.starter.http.pages import (
@@ -20,7 +23,7 @@ from mnestic.starter.http.pages import (
     search,
     sign_in,
 )
-from mnestic.starter.http.pages.access import STATIC
+from mnestic.starter.http.pages.access import SHORTCUTS, STATIC
 
 ROUTERS = (
     sign_in.router,
@@ -43,4 +46,13 @@ def add_pages(app: FastAPI) -> None:
     """Adds the pages to the application; the OpenAPI document does not have them."""
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
+    for path, to in SHORTCUTS.items():
+        app.add_api_route(path, _leading_to(to), include_in_schema=False)
     app.mount(STATIC, StaticFiles(directory=Path(__file__).with_name("static")))
+
+
+def _leading_to(path: str) -> Callable[[], Awaitable[RedirectResponse]]:
+    async def lead() -> RedirectResponse:
+        return RedirectResponse(path, status_code=HTTPStatus.SEE_OTHER)
+
+    return lead

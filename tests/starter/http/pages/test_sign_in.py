@@ -4,6 +4,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from mnestic.memory.errors import DatabaseUnavailableError
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.pages.conftest import SERVER, Browse
 
@@ -113,3 +114,21 @@ async def test_a_key_for_several_agents_is_asked_for_one(browse: Browse, new_key
     assert "Your key is for ada, bert*." in form.text
     assert (chosen.status_code, other.status_code) == (200, 403)
     assert "is not for the agent cleo" in other.text
+
+
+async def test_what_a_person_types_leads_to_the_page(browse: Browse) -> None:
+    async with browse(None) as http:
+        led = {path: (await http.get(path)).headers["Location"] for path in ("/", "/memory")}
+
+    assert led == {"/": "/ui", "/memory": "/ui/memory"}
+
+
+async def test_a_page_says_when_to_try_again(browser: httpx2.AsyncClient, app: FastAPI) -> None:
+    @app.get("/ui/down")
+    async def down() -> None:
+        raise DatabaseUnavailableError(where="here", why="it is down")
+
+    answer = await browser.get("/ui/down")
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    assert "<h1>" in answer.text
