@@ -1,5 +1,6 @@
 """The graph of an agent's facts, drawn: around a name or the heaviest edges, as it is now or was on a day."""
 
+import asyncio
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Literal
 
@@ -33,7 +34,7 @@ async def show(
         request,
         "graph.html",
         graph=graph,
-        drawing=draw(graph),
+        drawing=await asyncio.to_thread(draw, graph),  # it computes
         names={node.key: node.name for node in graph.nodes},
         query={"name": name, "depth": depth, "limit": limit, "on": str(on)},
         today=today,

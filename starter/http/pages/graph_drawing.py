@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.world.graph import Graph
 
 WIDTH, HEIGHT = 1000.0, 640.0
 _MARGIN_X, _MARGIN_Y = 90.0, 36.0
-_ROUNDS = 300
+_ROUNDS = 150
 _FIRST_STEP = 0.1
 _LEAST = 1e-4  # a distance that is not zero
 _LONGEST_LABEL = 24  # characters
@@ -92,9 +92,11 @@ def _arrange(count: int, pairs: list[tuple[int, int]]) -> Points:
     sources = np.array([source for source, _ in pairs], dtype=int)
     targets = np.array([target for _, target in pairs], dtype=int)
     for step in np.linspace(_FIRST_STEP, 0.002, _ROUNDS):
-        apart = points[:, None] - points[None]
-        distances = np.maximum(np.linalg.norm(apart, axis=2), _LEAST)
-        forces = (apart * (ideal**2 / distances**2)[..., None]).sum(axis=1)
+        lengths = np.einsum("ij,ij->i", points, points)
+        squares = lengths[:, None] + lengths[None] - 2 * (points @ points.T)
+        pushes = ideal**2 / np.maximum(squares, _LEAST**2)
+        np.fill_diagonal(pushes, 0)
+        forces = points * pushes.sum(axis=1, keepdims=True) - pushes @ points
         pulls = points[sources] - points[targets]
         pulls *= np.linalg.norm(pulls, axis=1, keepdims=True) / ideal
         np.subtract.at(forces, sources, pulls)
