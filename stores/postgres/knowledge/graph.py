@@ -9,12 +9,11 @@ from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.derived_entries import (
     ADD_CORPUS,
     LOCK_CORPUS,
-    REFRESH_GRAPH,
 )
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-_READ = read_query("read_edges")
+_READ, _REBUILD = read_query("read_edges"), read_query("rebuild_graph")
 _COUNT = NamedQuery.of("""
 SELECT (SELECT count(*) FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS edges,
        (SELECT count(*) FROM mnestic.fact
@@ -60,7 +59,7 @@ class PostgresGraphStore:
         *_, (refreshed,), (counted,) = await self._unit.rows_of(
             ADD_CORPUS.bind(owner),
             LOCK_CORPUS.bind(owner),
-            REFRESH_GRAPH.bind({**owner, "facts": None}),
+            _REBUILD.bind(owner),
             _COUNT.bind(owner),
         )
         if counted.edges != counted.facts:
