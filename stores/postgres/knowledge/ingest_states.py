@@ -18,7 +18,7 @@ from mnestic.memory.knowledge.ingestion import (
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.knowledge.tables import IngestStateRow
+from mnestic.stores.postgres.knowledge.ingest_tables import IngestStateRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
