@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 
 from mnestic.memory.knowledge.entries import ArchiveMark
-from mnestic.memory.maintenance.duplicates import joined, pattern_of_nothing, plan_merges
+from mnestic.memory.maintenance.duplicates import joined, plan_merges
 from mnestic.memory.ports import Transaction
 
 _ENTRIES = 500  # compared at once
@@ -23,7 +23,7 @@ async def merge_duplicates(
         run: What archives them, as the archive names it.
     """
     store, merged = transaction.maintenance, 0
-    groups = await store.list_alike(now, nothing=pattern_of_nothing())
+    groups = await store.list_alike(now)
     for batch in _batches(groups):
         ids = sorted(entry_id for group in batch for entry_id in group)
         entries = await transaction.entries.select(ids, lock=True)

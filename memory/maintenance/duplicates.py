@@ -46,7 +46,7 @@ class _Statement(NamedTuple):
     @property
     def telling(self) -> "_Statement":
         """The same without words that add nothing."""
-        nothing = _words_that_add_nothing()
+        nothing = words_that_add_nothing()
         return self._replace(words=tuple(word for word in self.words if word not in nothing))
 
 
@@ -83,13 +83,8 @@ def joined(certain: Iterable[Merge], confirmed: Iterable[Merge]) -> dict[str, st
 
 
 @cache
-def pattern_of_nothing() -> str:
-    """What a coarse comparison leaves out, as a regular expression of Postgres."""
-    return rf"\m(?:{'|'.join(sorted(_words_that_add_nothing()))})\M|[[:space:][:punct:]]+"
-
-
-@cache
-def _words_that_add_nothing() -> frozenset[str]:
+def words_that_add_nothing() -> frozenset[str]:
+    """Words in which entries that say the same may differ, of all languages."""
     lists = read_word_lists(_FILE, list[str]).values()
     return frozenset(word for words in lists for word in words)
 

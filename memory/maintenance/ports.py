@@ -110,14 +110,13 @@ class MaintenanceStore(Protocol):
         """
         ...
 
-    async def list_alike(self, now: datetime, *, nothing: str) -> tuple[tuple[str, ...], ...]:
+    async def list_alike(self, now: datetime) -> tuple[tuple[str, ...], ...]:
         """Groups of active entries that may say the same, by id: with the same names, and the same letters and figures.
 
         Entries that others belong to or correct, and those that were restored, are in none.
 
         Args:
             now: Entries that have expired by then are in none.
-            nothing: What is left out of contents before they are compared: a regular expression of Postgres.
         """
         ...
 

@@ -71,6 +71,7 @@ _FUNCTIONS = {
     "count_lexemes": _PUBLIC,
     "cut_messages": APPLICATION,
     "delete_orphans": APPLICATION,
+    "duplicate_key": _PUBLIC,
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,

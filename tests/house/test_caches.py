@@ -39,8 +39,7 @@ ALLOWED = {
     },
     "memory/maintenance/compression.py": {"_denials": "our own words"},
     "memory/maintenance/duplicates.py": {
-        "_words_that_add_nothing": "our own words",
-        "pattern_of_nothing": "our own words, as a pattern",
+        "words_that_add_nothing": "our own words",
     },
     "memory/knowledge/predicates.py": {"default_predicates": "our own predicates"},
     "memory/language/change_words.py": {"change_words": "our own words and patterns"},

@@ -29,6 +29,7 @@ _TYPES = (
     "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
     "'preference', 'knowledge'"
 )
+_DUPLICATE_KEY = "mnestic.duplicate_key(kind, entry_type, content, speaker, channel, parent, subjects, tags, aliases, expires_at)"
 
 
 def _of(document: str, name: str) -> Any:
@@ -146,7 +147,7 @@ def _names() -> Any:
 class EntryRow(Table, table=True):
     """An entry: a text that a search finds. The indexes refer to it by `number`; `lexemes` is its length.
 
-    `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
+    Entries that may say the same have one `duplicate_key`. `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
     terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
     One of another `kind` than message follows from the fact or the episode of its id, or from archived entries that name it.
     """
@@ -172,6 +173,11 @@ class EntryRow(Table, table=True):
         Index(
             *("entry_expiring", "tenant_id", "agent_id", "expires_at"),
             postgresql_where="expires_at IS NOT NULL",
+        ),
+        # serves alike_entries: the active entries that may say what another one says
+        Index(
+            *("entry_by_duplicate_key", "tenant_id", "agent_id", "duplicate_key", "number"),
+            postgresql_where="duplicate_key IS NOT NULL AND status = 'active' AND merged_into IS NULL",
         ),
     )
 
@@ -206,6 +212,9 @@ class EntryRow(Table, table=True):
         sa_column=Column(
             Integer, Computed("mnestic.count_lexemes(language, content)"), nullable=False
         ),
+    )
+    duplicate_key: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Computed(_DUPLICATE_KEY), nullable=True)
     )
     at: datetime = instant()
     created_at: datetime = instant()

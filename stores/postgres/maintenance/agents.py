@@ -158,10 +158,9 @@ class PostgresMaintenanceStore:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)
 
-    async def list_alike(self, now: datetime, *, nothing: str) -> tuple[tuple[str, ...], ...]:
+    async def list_alike(self, now: datetime) -> tuple[tuple[str, ...], ...]:
         """See the port."""
-        values = {**self._unit.owner, "now": now, "nothing": nothing}
-        rows = await self._rows_of(_LIST_ALIKE.bind(values))
+        rows = await self._rows_of(_LIST_ALIKE.bind({**self._unit.owner, "now": now}))
         return tuple(tuple(row.ids) for row in rows)
 
     async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
