@@ -7,6 +7,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from mnestic.memory.errors import NotFoundError
+from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.jobs.resumes import request_id_of
@@ -96,7 +97,7 @@ class JobTools:
     ) -> ResumedJob:
         """Answers a waiting job, which then verifies its memory and continues; the same request counts once."""
         scope = await self._scope_of(ctx.request_context, "jobs")
-        await check_owner(scope, job_id)
+        await describe_own_job(scope, job_id)
         request = ResumeRequest(
             request_id=request_id_of(request_id), wait_id=wait_id, outcome=outcome
         )
@@ -106,11 +107,13 @@ class JobTools:
         return ResumedJob.of(job_id, request, receipt)
 
 
-async def check_owner(scope: ToolScope, job_id: str) -> None:
-    """Refuses a job of another agent as one that does not exist.
+async def describe_own_job(scope: ToolScope, job_id: str) -> JobDescription:
+    """A job of the agent; one of another agent is refused as one that does not exist.
 
     Raises:
         NotFoundError: the agent has no such job.
     """
-    if (await scope.client.describe_job(job_id)).agent_id != scope.agent_id:
+    job = await scope.client.describe_job(job_id)
+    if job.agent_id != scope.agent_id:
         raise NotFoundError(what="job", name=job_id)
+    return job

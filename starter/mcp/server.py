@@ -13,6 +13,7 @@ from mnestic.starter.mcp.entity_tools import EntityTools
 from mnestic.starter.mcp.job_tools import JobTools
 from mnestic.starter.mcp.memory_tools import MemoryTools
 from mnestic.starter.mcp.resources import MemoryResources
+from mnestic.starter.mcp.tasks import JobTasks
 from mnestic.starter.mcp.tool_scope import ScopeOf
 
 Profile = Literal["memory", "entities"]
@@ -36,6 +37,7 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         instructions=_INSTRUCTIONS,
         version=version("mnestic"),
         log_level="WARNING",
+        extensions=[JobTasks(scope_of)] if profile == "memory" else [],
     )
     parts = (
         (MemoryTools(scope_of), JobTools(scope_of))

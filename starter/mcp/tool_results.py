@@ -135,6 +135,13 @@ class StartedJob(_Output):
     job_id: str
 
 
+class EndedJob(StartedJob):
+    """A job that has ended: the result of its task."""
+
+    results: dict[str, Any] = Field(description="What its nodes returned, by node.")
+    omitted: list[str] = Field(description="Nodes whose results were too large to return.")
+
+
 class WaitingJob(_Output):
     """A job that waits for an answer, and what an answer looks like."""
 
