@@ -71,7 +71,7 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
         host: The address that it listens on.
     """
     metrics_of_tenants = MetricsOfTenants()
-    mcp = McpEndpoints(tenants, host=host)
+    mcp = McpEndpoints(tenants, metrics=metrics_of_tenants, host=host)
     app = FastAPI(
         title="Mnestic",
         version=version("mnestic"),
@@ -82,7 +82,7 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
         # Its spans and logs would have questions and values of requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
-    app.state.tenants, app.state.metrics = tenants, metrics_of_tenants
+    app.state.tenants, app.state.metrics, app.state.mcp = tenants, metrics_of_tenants, mcp
     app.add_exception_handler(MnesticError, problems.answer_error)
     app.add_exception_handler(RequestValidationError, problems.answer_invalid)
     app.add_exception_handler(HTTPException, problems.answer_http)

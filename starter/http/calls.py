@@ -4,7 +4,6 @@ They stand alone because every route takes one: `AgentCall` for the memory of on
 whole tenant.
 """
 
-import time
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -138,11 +137,7 @@ class AgentCall(TenantCall):
 
     async def retrieve(self, text: str, arguments: SearchArguments) -> Retrieval:
         """Searches the agent's memory, and counts that."""
-        began = time.monotonic()
-        found = await self.memory.retrieve(text, **arguments)
-        seconds = time.monotonic() - began
-        self._metrics.observe_retrieval(arguments.get("mode", "hybrid"), found, seconds=seconds)
-        return found
+        return await self._metrics.retrieve(self.memory, text, arguments)
 
     async def once(
         self,

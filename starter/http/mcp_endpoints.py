@@ -17,6 +17,7 @@ from starlette.routing import Route
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.scope import check_id
+from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.mcp.server import Profile, build_server
 from mnestic.starter.mcp.tool_scope import ToolScope
 from mnestic.starter.tenants import Access, Tenants
@@ -28,9 +29,9 @@ _AGENT = "agent_id"  # parameter of the address
 class McpEndpoints:
     """The MCP servers of all profiles; the gate verifies the key of each request before they see it."""
 
-    def __init__(self, tenants: Tenants, *, host: str) -> None:
-        self._tenants = tenants
-        self._servers = {
+    def __init__(self, tenants: Tenants, *, metrics: MetricsOfTenants, host: str) -> None:
+        self._tenants, self._metrics = tenants, metrics
+        self.servers = {
             path: self._serve(path, profile, host=host) for path, profile in PROFILES.items()
         }
 
@@ -38,14 +39,14 @@ class McpEndpoints:
         """A route for each profile. It takes POST alone: without sessions there is no stream to open by GET."""
         return [
             Route(path, StreamableHTTPASGIApp(server.session_manager), methods=["POST"])
-            for path, server in self._servers.items()
+            for path, server in self.servers.items()
         ]
 
     @asynccontextmanager
     async def lifespan(self, _app: object) -> AsyncIterator[None]:
         """Runs what answers requests; a second run needs new endpoints."""
         async with AsyncExitStack() as running:
-            for server in self._servers.values():
+            for server in self.servers.values():
                 await running.enter_async_context(server.session_manager.run())
             yield
 
@@ -79,7 +80,13 @@ class McpEndpoints:
         await self._tenants.require(
             access, action, agent_id=check_id(agent_id, what=_AGENT), target=_target_of(ctx)
         )
-        return ToolScope(client=access.client, agent_id=agent_id, actor=access.actor)
+        of_tenant = self._metrics.of(access.client.settings.tenant_id)
+        return ToolScope(
+            client=access.client,
+            agent_id=agent_id,
+            actor=access.actor,
+            search=of_tenant.retrieve,
+        )
 
 
 def _agent_of(request: Request) -> str | None:

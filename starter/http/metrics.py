@@ -13,6 +13,8 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from mnestic.memory.maintenance.samples import SERIES, Sample
 from mnestic.memory.retrieval.caches import CacheCounts
 from mnestic.memory.retrieval.queries import Retrieval
+from mnestic.starter.client.keyword_arguments import SearchArguments
+from mnestic.starter.client.memory_client import MemoryClient
 
 SAMPLES_LAST_S = 30.0  # several scrapers cost Postgres no more than one
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -62,8 +64,17 @@ class TenantMetrics:
         known = method if method in _METHODS else "other"
         self._requests.labels(known, route, str(status)).observe(seconds)
 
-    def observe_retrieval(self, mode: str, retrieval: Retrieval, *, seconds: float) -> None:
-        """Counts a retrieval and its results."""
+    async def retrieve(
+        self, memory: MemoryClient, text: str, arguments: SearchArguments
+    ) -> Retrieval:
+        """Searches an agent's memory, and counts that: for HTTP, for pages and for MCP alike."""
+        began = time.monotonic()
+        retrieval = await memory.retrieve(text, **arguments)
+        mode = arguments.get("mode", "hybrid")
+        self._observe_retrieval(mode, retrieval, seconds=time.monotonic() - began)
+        return retrieval
+
+    def _observe_retrieval(self, mode: str, retrieval: Retrieval, *, seconds: float) -> None:
         self._retrievals.labels(mode).observe(seconds)
         if not retrieval.results:
             self._empty.labels(mode).inc()

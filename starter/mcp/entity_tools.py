@@ -238,11 +238,11 @@ class EntityTools:
         self, ctx: Call, query: Annotated[str, Field(description="A question, or a few words.")]
     ) -> EntityGraph:
         """Searches memory, and returns the entities that the results are about, with the relations between them."""
-        memory = (await self._scope_of(ctx.request_context, "read")).memory
-        retrieval = await memory.retrieve(query, limit=_MOST_RESULTS)
+        scope = await self._scope_of(ctx.request_context, "read")
+        retrieval = await scope.retrieve(query, limit=_MOST_RESULTS)
         found = [result.entry for result in retrieval.results]
         names = (*retrieval.names, *(name for entry in found for name in entry.subjects))
-        return await _open(memory, names)
+        return await _open(scope.memory, names)
 
     @tool
     async def open_nodes(

@@ -14,7 +14,9 @@ from mcp.server import ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.extension import Extension, MethodBinding
 from mcp.server.mcpserver.server import require_client_extension
+from mcp.shared.inbound import MCP_NAME_HEADER
 from mcp_types import (
+    HEADER_MISMATCH,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -84,14 +86,14 @@ class JobTasks(Extension):
             return {"resultType": "task", **await self._task(scope, started.job_id)}
 
     async def _get(self, ctx: Call, params: TaskParams) -> HandlerResult:
-        require_client_extension(ctx, EXTENSION)
+        _check_request(ctx, params)
         with _protocol_errors():
             scope = await self._scope_of(ctx, "jobs")
             return await self._task(scope, params.task_id)
 
     async def _update(self, ctx: Call, params: UpdateParams) -> HandlerResult:
         """Resumes the job if its open wait is answered; answers to other requests are ignored."""
-        require_client_extension(ctx, EXTENSION)
+        _check_request(ctx, params)
         with _protocol_errors():
             scope = await self._scope_of(ctx, "jobs")
             wait = open_wait(await describe_own_job(scope, params.task_id))
@@ -110,7 +112,7 @@ class JobTasks(Extension):
             return {}
 
     async def _cancel(self, ctx: Call, params: TaskParams) -> HandlerResult:
-        require_client_extension(ctx, EXTENSION)
+        _check_request(ctx, params)
         with _protocol_errors():
             scope = await self._scope_of(ctx, "jobs")
             if (await describe_own_job(scope, params.task_id)).state not in ENDED:
@@ -125,6 +127,17 @@ class JobTasks(Extension):
             with suppress(NotFoundError):  # Temporal has forgotten it
                 result = await scope.client.wait_for_result(job_id)
         return task_of(job, result)
+
+
+def _check_request(ctx: Call, params: TaskParams) -> None:
+    """Refuses a client that does not declare the extension, and over HTTP a header that names another task.
+
+    Raises:
+        MCPError: says which.
+    """
+    require_client_extension(ctx, EXTENSION)
+    if ctx.request is not None and ctx.request.headers.get(MCP_NAME_HEADER) != params.task_id:
+        raise MCPError(HEADER_MISMATCH, f"the header {MCP_NAME_HEADER} is not the task's id")
 
 
 def _declares_tasks(ctx: Call) -> bool:

@@ -3,13 +3,15 @@
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, Unpack
 
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import RefusedError, UnavailableError
+from mnestic.memory.retrieval.queries import Retrieval
+from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -18,18 +20,30 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
+Search = Callable[[MemoryClient, str, SearchArguments], Awaitable[Retrieval]]
+
+
+async def _search(memory: MemoryClient, text: str, arguments: SearchArguments) -> Retrieval:
+    return await memory.retrieve(text, **arguments)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolScope:
-    """The agent of a call, with the client that reaches its memory and its jobs."""
+    """The agent of a call, with the client that reaches its memory and its jobs. The transport may count searches."""
 
     client: MnesticClient
     agent_id: str
     actor: str = "client"  # for the audit log
+    search: Search = _search
 
     @property
     def memory(self) -> MemoryClient:
         """The agent's memory."""
         return self.client.memory(self.agent_id, actor=self.actor)
+
+    async def retrieve(self, text: str, **arguments: Unpack[SearchArguments]) -> Retrieval:
+        """Searches the agent's memory."""
+        return await self.search(self.memory, text, arguments)
 
 
 ScopeOf = Callable[[ServerRequestContext[Any, Any], Action], Awaitable[ToolScope]]

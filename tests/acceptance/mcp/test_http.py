@@ -1,8 +1,5 @@
 """`/mcp` of the HTTP API beside `mnestic up`, as a client reaches it by the guide."""
 
-import os
-import shlex
-import subprocess
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,20 +9,9 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.acceptance.mcp.guide import settings_of
+from tests.acceptance.mcp.guide import HTTP, made_key, settings_of
 
 pytestmark = pytest.mark.acceptance
-
-
-def made_key(root: Path, mnestic: str, data: Path) -> str:
-    """The key of the command that the guide shows."""
-    guide = (root / "docs" / "mcp.md").read_text(encoding="utf-8")
-    _, *arguments = shlex.split(guide.split("```sh\n")[1].split("```")[0])
-    env = {**os.environ, "MNESTIC_DATA_DIR": str(data)}
-    done = subprocess.run(
-        [mnestic, *arguments, "--json"], env=env, check=True, capture_output=True, text=True
-    )
-    return next(word for word in done.stdout.replace('"', " ").split() if word.startswith("mnk."))
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
@@ -33,7 +19,7 @@ async def test_a_client_remembers_and_recalls_by_the_settings_of_the_guide(
     start_up: Any, mnestic: str, root: Path, tmp_path: Path, mode: str
 ) -> None:
     up = start_up(tmp_path, "--no-worker")
-    settings = settings_of(root, 2)
+    settings = settings_of(root, HTTP)
     url = up.running.document["api"] + urlsplit(settings["url"]).path
     key = made_key(root, mnestic, up.data)
     headers = {name: value.replace("KEY", key) for name, value in settings["headers"].items()}

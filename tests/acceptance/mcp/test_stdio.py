@@ -9,7 +9,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.acceptance.mcp.guide import settings_of
+from tests.acceptance.mcp.guide import STDIO, settings_of
 
 pytestmark = pytest.mark.acceptance
 
@@ -19,7 +19,7 @@ async def test_a_client_remembers_and_recalls_by_the_settings_of_the_guide(
     start_up: Any, root: Path, tmp_path: Path, mode: str
 ) -> None:
     up = start_up(tmp_path)
-    settings = settings_of(root, 1)
+    settings = settings_of(root, STDIO)
     server = StdioServerParameters(
         command=str(Path(sys.executable).with_name(settings["command"])),
         args=settings["args"],

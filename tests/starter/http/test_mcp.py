@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
+from typing import Any
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.mcp_tools import CASES, EACH
+from tests.starter.mcp.task_requests import TaskExtension, TaskRequest, about
 
 ORIGIN = "http://127.0.0.1:8321"
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
@@ -27,11 +29,11 @@ async def serving(app: FastAPI) -> AsyncIterator[Connect]:
 
     @asynccontextmanager
     async def connect(
-        key: str, address: str = "/mcp", mode: str = "2026-07-28"
+        key: str, address: str = "/mcp", mode: str = "2026-07-28", **options: Any
     ) -> AsyncIterator[Client]:
         async with opened(app, key) as http:
             transport = streamable_http_client(f"{ORIGIN}{address}", http_client=http)
-            async with Client(transport, mode=mode) as client:
+            async with Client(transport, mode=mode, **options) as client:
                 yield client
 
     async with app.router.lifespan_context(app):
@@ -200,6 +202,40 @@ async def test_what_is_done_with_a_key_is_in_the_audit_log(
     found, _ = await client.audit().list(key_id=key.split(".")[-2])
 
     assert [(one.agent_id, one.action) for one in found] == [("ada", "entry.search")]
+
+
+@pytest.mark.parametrize("method", ["get", "update", "cancel"])
+async def test_a_task_needs_the_scope_jobs_and_its_name_in_the_header(
+    app: FastAPI, new_key: NewKey, method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading, job = await new_key(actions=("read",)), await new_key(actions=("jobs",))
+    extensions = [TaskExtension()]
+
+    async with serving(app) as connect:
+        async with connect(reading, extensions=extensions) as mcp:
+            with pytest.raises(MCPError, match="does not allow the action jobs") as forbidden:
+                await about(mcp, method, "no-such-job", inputResponses={})
+        async with connect(job, extensions=extensions) as mcp:
+            with pytest.raises(MCPError, match="no job no-such-job") as absent:
+                await about(mcp, method, "no-such-job", inputResponses={})
+            monkeypatch.setattr(TaskRequest, "name_param", None)
+            with pytest.raises(MCPError, match="mcp-name") as unnamed:
+                await about(mcp, method, "no-such-job", inputResponses={})
+
+    assert (forbidden.value.code, absent.value.code) == (-32602, -32602)
+    assert unnamed.value.code == -32020
+
+
+async def test_retrievals_are_counted(app: FastAPI, new_key: NewKey) -> None:
+    key = await new_key(agents=("*",))
+
+    async with serving(app) as connect, connect(key, "/mcp?agent_id=ada") as mcp:
+        await mcp.call_tool("recall", {"question": "Where does Mara live?"})
+    async with opened(app, key) as http:
+        text = (await http.get("/metrics")).text
+
+    assert 'mnestic_retrieval_seconds_count{mode="hybrid"} 1.0' in text
+    assert 'mnestic_retrievals_empty_total{mode="hybrid"} 1.0' in text
 
 
 async def test_other_host_names_and_methods_are_refused(app: FastAPI, new_key: NewKey) -> None:

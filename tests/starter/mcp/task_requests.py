@@ -34,6 +34,12 @@ class TaskRequestParams(RequestParams):
     model_config = ConfigDict(extra="allow")
 
 
+class TaskRequest(Request[TaskRequestParams, str]):
+    """A request about a task, whose id goes into a header over HTTP."""
+
+    name_param = "taskId"
+
+
 async def _keep(_result: CreatedTask, _ctx: ClaimContext) -> CallToolResult:
     raise AssertionError("the tests look at the task itself")
 
@@ -57,7 +63,7 @@ async def started(client: Client, **arguments: Any) -> CreatedTask:
 
 async def about(client: Client, method: str, task_id: str, **params: Any) -> dict[str, Any]:
     """The answer to a request about a task."""
-    request = Request(
+    request = TaskRequest(
         method=f"tasks/{method}",
         params=TaskRequestParams.model_validate({"taskId": task_id, **params}),
     )
