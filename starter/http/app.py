@@ -27,7 +27,9 @@ from mnestic.starter.http.routes import (
     memory,
     metrics,
     retrieval,
+    streams,
 )
+from mnestic.starter.http.server_sent_events import Streams
 from mnestic.starter.tenants import Tenants
 
 ROUTERS = (
@@ -39,6 +41,7 @@ ROUTERS = (
     forgetting.router,
     agents.router,
     jobs.router,
+    streams.router,
     maintenance.router,
     audit.router,
     metrics.router,
@@ -56,7 +59,7 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         (409, "It conflicts with what is stored"),
         (413, "The body is too large"),
         (422, "A value is malformed"),
-        (429, "A budget is used up"),
+        (429, "A budget is used up, or too many streams are open"),
         (501, "This server is not set up for it"),
         (503, "A service does not answer; try again after `Retry-After` seconds"),
     )
@@ -83,6 +86,7 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.tenants, app.state.metrics, app.state.mcp = tenants, metrics_of_tenants, mcp
+    app.state.streams = Streams()
     app.add_exception_handler(MnesticError, problems.answer_error)
     app.add_exception_handler(RequestValidationError, problems.answer_invalid)
     app.add_exception_handler(HTTPException, problems.answer_http)

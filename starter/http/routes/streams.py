@@ -1,0 +1,92 @@
+"""Streams of server-sent events: the changes of an agent's memory, and a job's progress."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.exceptions import RequestValidationError
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from mnestic.memory.canonical import sha256_hex
+from mnestic.memory.jobs.agent_job import JobDescription
+from mnestic.memory.knowledge.events import EventKind, StoredEvent
+from mnestic.starter.http.calls import AgentCall, OfJob, agent_call
+from mnestic.starter.http.server_sent_events import HELD, LastEventId, finished, polls
+
+router = APIRouter(tags=["streams"], dependencies=[HELD])
+_MOST_DIGITS = 18  # of a number that Postgres can have
+_ENDED = frozenset({"completed", "failed", "cancelled", "terminated"})
+
+
+class _Start(NamedTuple):
+    """A stream of events before its first answer, so that what cannot be read is a problem and no broken stream."""
+
+    call: AgentCall
+    kinds: tuple[EventKind, ...]
+    after: int | None
+    events: tuple[StoredEvent, ...]
+
+
+async def _start(  # noqa: PLR0917 - its parameters are those of the stream
+    call: Annotated[AgentCall, agent_call("read")],
+    after: Annotated[
+        int | None,
+        Query(ge=0, description="The number of the last event seen; by default the oldest stored"),
+    ] = None,
+    kind: Annotated[list[EventKind], Query(description="Only of these kinds")] = [],  # noqa: B006 - FastAPI reads it
+    last_event_id: LastEventId = None,
+) -> _Start:
+    if last_event_id is not None:
+        if not (
+            last_event_id.isascii()
+            and last_event_id.isdigit()
+            and len(last_event_id) <= _MOST_DIGITS
+        ):
+            why = {"loc": ("header", "Last-Event-ID"), "msg": "is no number", "type": "value_error"}
+            raise RequestValidationError([why])
+        after = int(last_event_id)
+    events = await call.memory.events.list(after=after, kinds=kind)
+    return _Start(call, tuple(kind), after, events)
+
+
+@router.get("/api/memory/events", response_class=EventSourceResponse)
+async def stream_events(
+    start: Annotated[_Start, Depends(_start)],
+) -> AsyncIterator[ServerSentEvent]:
+    """Streams the changes of an agent's memory in their order; the id of each is its number.
+
+    It ends after five minutes: go on with `Last-Event-ID`, as browsers do.
+    """
+    after, events, of_agent = start.after, start.events, start.call.memory.events
+    async for _ in polls():
+        events = events or await finished(of_agent.list(after=after, kinds=start.kinds))
+        while events:
+            for event in events:
+                yield ServerSentEvent(event=event.kind, id=str(event.number), data=event)
+            after = events[-1].number
+            events = await finished(of_agent.list(after=after, kinds=start.kinds))
+
+
+@router.get("/api/jobs/{job_id}/events", response_class=EventSourceResponse)
+async def stream_job(
+    call: OfJob, last_event_id: LastEventId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Streams a job's state: an event `job` now and with each change, and `end` when the job has ended.
+
+    It ends after five minutes at the latest: go on with `Last-Event-ID`, as browsers do.
+    """
+    job, last = call.job, last_event_id
+    async for _ in polls():
+        name = _name_of(job)
+        if name != last:
+            yield ServerSentEvent(event="job", id=name, data=job)
+            last = name
+        if job.state in _ENDED:
+            yield ServerSentEvent(event="end", id=name, data={"state": job.state})
+            return
+        job = await finished(call.client.describe_job(call.job_id))
+
+
+def _name_of(job: JobDescription) -> str:
+    """An id that is another one whenever anything about the job has changed."""
+    return sha256_hex(job.model_dump_json().encode())[:16]

@@ -1,0 +1,89 @@
+"""Server-sent events: streams that end by themselves, and of which each key has a few at most.
+
+They stand apart from the routes because every stream has the same limits. A client goes on with `Last-Event-ID`, and since a stream
+lasts five minutes at most, a key that was revoked meanwhile gets no other.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, Header, Request
+from starlette.exceptions import HTTPException
+
+from mnestic.starter.tenants import Access
+
+Result = TypeVar("Result")
+MOST_STREAMS = 16  # of a key at once
+LONGEST_S = 300.0
+POLL_S = 1.0
+LastEventId = Annotated[
+    str | None,
+    Header(
+        alias="Last-Event-ID",
+        max_length=100,
+        description="The id of the last event that came; the stream goes on after it",
+        examples=["41"],
+    ),
+]
+_READING: set[asyncio.Task[Any]] = set()  # asyncio itself does not hold tasks
+
+
+class Streams:
+    """The streams of a process."""
+
+    def __init__(self) -> None:
+        self._open: Counter[str] = Counter()
+
+    @contextmanager
+    def hold(self, key_id: str) -> Iterator[None]:
+        """Counts a stream of a key while it is open.
+
+        Raises:
+            HTTPException: the key has as many as it may have.
+        """
+        if self._open[key_id] >= MOST_STREAMS:
+            why = f"the API key has {MOST_STREAMS} streams open; close one"
+            raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, why, {"Retry-After": "5"})
+        self._open[key_id] += 1
+        try:
+            yield
+        finally:
+            self._open[key_id] -= 1
+            self._open += Counter()  # drops keys without a stream
+
+
+async def _held(request: Request) -> AsyncIterator[None]:
+    access, streams = request.state.access, request.app.state.streams
+    assert isinstance(access, Access)
+    assert isinstance(streams, Streams)
+    with streams.hold(access.key.id):
+        yield
+
+
+HELD = Depends(_held)
+"""The dependency of a route that streams."""
+
+
+async def finished(read: Coroutine[Any, Any, Result]) -> Result:
+    """The result of a read, which ends by itself if the client leaves meanwhile: cut off, it would break its connection."""
+    reading = asyncio.create_task(read)
+    _READING.add(reading)
+    reading.add_done_callback(_READING.discard)
+    return await asyncio.shield(reading)
+
+
+async def polls() -> AsyncIterator[None]:
+    """The moments at which a stream looks for something new, until it has lasted long enough."""
+    ends = time.monotonic() + LONGEST_S
+    while True:
+        yield
+        if time.monotonic() + POLL_S > ends:
+            return
+        await asyncio.sleep(
+            POLL_S
+        )  # neither Temporal nor the outbox of events says when to look again
