@@ -9,7 +9,7 @@ from mnestic.starter.cli.overrides import command_settings
 
 def doctor(as_json: AsJson = False) -> None:
     """Check each part of the installation, and say how to repair what is broken."""
-    from mnestic.starter.checkup import check_all
+    from mnestic.starter.health.checkup import check_all
 
     findings = run(check_all(command_settings()))
     healthy = all(finding.ok for finding in findings)

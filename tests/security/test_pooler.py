@@ -13,8 +13,8 @@ from pydantic import SecretStr
 from sqlalchemy import text
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
-from mnestic.starter.checkup import check_all
 from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.health.checkup import check_all
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors

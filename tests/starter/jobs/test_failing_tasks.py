@@ -10,8 +10,8 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from temporalio.worker import Worker
 
 from mnestic.memory.names import job_workflow_id
-from mnestic.starter.checkup import check_all
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.health.checkup import check_all
 from mnestic.starter.jobs.failing_tasks import count_failing_workflows
 
 

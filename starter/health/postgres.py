@@ -1,0 +1,118 @@
+"""Checks of Postgres: its version, the role, the extension, the schema and the rights."""
+
+from collections.abc import Callable
+
+import psycopg
+
+from mnestic.memory.addresses import describe_url
+from mnestic.starter.health.findings import Finding, failed_finding
+from mnestic.starter.wiring import Endpoints
+from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.rights import find_rights_problems, summarise
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, libpq_url
+
+_OLDEST_POSTGRES = 150_000
+_SET_IS_A_RIGHT = 160_000
+_OLDEST_PGVECTOR = (0, 7)
+REMEDY_POSTGRES = "start it, or correct MNESTIC_DATABASE_URL; `mnestic up` starts an embedded one"
+_REMEDY_RIGHTS = "connect as a role that may read it, or correct MNESTIC_DATABASE_URL"
+
+
+def check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
+    url = endpoints.database_url.get_secret_value()
+    address = libpq_url(url)
+    try:
+        connection = psycopg.connect(address, connect_timeout=5, autocommit=True)
+    except psycopg.Error as error:
+        found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
+        return (Finding(part="Postgres", ok=False, found=found, remedy=REMEDY_POSTGRES),)
+    with connection:
+        return tuple(
+            _run_check(part, check, connection) for part, check in _DATABASE_CHECKS.items()
+        )
+
+
+def _run_check(
+    part: str, check: Callable[[psycopg.Connection], Finding], connection: psycopg.Connection
+) -> Finding:
+    try:
+        return check(connection)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other checks are still made
+        return failed_finding(part, error, remedy=_REMEDY_RIGHTS)
+
+
+def _server(connection: psycopg.Connection) -> Finding:
+    number = connection.info.server_version
+    return Finding(
+        part="Postgres",
+        ok=number >= _OLDEST_POSTGRES,
+        found=f"version {number // 10_000}.{number % 10_000}"
+        + (", behind a connection pooler" if is_pooled(connection) else ""),
+        remedy="upgrade it to version 15 or newer",
+    )
+
+
+def _role(connection: psycopg.Connection) -> Finding:
+    # Since PostgreSQL 16 a member may become the role only if it was granted WITH SET.
+    right = "SET" if connection.info.server_version >= _SET_IS_A_RIGHT else "MEMBER"
+    row = connection.execute(
+        "SELECT current_user, count(*) > 0, COALESCE(bool_and(pg_has_role(oid, %s)), false) "
+        "FROM pg_roles WHERE rolname = 'mnestic_app'",
+        (right,),
+    ).fetchone()
+    assert row is not None
+    user, exists, member = row
+    return Finding(
+        part="role",
+        ok=exists and member,
+        found=f"{user}, " + ("works as mnestic_app" if member else "may not become mnestic_app"),
+        remedy=f"GRANT mnestic_app TO {user}" if exists else "mnestic migrate",
+    )
+
+
+def _pgvector(connection: psycopg.Connection) -> Finding:
+    row = connection.execute(
+        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
+    ).fetchone()
+    version: str | None = row[0] if row else None
+    number = tuple(int(part) for part in (version or "0.0").split(".")[:2])
+    return Finding(
+        part="pgvector",
+        ok=number >= _OLDEST_PGVECTOR,
+        found=f"version {version}" if version else "not installed in this database",
+        remedy="install pgvector 0.7 or newer on the server, then `mnestic migrate`",
+    )
+
+
+def _migrations(connection: psycopg.Connection) -> Finding:
+    present = connection.execute("SELECT to_regclass('mnestic.alembic_version')").fetchone()
+    found = None
+    if present and present[0]:
+        row = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchone()
+        found = row[0] if row else None
+    newer = found is not None and found > SCHEMA_VERSION
+    return Finding(
+        part="migrations",
+        ok=found == SCHEMA_VERSION,
+        found=f"schema {found or 'none'}, this version needs {SCHEMA_VERSION}",
+        remedy="install a newer Mnestic" if newer else "mnestic migrate",
+    )
+
+
+def _rights(connection: psycopg.Connection) -> Finding:
+    problems = [problem.what for problem in find_rights_problems(connection)]
+    return Finding(
+        part="rights",
+        ok=not problems,
+        found=summarise(problems) if problems else "all granted, and no others",
+        remedy="mnestic migrate",
+    )
+
+
+_DATABASE_CHECKS = {
+    "Postgres": _server,
+    "role": _role,
+    "pgvector": _pgvector,
+    "migrations": _migrations,
+    "rights": _rights,
+}

@@ -1,0 +1,77 @@
+"""Checks of Temporal: its search attributes, the workers, and workflow tasks that keep failing."""
+
+from temporalio.api.enums.v1 import TaskQueueType
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
+from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
+
+from mnestic.memory.names import SEARCH_ATTRIBUTES
+from mnestic.starter.deployments import Deployment
+from mnestic.starter.embedded.search_attributes import missing_search_attributes
+from mnestic.starter.health.findings import Finding, check_alone
+from mnestic.starter.jobs.failing_tasks import count_failing_workflows
+from mnestic.starter.settings import Settings
+from mnestic.starter.wiring import Endpoints, connect_temporal
+
+REMEDY_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an embedded one"
+
+
+async def check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
+    client = await connect_temporal(endpoints)
+    return (
+        Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
+        *await check_alone("search attributes", _search_attributes(client), remedy=REMEDY_TEMPORAL),
+        *await check_alone(
+            "workers", _pollers(client, settings, endpoints), remedy=REMEDY_TEMPORAL
+        ),
+        *await check_alone(
+            "workflow tasks", _failing_tasks(client, settings), remedy=REMEDY_TEMPORAL
+        ),
+    )
+
+
+async def _search_attributes(client: Client) -> tuple[Finding, ...]:
+    missing = await missing_search_attributes(client)
+    create = " && ".join(
+        f"temporal operator search-attribute create --name {name} "
+        f"--type {SEARCH_ATTRIBUTES[name].capitalize()}"
+        for name in missing
+    )
+    found = f"missing: {', '.join(missing)}" if missing else "all registered"
+    return (Finding(part="search attributes", ok=not missing, found=found, remedy=create),)
+
+
+async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace,
+        task_queue=TaskQueue(name=settings.task_queue),
+        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
+    )
+    answer = await client.workflow_service.describe_task_queue(request)
+    identities = [poller.identity for poller in answer.pollers]
+    found = f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}"
+    deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
+    missing = await deployment.find_standstill()
+    remedy = "mnestic worker, or `mnestic up`"
+    if missing and identities:
+        found = f"{found}; {missing}"
+        remedy = "start such a worker, or send jobs to those that poll: mnestic deploy"
+    return (Finding(part="workers", ok=missing is None, found=found, remedy=remedy),)
+
+
+async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, ...]:
+    part, tenant = "workflow tasks", settings.tenant_id
+    try:
+        number = await count_failing_workflows(client, tenant_id=tenant)
+    except RPCError as error:
+        if error.status is not RPCStatusCode.INVALID_ARGUMENT:
+            raise
+        return (Finding(part=part, ok=True, found="this server is too old to tell which fail"),)
+    finding = Finding(
+        part=part,
+        ok=not number,
+        found=f"{number} running workflows of tenant {tenant} have a task that keeps failing",
+        remedy="start a worker that can run them; `mnestic job show` says why each of them fails",
+    )
+    return (finding,)
