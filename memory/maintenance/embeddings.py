@@ -13,6 +13,7 @@ from mnestic.memory.deferred_model import DeferredModel
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.knowledge.entries import Embedding, Unembedded
+    from mnestic.memory.maintenance.integrity import IndexSample
 
 NEAREST = 10  # results of a sampled query
 _WORD = re.compile(r"\S+")
@@ -87,6 +88,10 @@ class EmbeddingStore(Protocol):
 
     async def sample(self, *, limit: int) -> tuple[SampledEntry, ...]:
         """Active entries, the same ones each time, as long as these stay."""
+        ...
+
+    async def sample_index(self) -> IndexSample:
+        """Whether the indexes find a sample of the tenant's entries."""
         ...
 
     async def is_indexed(self, model: str) -> bool:

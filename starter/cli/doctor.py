@@ -10,11 +10,19 @@ from mnestic.starter.cli.overrides import command_settings
 def doctor(as_json: AsJson = False) -> None:
     """Check each part of the installation, and say how to repair what is broken."""
     from mnestic.starter.health.checkup import check_all
+    from mnestic.starter.health.findings import state_of
 
     findings = run(check_all(command_settings()))
     healthy = all(finding.ok for finding in findings)
     if as_json:
-        print_json({"ok": healthy, "checks": [finding.model_dump() for finding in findings]})
+        state = state_of(findings)
+        print_json(
+            {
+                "ok": healthy,
+                "state": state,
+                "checks": [finding.model_dump() for finding in findings],
+            }
+        )
     else:
         for finding in findings:
             mark = Text("ok  ", style="green") if finding.ok else Text("FAIL", style="red")

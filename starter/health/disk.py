@@ -9,6 +9,7 @@ _LEAST_DISK = 1 << 30  # bytes; a database that runs out of disk stops
 
 
 def check_disk(settings: Settings) -> tuple[Finding, ...]:
+    """Checks that the disk of the data directory has room."""
     folder = settings.data_dir.expanduser().absolute()
     while not folder.exists():
         folder = folder.parent

@@ -1,21 +1,33 @@
 """What a check finds: a part, whether it is healthy, and the remedy if not."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterable
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.errors import MnesticError
 
+HealthState = Literal["ok", "degraded", "down"]
+
 
 class Finding(BaseModel):
-    """One part, whether it is healthy, and the remedy if not."""
+    """One part, whether it is healthy, and the remedy if not. Without an essential part, memory is down."""
 
     model_config = ConfigDict(frozen=True)
 
-    part: str
+    part: str = Field(examples=["schedules"])
     ok: bool
-    found: str
-    remedy: str = ""
+    found: str = Field(examples=["nightly should have run at 2026-11-27 03:00 UTC"])
+    remedy: str = Field("", examples=["start a worker: mnestic worker"])
+    essential: bool = False
+
+
+def state_of(findings: Iterable[Finding]) -> HealthState:
+    """`ok` if all parts are healthy, `down` if an essential one is not, else `degraded`."""
+    broken = [finding for finding in findings if not finding.ok]
+    if not broken:
+        return "ok"
+    return "down" if any(finding.essential for finding in broken) else "degraded"
 
 
 async def check_alone(
@@ -29,6 +41,7 @@ async def check_alone(
 
 
 def failed_finding(part: str, error: Exception, *, remedy: str) -> Finding:
+    """The finding of a check that failed, with the first line of its error."""
     reason = next(iter(str(error).splitlines()), "")
     if not isinstance(error, MnesticError):
         reason = f"the check failed: {type(error).__name__}: {reason}".removesuffix(": ")

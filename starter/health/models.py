@@ -17,6 +17,7 @@ _MODEL_LIMIT = timedelta(seconds=5)
 
 
 async def check_models(settings: Settings) -> tuple[Finding, ...]:
+    """Checks that the server of models knows those that the settings name."""
     models = await find_models(settings, limit=_MODEL_LIMIT)
     found = f"the server knows {', '.join(models)}" if models else "the local provider"
     return (Finding(part="models", ok=True, found=found), await _extraction(settings))

@@ -19,17 +19,22 @@ _REMEDY_RIGHTS = "connect as a role that may read it, or correct MNESTIC_DATABAS
 
 
 def check_postgres(endpoints: Endpoints) -> tuple[Finding, ...]:
+    """Checks Postgres on a connection of its own."""
     url = endpoints.database_url.get_secret_value()
     address = libpq_url(url)
     try:
         connection = psycopg.connect(address, connect_timeout=5, autocommit=True)
     except psycopg.Error as error:
         found = f"{describe_url(url)} does not answer: {str(error).splitlines()[0]}"
-        return (Finding(part="Postgres", ok=False, found=found, remedy=REMEDY_POSTGRES),)
-    with connection:
-        return tuple(
-            _run_check(part, check, connection) for part, check in _DATABASE_CHECKS.items()
+        return (
+            Finding(part="Postgres", ok=False, found=found, remedy=REMEDY_POSTGRES, essential=True),
         )
+    with connection:
+        essential = (
+            _run_check(part, check, connection).model_copy(update={"essential": True})
+            for part, check in _DATABASE_CHECKS.items()
+        )
+        return (*essential, _run_check("storage", _storage, connection))
 
 
 def _run_check(
@@ -106,6 +111,27 @@ def _rights(connection: psycopg.Connection) -> Finding:
         ok=not problems,
         found=summarise(problems) if problems else "all granted, and no others",
         remedy="mnestic migrate",
+    )
+
+
+def _storage(connection: psycopg.Connection) -> Finding:
+    failures = connection.execute(
+        "SELECT COALESCE(checksum_failures, 0) FROM pg_stat_database WHERE datname = current_database()"
+    ).fetchone()
+    unusable = connection.execute(
+        "SELECT i.indexrelid::regclass::text FROM pg_index AS i "
+        "JOIN pg_class AS c ON c.oid = i.indexrelid "
+        "WHERE c.relnamespace = to_regnamespace('mnestic') AND NOT (i.indisvalid AND i.indisready) "
+        "AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index) ORDER BY 1"
+    ).fetchall()
+    pages = failures[0] if failures else 0
+    problems = [f"{pages} pages failed their checksum"] if pages else []
+    problems += [f"the index {name} cannot be used" for (name,) in unusable]
+    return Finding(
+        part="storage",
+        ok=not problems,
+        found="; ".join(problems) or "no page failed its checksum, and all indexes can be used",
+        remedy="restore a backup if pages failed: mnestic backup restore; REINDEX an index",
     )
 
 

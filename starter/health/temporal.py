@@ -18,6 +18,7 @@ REMEDY_TEMPORAL = "start it, or correct TEMPORAL_ADDRESS; `mnestic up` starts an
 
 
 async def check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
+    """Checks Temporal on a connection of its own."""
     client = await connect_temporal(endpoints)
     return (
         Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),

@@ -12,6 +12,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from mnestic.activities.knowledge.ingest_starts import start_ingest
 from mnestic.memory.errors import InvalidInputError, TemporalUnavailableError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings
+from mnestic.memory.maintenance.integrity import IndexSample
 from mnestic.memory.maintenance.policies import (
     MAINTENANCE_KINDS,
     MaintenanceKind,
@@ -197,6 +198,11 @@ class MaintenanceClient(ChecksTexts):
         """What an operator watches of the tenant's memory, as it is now; `GET /metrics` serves it to Prometheus."""
         async with self._transaction(write=False) as transaction:
             return await transaction.maintenance_reports.list_samples()
+
+    async def sample_index(self) -> IndexSample:
+        """Whether the indexes find a sample of the tenant's entries, by their own words and vectors."""
+        async with self._transaction(write=False) as transaction:
+            return await transaction.embeddings.sample_index()
 
     async def list_embeddings(
         self, *, limit: int = 100, cursor: str | None = None

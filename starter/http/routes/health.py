@@ -1,10 +1,15 @@
-"""Health of the process, for probes."""
+"""Health: of the process, for probes, and of all that memory needs."""
 
+from http import HTTPStatus
 from importlib.metadata import version
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 from pydantic import BaseModel, Field
+
+from mnestic.starter.health.checkup import check_all
+from mnestic.starter.health.findings import Finding, HealthState, state_of
+from mnestic.starter.http.calls import TenantCall, tenant_call
 
 router = APIRouter(tags=["health"])
 
@@ -16,7 +21,30 @@ class Health(BaseModel):
     version: str = Field(examples=["0.3.0"])
 
 
+class DetailedHealth(BaseModel):
+    """The state of memory, and what each check has found."""
+
+    status: HealthState
+    version: str = Field(examples=["0.3.0"])
+    checks: tuple[Finding, ...]
+
+
 @router.get("/health")
 async def health() -> Health:
     """Whether the process answers; it needs no key and asks neither database nor Temporal."""
     return Health(version=version("mnestic"))
+
+
+@router.get(
+    "/health/detailed",
+    responses={503: {"model": DetailedHealth, "description": "An essential part is down"}},
+)
+async def detailed_health(
+    call: Annotated[TenantCall, tenant_call("admin")], response: Response
+) -> DetailedHealth:
+    """The checks of `mnestic doctor`: without a part that is not essential, memory is `degraded`, and answers all the same."""
+    findings = await check_all(call.client.settings, client=call.client)
+    state = state_of(findings)
+    if state == "down":
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    return DetailedHealth(status=state, version=version("mnestic"), checks=findings)

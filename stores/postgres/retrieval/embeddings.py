@@ -7,13 +7,15 @@ from typing import Any
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
 from mnestic.memory.maintenance.embeddings import NEAREST, AgentEmbeddings, Lacking, SampledEntry
+from mnestic.memory.maintenance.integrity import IndexSample
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.queries import NamedQuery
+from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.retrieval.search import EF_SEARCH
 from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM, VectorIndex
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
+_SAMPLE_INDEX = read_query("sample_index")
 _LIST = NamedQuery.of("""
 SELECT c.agent_id, c.active_model, c.previous_model, c.rejected_model, c.switched_at, c.entries,
        COALESCE((SELECT jsonb_object_agg(m.model, m.entries) FROM mnestic.embedding_model AS m
@@ -173,6 +175,12 @@ class PostgresEmbeddingStore:
         """See the port."""
         rows = await self._rows(_SAMPLE, limit=check_limit(limit))
         return tuple(SampledEntry(row.number, row.content) for row in rows)
+
+    async def sample_index(self) -> IndexSample:
+        """See the port."""
+        values = {"tenant_id": self._unit.tenant_id, "indexed_from": INDEXED_FROM}
+        ((row,),) = await self._unit.rows_of(_SAMPLE_INDEX.bind(values))
+        return IndexSample.model_validate(row._asdict())
 
     async def is_indexed(self, model: str) -> bool:
         """See the port."""

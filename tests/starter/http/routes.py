@@ -36,6 +36,7 @@ class Case:
 
 CASES: dict[str, Case] = {
     "GET /health": Case(action=None),
+    "GET /health/detailed": Case(action="admin", of_tenant=True),
     "POST /ingest": Case(action="write", body={"messages": [MESSAGE]}),
     "GET /retrieve": Case(action="read", params={"q": "Where does Mara live?"}),
     "GET /api/memory/search": Case(action="read", params={"q": "Where does Mara live?"}),

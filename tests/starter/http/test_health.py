@@ -1,0 +1,102 @@
+"""`GET /health/detailed`: the checks of `mnestic doctor`, where degraded is not down."""
+
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.health import memory as memory_checks
+from mnestic.starter.health.findings import Finding, state_of
+from mnestic.starter.maintenance_wiring import create_schedules
+from mnestic.starter.settings import Settings
+from tests.starter.http.conftest import NewKey, opened
+
+
+async def checked(app: FastAPI, new_key: NewKey) -> tuple[httpx2.Response, dict[str, Any]]:
+    """The answer, and its checks by part."""
+    async with opened(app, await new_key(agents=("*",))) as http:
+        answer = await http.get("/health/detailed")
+    return answer, {check["part"]: check for check in answer.json()["checks"]}
+
+
+@pytest.mark.parametrize(
+    ("broken", "state"),
+    [((), "ok"), (("disk",), "degraded"), (("Postgres",), "down"), (("disk", "Postgres"), "down")],
+)
+def test_memory_is_down_without_an_essential_part_alone(
+    broken: tuple[str, ...], state: str
+) -> None:
+    findings = [
+        Finding(part=part, ok=part not in broken, found="", essential=part == "Postgres")
+        for part in ("Postgres", "disk")
+    ]
+
+    assert state_of(findings) == state
+
+
+async def test_without_a_worker_memory_is_degraded_and_answers(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+
+    answer, checks = await checked(app, new_key)
+
+    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    assert [part for part, check in checks.items() if not check["ok"]] == ["workers"]
+    assert checks["index"]["found"] == "1 entries looked at"
+
+
+async def test_an_entry_that_its_own_words_or_vector_do_not_find_degrades_the_index(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, admin_url: str
+) -> None:
+    for content in ("Mara lives in Porto.", "Bert plays chess."):
+        await client.memory("ada").add(content)
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "DELETE FROM mnestic.posting WHERE tenant_id = %s AND lexeme = 'porto'",
+            [client.settings.tenant_id],
+        )
+
+    answer, checks = await checked(app, new_key)
+
+    assert answer.status_code == 200
+    assert not checks["index"]["ok"]
+    assert checks["index"]["found"] == "2 entries looked at, 1 are not found by their words"
+
+
+async def test_a_schema_of_another_version_is_down(
+    app: FastAPI, new_key: NewKey, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mnestic.starter.health.postgres.SCHEMA_VERSION", "9999")
+
+    answer, checks = await checked(app, new_key)
+
+    assert (answer.status_code, answer.json()["status"]) == (503, "down")
+    assert not checks["migrations"]["ok"]
+
+
+async def test_a_schedule_that_is_late_and_a_backup_that_is_missing_are_named(
+    app: FastAPI,
+    new_key: NewKey,
+    client: MnesticClient,
+    memory: Memory,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_backups = settings.model_copy(update={"backup_directory": settings.data_dir})
+    await create_schedules(memory, client.temporal, with_backups)
+    _, before = await checked(app, new_key)
+    monkeypatch.setattr(memory_checks, "_LATE", -timedelta(days=40))
+
+    _, checks = await checked(app, new_key)
+
+    assert before["schedules"]["ok"]
+    assert "nightly should have run at" in checks["schedules"]["found"]
+    assert not checks["schedules"]["ok"]
+    assert checks["backups"] == before["backups"]
+    assert (checks["backups"]["ok"], checks["backups"]["found"]) == (False, "there is none yet")
