@@ -53,13 +53,16 @@ _PROBLEMS: dict[int | str, dict[str, Any]] = {
         "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
     for status, description in (
+        (400, "The body is no JSON"),
         (401, "No valid API key"),
         (403, "The API key does not allow it"),
         (404, "There is no such thing"),
         (409, "It conflicts with what is stored"),
+        (410, "Events after that number are no longer stored"),
         (413, "The body is too large"),
         (422, "A value is malformed"),
         (429, "A budget is used up, or too many streams are open"),
+        (500, "The server failed; its log names the request"),
         (501, "This server is not set up for it"),
         (503, "A service does not answer; try again after `Retry-After` seconds"),
     )

@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel
+from pydantic import AwareDatetime, BaseModel, Field
 
 from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.memory.retrieval.queries import LONGEST_QUESTION, Mode, Rerank, Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.http.calls import AgentCall, agent_call
@@ -37,6 +38,9 @@ class SearchHit(BaseModel):
     channel: str | None
     at: AwareDatetime
     excerpt: str
+    signals: dict[str, float] = Field(
+        description="The parts of the score, each with its weight", examples=[{"words": 0.31}]
+    )
 
 
 class SearchHits(BaseModel):
@@ -97,7 +101,23 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
             channel=one.entry.channel,
             at=one.entry.at,
             excerpt=shortened(one.entry.content),
+            signals=one.signals,
         )
         for one in found.results
     )
     return SearchHits(results=tuple(hits))
+
+
+@router.get("/api/memory/search/why")
+async def why(  # noqa: PLR0917 - its parameters are those of the query
+    call: Annotated[AgentCall, agent_call("read")],
+    text: Question,
+    expect: Annotated[
+        str, Query(description="The id of the entry that is expected", examples=["e3a1"])
+    ],
+    mode: Mode = "hybrid",
+    limit: Limit = 10,
+    min_score: MinScore = None,
+) -> SearchTrace:
+    """Says at which stage a search leaves out an entry that is expected, and by how much."""
+    return await call.memory.why(text, expect=expect, mode=mode, limit=limit, min_score=min_score)

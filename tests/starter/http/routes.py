@@ -40,6 +40,9 @@ CASES: dict[str, Case] = {
     "POST /ingest": Case(action="write", body={"messages": [MESSAGE]}),
     "GET /retrieve": Case(action="read", params={"q": "Where does Mara live?"}),
     "GET /api/memory/search": Case(action="read", params={"q": "Where does Mara live?"}),
+    "GET /api/memory/search/why": Case(
+        action="read", params={"q": "Where does Mara live?", "expect": "none"}
+    ),
     "GET /api/memory/facts": Case(action="read"),
     "POST /api/memory/facts": Case(
         action="write", body={"subject": "Mara", "predicate": "lives_in", "value": "Porto"}

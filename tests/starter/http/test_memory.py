@@ -1,6 +1,7 @@
 """An agent's memory over HTTP: facts, entries, contexts, settings and the retrieval log."""
 
 import httpx2
+from fastapi import FastAPI
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -138,3 +139,29 @@ async def test_automatic_retrievals_and_counts_are_read(
     assert stats.json()["entries"] == (await client.memory("ada").stats()).entries.model_dump(
         mode="json"
     )
+
+
+async def test_a_search_says_why_an_expected_entry_does_not_come(
+    http: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    mara = await client.memory("ada").add("Mara lives in Porto.")
+    await client.memory("ada").add("Bert plays chess.")
+    path, params = "/api/memory/search/why", {"q": "Where does Mara live?", "expect": mara.id}
+
+    found = (await http.get(path, params=params)).json()
+    below = (await http.get(path, params={**params, "min_score": 1})).json()
+    absent = await http.get(path, params={**params, "expect": "none"})
+
+    assert (found["stage"], found["rank"]) == ("returned", 1)
+    assert (below["stage"], below["needed"]) == ("min_score", 1)
+    assert absent.status_code == 404
+
+
+async def test_every_route_documents_each_problem(app: FastAPI) -> None:
+    operations = [
+        operation for methods in app.openapi()["paths"].values() for operation in methods.values()
+    ]
+
+    statuses = [set(operation["responses"]) for operation in operations]
+
+    assert all(one >= {"400", "401", "403", "404", "409", "410", "422", "500"} for one in statuses)
