@@ -15,7 +15,7 @@ from mnestic.memory.forgetting.export_lines import (
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.conversations import Conversation, ConversationSession, Turn
-from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.access.api_keys import ApiKeyClient
@@ -25,14 +25,14 @@ from mnestic.starter.client.ingestion import receive_conversation, start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
+from mnestic.starter.health.memory import check_memory
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
-from tests.security.clients.own_calls import claimed
+from tests.security.clients.own_calls import NOON, acted_once, claimed, extracted, written_once
 from tests.security.clients.samples import grown, sampled
 from tests.security.tenants import AGENT, FIRST, QUESTION, SECRET, SESSION, TOPIC, Known
 
 Case: TypeAlias = Callable[[Any, Known], Awaitable[Any]]
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAN = Plan.model_validate(
     {
         "name": "mine",
@@ -136,6 +136,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "job_transcript": lambda c, k: c.job_transcript(k.finished),
     "job_history": lambda c, k: c.job_history(k.finished),
     "diff_job": lambda c, k: c.diff_job(k.job, k.wait),
+    "job_plan": lambda c, k: c.job_plan(k.finished),
     "job_resumption": lambda c, k: c.job_resumption(k.job, k.wait),
     "wait_for_result": lambda c, k: c.wait_for_result(k.finished),
     "job_link": lambda c, k: given(c.job_link(k.job)),
@@ -146,6 +147,8 @@ CLIENT_CASES: Mapping[str, Case] = {
     "api_keys": lambda c, k: c.api_keys().revoke(k.api_key),
     "audit": lambda c, k: c.audit().list(key_id=k.api_key, cursor=k.cursors["audit"]),
     "write_once": lambda c, k: written_once(c, k.operation),
+    "act_once": lambda c, k: acted_once(c, k.operation),
+    "extract": lambda c, k: extracted(c),  # noqa: ARG005
     "claim_request": lambda c, k: claimed(c, k.operation),
     "importance": lambda c, k: c.importance().get(),  # noqa: ARG005
     "backups": lambda c, k: c.backups().list(),  # noqa: ARG005
@@ -190,6 +193,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     ),
     "contexts.list_patterns": lambda m, k: m.contexts.list_patterns(),  # noqa: ARG005
     "contexts.list_categories": lambda m, k: m.contexts.list_categories(),  # noqa: ARG005
+    "contexts.summarize": lambda m, k: m.contexts.summarize(),  # noqa: ARG005
     "contexts.list_summaries": lambda m, k: m.contexts.list_summaries(
         cursor=k.cursors["summaries"]
     ),
@@ -231,6 +235,8 @@ MEMORY_CASES: Mapping[str, Case] = {
     "facts.history": lambda m, k: m.facts.history("Mara", "lives_in"),  # noqa: ARG005
     "facts.world": lambda m, k: m.facts.world("Mara"),  # noqa: ARG005
     "facts.add": lambda m, k: m.facts.add("Mara", "lives_in", "Umea"),  # noqa: ARG005
+    "facts.change": lambda m, k: m.facts.change(k.fact.id, "Umea"),
+    "facts.messages": lambda m, k: m.facts.messages(k.claims),
     "facts.delete": lambda m, k: m.facts.delete(k.fact.id),
     "facts.reactivate": lambda m, k: m.facts.reactivate(k.fact.id),
     "facts.why": lambda m, k: m.facts.why(k.fact.id),
@@ -277,6 +283,7 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "list_last_reports": lambda m, k: m.list_last_reports(),  # noqa: ARG005
     "growth": lambda m, k: grown(m),  # noqa: ARG005
     "list_samples": lambda m, k: sampled(m),  # noqa: ARG005
+    "sample_index": lambda m, k: m.sample_index(),  # noqa: ARG005
     "find_progress": lambda m, k: m.find_progress(k.run),
     "list_embeddings": lambda m, k: m.list_embeddings(cursor=k.cursors["agents"]),
     "switch_embeddings_back": lambda m, k: m.switch_embeddings_back(AGENT),  # noqa: ARG005
@@ -303,6 +310,7 @@ DEPLOYMENT_CASES: Mapping[str, Case] = {
 FUNCTION_CASES: Mapping[str, Case] = {
     "start_ingest": lambda c, k: start_ingest(c, agent_id=AGENT),  # noqa: ARG005
     "receive_conversation": lambda c, k: received(c),  # noqa: ARG005
+    "check_memory": lambda c, k: check_memory(c),  # noqa: ARG005
     "find_delay": lambda c, k: find_delay(c, agent_id=AGENT),  # noqa: ARG005
 }
 
@@ -342,16 +350,6 @@ async def audited(audit: AuditClient) -> Any:
     """Which targets the log of one's own agent names."""
     found, _ = await audit.list(agent_id=AGENT)
     return sorted({entry.target for entry in found if entry.action == "entry.search"})
-
-
-async def written_once(client: MnesticClient, key: str) -> Any:
-    """A write of one's own, with the key of another's."""
-
-    async def work(memory: MemoryClient) -> Entry:
-        return await memory.add("Mine.", at=NOON)
-
-    done = await client.write_once(AGENT, key, request={}, result_type=Entry, work=work)
-    return done.content
 
 
 async def maintained(maintenance: MaintenanceClient) -> Any:

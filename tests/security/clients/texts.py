@@ -48,6 +48,11 @@ WRITE_ONCE = dict(agent_id="ada", key="k", request={}, result_type=Entry, work=l
 QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode", "excluded")
 
 
+async def act(request_id: str) -> Entry:  # noqa: ARG001 - nothing is acted on
+    """Something that is done once."""
+    return ENTRY
+
+
 # What each method is called with where nothing is wrong.
 CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     MemoryClient: {
@@ -64,6 +69,8 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     FactClient: {
         "add": {"subject": "Mara", "predicate": "likes", "value": "tea"},
         "delete": {"fact_id": "f"},
+        "change": {"fact_id": "f", "value": "tea"},
+        "messages": {"claims": (CLAIM,)},
         "history": {"subject": "Mara", "predicate": "likes"},
         "quotes": {"claims": (CLAIM,)},
         "find_ids": {"fact_id": "f"},
@@ -134,6 +141,8 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "fork_job": JOB,
         "inbox": {"agent_id": "ada"},
         "job_history": JOB,
+        "job_plan": JOB,
+        "extract": {"agent_id": "ada", "content": "Tea is hot."},
         "job_resumption": JOB,
         "job_transcript": JOB,
         "job_link": JOB,
@@ -149,6 +158,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "wait_for_result": JOB,
         "claim_request": {"key": "k", "request": {}},
         "write_once": WRITE_ONCE,
+        "act_once": {"key": "k", "request": {}, "result_type": Entry, "act": act},
     },
     InboxClient: {
         "correction": {"content": "Tea is cold."},
