@@ -3,6 +3,7 @@
 import uuid
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -104,6 +105,7 @@ def _told(fact: Fact) -> tuple[object, ...]:
     return (*believed, fact.valid_from, fact.valid_to, fact.confidence, frozenset(fact.claims))
 
 
+@pytest.mark.acceptance  # many conversations, each learned in several orders
 @hypothesis_settings(
     max_examples=8,  # each learns two agents' messages
     deadline=None,
@@ -121,6 +123,7 @@ async def test_any_order_of_delivery_gives_the_same_facts(
     assert any(fact[3] == "active" for fact in in_order)
 
 
+@pytest.mark.acceptance  # many conversations, each learned in several orders
 @hypothesis_settings(
     max_examples=12,
     deadline=None,
