@@ -84,6 +84,5 @@ async def polls() -> AsyncIterator[None]:
         yield
         if time.monotonic() + POLL_S > ends:
             return
-        await asyncio.sleep(
-            POLL_S
-        )  # neither Temporal nor the outbox of events says when to look again
+        # Neither Temporal nor the outbox of events says when to look again.
+        await asyncio.sleep(POLL_S)

@@ -50,6 +50,24 @@ def new_key(client: MnesticClient) -> NewKey:
     return make
 
 
+@pytest.fixture
+async def invalid_keys(client: MnesticClient, new_key: NewKey) -> dict[str, str | None]:
+    """What is no valid key of this test's tenant, by why."""
+    expired = await new_key(expires_in=timedelta(microseconds=1))
+    revoked = await new_key()
+    await client.api_keys().revoke(revoked.split(".")[-2])
+    valid = await new_key()
+    head, _, secret = valid.rpartition(".")
+    return {
+        "none": None,
+        "no key": "nonsense",
+        "wrong": f"{head}.{secret[::-1]}",
+        "of another tenant": valid.replace(client.settings.tenant_id, "another"),
+        "expired": expired,
+        "revoked": revoked,
+    }
+
+
 @asynccontextmanager
 async def opened(app: FastAPI, key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
     """A client of the API that sends a key."""
