@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.async_api import Page, expect
 
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.maintenance_wiring import (
@@ -163,6 +164,7 @@ async def test_a_topic_is_forgotten_after_a_preview(page: Page, client: MnesticC
     memory = client.memory("ada")
     await memory.add("Mara has lived in Porto since spring.", channel="chat", speaker="Mara")
     await memory.facts.add("Mara", "lives_in", "Porto")
+    await (await start_ingest(client, agent_id="ada")).result()  # the token is of its facts too
 
     await page.goto("/ui/memory/forget?agent_id=ada")
     await page.get_by_label("Topic").fill("Porto")

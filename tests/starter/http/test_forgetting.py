@@ -6,17 +6,24 @@ import pytest
 
 from mnestic.memory.canonical import sha256_hex
 from mnestic.memory.operations import Operation
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 
 PREVIEW, FORGET = "/api/memory/forget/preview", "/api/memory/forget"
+
+
+async def add(client: MnesticClient, *texts: str) -> None:
+    """Adds entries, and waits until their facts are there: a token is of what was shown."""
+    for text in texts:
+        await client.memory("ada").add(text)
+    await (await start_ingest(client, agent_id="ada")).result()
 
 
 @pytest.mark.usefixtures("worker")
 async def test_a_topic_is_forgotten_as_its_preview_showed(
     http: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
-    await client.memory("ada").add("Mara rents a flat in Porto.")
-    await client.memory("ada").add("Bert plays chess.")
+    await add(client, "Mara rents a flat in Porto.", "Bert plays chess.")
 
     shown = (await http.post(PREVIEW, json={"topic": "Porto"})).json()
     wrong = await http.post(FORGET, json={"topic": "Porto", "token": "none"})
@@ -33,7 +40,7 @@ async def test_a_topic_is_forgotten_as_its_preview_showed(
 async def test_a_topic_is_forgotten_once_for_a_key(
     http: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
-    await client.memory("ada").add("Mara rents a flat in Porto.")
+    await add(client, "Mara rents a flat in Porto.")
     token = (await http.post(PREVIEW, json={"topic": "Porto"})).json()["token"]
     body, key = {"topic": "Porto", "token": token}, {"Idempotency-Key": "gone"}
 
@@ -44,7 +51,7 @@ async def test_a_topic_is_forgotten_once_for_a_key(
         FORGET, json={**body, "token": "none"}, headers={"Idempotency-Key": "a"}
     )
     first = await http.post(FORGET, json=body, headers=key)
-    await client.memory("ada").add("Mara lives in Porto.")
+    await add(client, "Mara lives in Porto.")
     again = await http.post(FORGET, json=body, headers=key)
     other = await http.post(FORGET, json={**body, "topic": "Mara"}, headers=key)
     left = (await http.get("/items")).json()["items"]

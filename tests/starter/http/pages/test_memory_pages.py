@@ -12,6 +12,7 @@ import pytest
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 
@@ -164,6 +165,7 @@ async def test_a_topic_is_forgotten_as_it_was_previewed(
     memory = client.memory("ada")
     await memory.add("Mara lives in Porto.")
     await memory.add("The boiler was repaired.")
+    await (await start_ingest(client, agent_id="ada")).result()  # the token is of its facts too
 
     shown = await browser.post("/ui/memory/forget/preview", params=ADA, data={"topic": "Porto"})
     token = re.search(r'name="token" value="([^"]+)"', shown.text)
