@@ -54,6 +54,7 @@ from mnestic.memory.retrieval.query_predicates import (
     query_predicates,
     query_tags,
     related_predicates,
+    touched_predicates,
 )
 from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
@@ -157,6 +158,7 @@ class ParsedQuery:
     tags: frozenset[str]
     predicates: Mapping[str, float]
     related_predicates: frozenset[str]
+    touched_predicates: frozenset[str]
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
@@ -177,6 +179,7 @@ class ParsedQuery:
             tags=self.tags,
             predicates=self.predicates,
             related_predicates=self.related_predicates,
+            touched_predicates=self.touched_predicates,
             period=self.ranking_query.period,
             policy=self.policy,
             model=model,
@@ -305,6 +308,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         tags=tags | query_entry_types(named.words),
         predicates=predicates,
         related_predicates=related_predicates(of_facts, number=number),
+        touched_predicates=touched_predicates(of_facts, number=number),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign_query and foreign is not None and query.mode == "hybrid",

@@ -118,7 +118,7 @@ def query_entry_types(words: Collection[str]) -> frozenset[str]:
     )
 
 
-def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
+def touched_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
     """The predicates that at least half of the query touches, such as the food that somebody eats.
 
     Facts of other people with these predicates do not answer it.
@@ -127,19 +127,36 @@ def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]
     least = max(number, len(terms), 1) / 2
     return frozenset(
         name
-        for name, groups in _matching(terms, words)
+        for name, groups in _named_by_any(terms)
         if len(terms & frozenset().union(*groups)) >= least
     )
+
+
+def related_predicates(words: Collection[str], *, number: int) -> frozenset[str]:
+    """The touched predicates that the query may ask for: with *where*, those that have a place."""
+    touched = touched_predicates(words, number=number)
+    return touched - default_predicates().without_place if _asks_for_place(words) else touched
 
 
 def _matching(
     terms: Collection[str], words: Collection[str], known: Collection[str] = ()
 ) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
     """The predicates that a query has a word of, each with the words that ask for it."""
-    is_of_place = "where" in {word.casefold() for word in words}
-    named = {*known}.union(*(_named_by().get(term, ()) for term in terms))
-    for name in named - default_predicates().without_place if is_of_place else named:
+    without_place = default_predicates().without_place if _asks_for_place(words) else ()
+    for name, groups in _named_by_any(terms, known):
+        if name not in without_place:
+            yield name, groups
+
+
+def _named_by_any(
+    terms: Collection[str], known: Collection[str] = ()
+) -> Iterator[tuple[str, tuple[frozenset[str], ...]]]:
+    for name in {*known}.union(*(_named_by().get(term, ()) for term in terms)):
         yield name, _defaults().get(name) or _groups(name)
+
+
+def _asks_for_place(words: Collection[str]) -> bool:
+    return "where" in {word.casefold() for word in words}
 
 
 def _terms(words: Collection[str]) -> set[str]:

@@ -134,10 +134,11 @@ class Search:
     `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `fact_subjects` are the names
     whose facts are wanted (*Marcus's sister*, not *Marcus*). `persons` are the names of each person, if the query is about
     what happened between several. `predicates` are the facts that it asks for, with weights; `related_predicates` are all
-    that it touches. `vector` is its meaning by `model`, and `vectors` is how many vectors of that model there are. `policy`
-    limits the candidates of each source and gives the weights. Sources may return entries that the filters rule out,
-    unless it `is_strict`. `is_by_words`: an entry without a word of the query does not count as similar. `now` is that
-    of `ResolvedTerms`. `asks_for_earlier`: for what was so before, so that superseded entries count.
+    that it may ask for, and `touched_predicates` also those that its words name without asking for them. `vector` is its
+    meaning by `model`, and `vectors` is how many vectors of that model there are. `policy` limits the candidates of each
+    source and gives the weights. Sources may return entries that the filters rule out, unless it `is_strict`.
+    `is_by_words`: an entry without a word of the query does not count as similar. `now` is that of `ResolvedTerms`.
+    `asks_for_earlier`: for what was so before, so that superseded entries count.
     """
 
     query: RetrievalQuery
@@ -148,6 +149,7 @@ class Search:
     tags: frozenset[str]
     predicates: Mapping[str, float]
     related_predicates: frozenset[str]
+    touched_predicates: frozenset[str]
     period: Period | None
     policy: RetrievalPolicy
     now: datetime

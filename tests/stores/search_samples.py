@@ -21,6 +21,7 @@ def search(**given: Any) -> Search:
         "tags": frozenset(),
         "predicates": {},
         "related_predicates": frozenset(),
+        "touched_predicates": frozenset(),
         "period": None,
         "policy": PRESETS["mnestic"],
         "now": NOON,

@@ -278,6 +278,7 @@ def _superseding(search: Search) -> dict[str, Any]:
         **validity_parameters(search.valid_interval),
         "as_of": search.query.as_of,
         "related_predicates": sorted(search.related_predicates),
+        "touched_predicates": sorted(search.touched_predicates),
         "fact_subjects": sorted(search.fact_subjects),
         "excludes_superseded": search.excludes_superseded,
         "query_lexemes": [lexeme for lexeme, *_ in words],

@@ -1,5 +1,5 @@
 -- The third statement of a search: the best candidates as entries. Two flags mark those that do not answer after all: their
--- claims are valid no longer, or the claims that the query is about have other subjects. `claims` are those of a message some of
+-- claims are valid no longer, or the claims that the query touches have other subjects. `claims` are those of a message some of
 -- which hold no longer.
 SELECT e.number, e.id, e.session_id, e.content,
        CAST(jsonb_build_array(-- include stored_columns
@@ -20,7 +20,7 @@ SELECT e.number, e.id, e.session_id, e.content,
                  UNION ALL
                 SELECT predicate, subject_key FROM mnestic.fact
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = e.id AND e.kind = 'fact') AS c
-         WHERE c.predicate = ANY(CAST(%(related_predicates)s AS text[])) AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
+         WHERE c.predicate = ANY(CAST(%(touched_predicates)s AS text[])) AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
            AS is_about_others
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (

@@ -11,6 +11,7 @@ from mnestic.memory.retrieval.query_predicates import (
     query_predicates,
     query_tags,
     related_predicates,
+    touched_predicates,
 )
 
 
@@ -90,6 +91,7 @@ def test_where_asks_for_no_predicate_without_a_place() -> None:
     assert "lives_with" in query_predicates(["Whom", "live", "with"], number=1)
     assert "job_title" not in query_predicates(["Where", "does", "work"], number=1)
     assert "job_title" not in related_predicates(["Where", "does", "work"], number=1)
+    assert "job_title" in touched_predicates(["Where", "does", "work"], number=1)
     assert "job_title" in query_predicates(["What", "does", "work"], number=1)
 
 
