@@ -1,5 +1,7 @@
 """The application: the routers behind the gate, and the OpenAPI document."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -12,7 +14,7 @@ from mnestic.memory.errors import MnesticError
 from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
-from mnestic.starter.http.mcp_endpoints import McpEndpoints
+from mnestic.starter.http.mcp_endpoints import McpEndpoints, mcp_routes
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
@@ -76,25 +78,41 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
         tenants: The connections.
         host: The address that it listens on.
     """
-    metrics_of_tenants = MetricsOfTenants()
-    mcp = McpEndpoints(tenants, metrics=metrics_of_tenants, host=host)
+    app = make_routes()
+    set_state(app, tenants, host=host)
+    return app
+
+
+def make_routes() -> FastAPI:
+    """The application without its state: it answers once `set_state` has given it one."""
     app = FastAPI(
         title="Mnestic",
         version=version("mnestic"),
         description="Durable memory for AI agents.",
-        middleware=[Middleware(Gate, tenants=tenants, metrics=metrics_of_tenants)],
+        middleware=[Middleware(Gate)],
         redoc_url=None,
-        lifespan=mcp.lifespan,
+        lifespan=_run_mcp,
         # Its spans and logs would have questions and values of requests.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
-    app.state.tenants, app.state.metrics, app.state.mcp = tenants, metrics_of_tenants, mcp
-    app.state.streams = Streams()
     app.add_exception_handler(MnesticError, problems.answer_error)
     app.add_exception_handler(RequestValidationError, problems.answer_invalid)
     app.add_exception_handler(HTTPException, problems.answer_http)
     for router in ROUTERS:
         app.include_router(router, responses=_PROBLEMS)
     add_pages(app)
-    app.router.routes.extend(mcp.routes())
+    app.router.routes.extend(mcp_routes())
     return app
+
+
+def set_state(app: FastAPI, tenants: Tenants, *, host: str = LOOPBACK) -> None:
+    """Sets what requests use and change: the connections, the streams, what is counted, and the MCP servers."""
+    app.state.tenants, app.state.streams = tenants, Streams()
+    app.state.metrics = MetricsOfTenants()
+    app.state.mcp = McpEndpoints(tenants, metrics=app.state.metrics, host=host)
+
+
+@asynccontextmanager
+async def _run_mcp(app: FastAPI) -> AsyncIterator[None]:
+    async with app.state.mcp.run():
+        yield

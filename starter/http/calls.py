@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Header, Path, Query, Request
+from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel
@@ -275,20 +276,23 @@ def route_of(request: Request) -> str:
 
 
 def _refuse_unknown_parameters(request: Request) -> None:
-    """Refuses parameters that the OpenAPI document does not have, such as misspelt ones, which would change nothing.
+    """Refuses parameters that the route does not have, such as misspelt ones, which would change nothing.
 
-    Pages are not in it; a person who follows an old link sees the page.
+    A person who follows an old link to a page sees the page.
     """
-    methods = request.app.openapi()["paths"].get(request.scope["route"].path)
-    if methods is None:
+    if request.state.is_page:
         return
-    operation = methods[request.method.lower()]
-    known = {one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"}
+    known = _query_names(request.scope["route"].dependant)
     for name in request.query_params:
         if name not in known:
             raise _invalid(
                 f"query.{name[:80]}", f"is not known; there are {', '.join(sorted(known))}"
             )
+
+
+def _query_names(dependant: Dependant) -> set[str]:
+    own = {field.alias for field in dependant.query_params}
+    return own.union(*(_query_names(one) for one in dependant.dependencies))
 
 
 def _invalid(path: str, why: str) -> RequestValidationError:

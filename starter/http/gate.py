@@ -11,16 +11,17 @@ from collections.abc import Collection
 from http import HTTPStatus
 
 from fastapi import Request
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import MnesticError
+from mnestic.starter.http.calls import tenants_of
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
-from mnestic.starter.tenants import Access, Tenants
+from mnestic.starter.tenants import Access
 
 PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs", *pages.SHORTCUTS})
 MAX_BODY_BYTES = 8 * 2**20
@@ -30,10 +31,10 @@ log = logging.getLogger("mnestic.http")
 
 
 class Gate:
-    """ASGI middleware; the state of a request that passes has `request_id` and, but for public paths, `access`."""
+    """ASGI middleware; the state of a request that passes has `request_id`, `is_page` and, but for public paths, `access`."""
 
-    def __init__(self, app: ASGIApp, *, tenants: Tenants, metrics: MetricsOfTenants) -> None:
-        self._app, self._tenants, self._metrics = app, tenants, metrics
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
         self._in_flight = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -42,7 +43,9 @@ class Gate:
             await self._app(scope, receive, send)
             return
         began, status = time.monotonic(), 0
-        scope.setdefault("state", {})["request_id"] = request_id = str(uuid.uuid4())
+        state = scope.setdefault("state", {})
+        state["request_id"] = request_id = str(uuid.uuid4())
+        state["is_page"] = is_page = pages.is_page(scope["path"])
 
         async def send_with_id(message: Message) -> None:
             nonlocal status
@@ -50,7 +53,7 @@ class Gate:
                 status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-Id"] = request_id
-                if pages.is_page(scope["path"]):
+                if is_page:
                     pages.set_headers(headers, scope["path"])
             await send(message)
 
@@ -70,17 +73,17 @@ class Gate:
             )  # a path may hold a name
             seconds = time.monotonic() - began
             fields["ms"] = round(seconds * 1000)
-            self._count(scope, route=str(fields["route"]), status=status, seconds=seconds)
+            _count(scope, route=str(fields["route"]), status=status, seconds=seconds)
             log.info("answered a request", extra=fields)
 
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         try:
             self._check_load()
-            if pages.is_page(scope["path"]):
-                await self._admit_to_page(request)
+            if request.state.is_page:
+                await _admit_to_page(request)
             elif scope["path"] not in PUBLIC:
-                scope["state"]["access"] = await self._authenticate(request.headers)
+                scope["state"]["access"] = await _authenticate(request)
         except HTTPException as error:
             await (await answer_http(request, error))(scope, receive, send)
         except MnesticError as error:
@@ -88,29 +91,34 @@ class Gate:
         else:
             await self._app(scope, _limited(receive), send)
 
-    def _count(self, scope: Scope, *, route: str, status: int, seconds: float) -> None:
-        access = scope["state"].get("access")
-        if access is None:
-            self._metrics.count_without_key(status)
-            return
-        of_tenant = self._metrics.of(access.client.settings.tenant_id)
-        of_tenant.observe_request(scope["method"], route, status=status, seconds=seconds)
-
     def _check_load(self) -> None:
         if self._in_flight > MAX_IN_FLIGHT:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests", _RETRY)
 
-    async def _admit_to_page(self, request: Request) -> None:
-        pages.check_origin(request)
-        if pages.needs_key(request.url.path):
-            text = pages.key_text_of(request)
-            request.state.access = await self._tenants.authenticate(text)
 
-    async def _authenticate(self, headers: Headers) -> Access:
-        scheme, _, text = headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            raise UnauthenticatedError(why="is missing; send `Authorization: Bearer KEY`")
-        return await self._tenants.authenticate(text.strip())
+def _count(scope: Scope, *, route: str, status: int, seconds: float) -> None:
+    metrics = scope["app"].state.metrics
+    assert isinstance(metrics, MetricsOfTenants)
+    access = scope["state"].get("access")
+    if access is None:
+        metrics.count_without_key(status)
+        return
+    of_tenant = metrics.of(access.client.settings.tenant_id)
+    of_tenant.observe_request(scope["method"], route, status=status, seconds=seconds)
+
+
+async def _admit_to_page(request: Request) -> None:
+    pages.check_origin(request)
+    if pages.needs_key(request.url.path):
+        text = pages.key_text_of(request)
+        request.state.access = await tenants_of(request).authenticate(text)
+
+
+async def _authenticate(request: Request) -> Access:
+    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        raise UnauthenticatedError(why="is missing; send `Authorization: Bearer KEY`")
+    return await tenants_of(request).authenticate(text.strip())
 
 
 def _limited(receive: Receive) -> Receive:

@@ -6,6 +6,7 @@ It stands apart from the routes since its requests are JSON-RPC, which no OpenAP
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
 from typing import Any
 
 from mcp.server import ServerRequestContext
@@ -13,6 +14,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.streamable_http_manager import StreamableHTTPASGIApp
 from starlette.requests import Request
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import InvalidInputError
@@ -30,33 +32,28 @@ class McpEndpoints:
     """The MCP servers of all profiles; the gate verifies the key of each request before they see it."""
 
     def __init__(self, tenants: Tenants, *, metrics: MetricsOfTenants, host: str) -> None:
-        self._tenants, self._metrics = tenants, metrics
-        self.servers = {
-            path: self._serve(path, profile, host=host) for path, profile in PROFILES.items()
-        }
+        self._tenants, self._metrics, self._host = tenants, metrics, host
 
-    def routes(self) -> Sequence[Route]:
-        """A route for each profile. It takes POST alone: without sessions there is no stream to open by GET."""
-        return [
-            Route(path, StreamableHTTPASGIApp(server.session_manager), methods=["POST"])
-            for path, server in self.servers.items()
-        ]
+    @cached_property
+    def servers(self) -> Mapping[str, MCPServer[Any]]:
+        """The server of each path."""
+        return {path: self._serve(path, profile) for path, profile in PROFILES.items()}
 
     @asynccontextmanager
-    async def lifespan(self, _app: object) -> AsyncIterator[None]:
-        """Runs what answers requests; a second run needs new endpoints."""
+    async def run(self) -> AsyncIterator[None]:
+        """Runs what answers requests, for as long as a block; a second run needs new endpoints."""
         async with AsyncExitStack() as running:
             for server in self.servers.values():
                 await running.enter_async_context(server.session_manager.run())
             yield
 
-    def _serve(self, path: str, profile: Profile, *, host: str) -> MCPServer[Any]:
+    def _serve(self, path: str, profile: Profile) -> MCPServer[Any]:
         server = build_server(self._scope_of, profile=profile)
         server.streamable_http_app(
             streamable_http_path=path,
             stateless_http=True,
             max_request_body_size=sys.maxsize,  # the gate limits it
-            host=host,  # on a loopback address, requests for other host names are refused
+            host=self._host,  # on a loopback address, requests for other host names are refused
         )
         return server
 
@@ -87,6 +84,25 @@ class McpEndpoints:
             actor=access.actor,
             search=of_tenant.retrieve,
         )
+
+
+def mcp_routes() -> Sequence[Route]:
+    """A route for each profile. It takes POST alone: without sessions there is no stream to open by GET."""
+    return [Route(path, _Endpoint(path), methods=["POST"]) for path in PROFILES]
+
+
+class _Endpoint:
+    """Hands a request to the server of its path, in the state of the application."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles one request."""
+        endpoints = scope["app"].state.mcp
+        assert isinstance(endpoints, McpEndpoints)
+        server = endpoints.servers[self._path]
+        await StreamableHTTPASGIApp(server.session_manager)(scope, receive, send)
 
 
 def _agent_of(request: Request) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.http.app import make_app
+from mnestic.starter.http.app import make_routes, set_state
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
 
@@ -26,10 +26,17 @@ async def tenants(settings: Settings) -> AsyncIterator[Tenants]:
         yield tenants
 
 
+@pytest.fixture(scope="session")
+def routes() -> FastAPI:
+    """The application without its state; what each route takes is worked out at its first request."""
+    return make_routes()
+
+
 @pytest.fixture
-def app(tenants: Tenants) -> FastAPI:
-    """The application."""
-    return make_app(tenants)
+def app(routes: FastAPI, tenants: Tenants) -> FastAPI:
+    """The application, with a state that only this test uses."""
+    set_state(routes, tenants)
+    return routes
 
 
 @pytest.fixture

@@ -11,37 +11,35 @@ from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.routes import CASES, PLAN, Case
+from tests.starter.http.routes import CASES, PLAN
 
 WRITES = {
     name: case for name, case in CASES.items() if not name.startswith("GET ") and case.changes
 }
 
 
-@pytest.mark.parametrize(("name", "case"), WRITES.items(), ids=WRITES)
 async def test_each_write_refuses_the_key_of_another_request(
-    app: FastAPI, new_key: NewKey, client: MnesticClient, name: str, case: Case
+    app: FastAPI, new_key: NewKey, client: MnesticClient
 ) -> None:
     plan = parse_plan(json.dumps(PLAN), source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s")
-    agent = "*" if case.of_tenant else "ada"
-    await client.claim_request("once", request={"route": "another"}, agent_id=agent)
-    method, path = name.split(" ")
-    params = {} if case.of_tenant or case.of_job else {"agent_id": "ada"}
+    for agent in ("*", "ada"):
+        await client.claim_request("once", request={"route": "another"}, agent_id=agent)
 
+    refusals = {}
     async with opened(app, await new_key(agents=("*",))) as http:
-        answer = await http.request(
-            method,
-            path.format(**{**case.path, "job_id": job_id}),
-            params=params,
-            json=case.body,
-            headers={"Idempotency-Key": "once"},
-        )
+        for name, case in WRITES.items():
+            method, path = name.split(" ")
+            answer = await http.request(
+                method,
+                path.format(**{**case.path, "job_id": job_id}),
+                params={} if case.of_tenant or case.of_job else {"agent_id": "ada"},
+                json=case.body,
+                headers={"Idempotency-Key": "once"},
+            )
+            refusals[name] = (answer.status_code, answer.json()["type"])
 
-    assert (answer.status_code, answer.json()["type"]) == (
-        409,
-        "urn:mnestic:problem:idempotency-conflict",
-    )
+    assert refusals == dict.fromkeys(WRITES, (409, "urn:mnestic:problem:idempotency-conflict"))
 
 
 class Acted(BaseModel):

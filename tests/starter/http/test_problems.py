@@ -8,8 +8,10 @@ from fastapi import FastAPI
 
 from mnestic.memory import errors
 from mnestic.starter.http import gate
+from mnestic.starter.http.app import make_app
 from mnestic.starter.http.problems import status_of
 from mnestic.starter.settings import Settings
+from mnestic.starter.tenants import Tenants
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.test_knowledge import HOME
 
@@ -94,8 +96,10 @@ def test_each_error_has_a_status() -> None:
 
 
 async def test_a_failure_is_answered_and_logged_without_its_text(
-    settings: Settings, app: FastAPI, new_key: NewKey, caplog: pytest.LogCaptureFixture
+    settings: Settings, tenants: Tenants, new_key: NewKey, caplog: pytest.LogCaptureFixture
 ) -> None:
+    app = make_app(tenants)
+
     @app.get("/broken")
     async def broken() -> None:
         raise RuntimeError(settings.tenant_id)

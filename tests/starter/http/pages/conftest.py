@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 
 import httpx2
 import pytest
@@ -14,22 +15,21 @@ SERVER = f"http://{HOST}"
 Browse = Callable[[str | None], AbstractAsyncContextManager[httpx2.AsyncClient]]
 
 
+@asynccontextmanager
+async def browsing(app: FastAPI, key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client that sends a key as a browser does."""
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app), base_url=SERVER, headers={"Origin": SERVER}
+    ) as http:
+        if key is not None:
+            http.cookies.set("mnestic_key", key, domain=HOST, path="/ui")
+        yield http
+
+
 @pytest.fixture
 def browse(app: FastAPI) -> Browse:
     """Opens a client that sends a key as a browser does."""
-
-    @asynccontextmanager
-    async def opened(key: str | None) -> AsyncIterator[httpx2.AsyncClient]:
-        async with httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app),
-            base_url=SERVER,
-            headers={"Origin": SERVER},
-        ) as http:
-            if key is not None:
-                http.cookies.set("mnestic_key", key, domain=HOST, path="/ui")
-            yield http
-
-    return opened
+    return partial(browsing, app)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Who may open which page: every route has a case in `page_routes.py`, and each refuses whoever may not."""
 
 import httpx2
-import pytest
 
 from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -11,7 +10,6 @@ from tests.starter.http.pages.conftest import Browse
 from tests.starter.http.pages.page_routes import CASES, PageCase
 
 GUARDED = {name: case for name, case in CASES.items() if case.action is not None}
-of_each_page = pytest.mark.parametrize(("name", "case"), GUARDED.items(), ids=GUARDED)
 OF_AGENTS = {name: case for name, case in GUARDED.items() if not case.of_job}
 
 
@@ -37,39 +35,43 @@ def test_each_page_has_a_case() -> None:
     assert found == set(CASES)
 
 
-@of_each_page
-async def test_without_a_key_a_page_leads_to_signing_in(
-    browse: Browse, name: str, case: PageCase
-) -> None:
+async def test_without_a_key_a_page_leads_to_signing_in(browse: Browse) -> None:
     async with browse(None) as http:
-        answer = await called(http, name, case)
+        answers = {name: await called(http, name, case) for name, case in GUARDED.items()}
 
-    assert answer.status_code == 303
-    assert answer.headers["Location"].startswith("/ui/sign-in")
-
-
-@of_each_page
-async def test_a_key_for_other_actions_opens_no_page(
-    browse: Browse, new_key: NewKey, name: str, case: PageCase
-) -> None:
-    others = tuple(action for action in ACTIONS if action != case.action)
-    async with browse(await new_key(agents=("*",), actions=others)) as http:
-        answer = await called(http, name, case)
-
-    assert answer.status_code == 403
-    assert f"does not allow the action {case.action}" in answer.text
+    found = {
+        name: (answer.status_code, answer.headers.get("Location", "").partition("?")[0])
+        for name, answer in answers.items()
+    }
+    assert found == dict.fromkeys(GUARDED, (303, "/ui/sign-in"))
 
 
-@pytest.mark.parametrize(("name", "case"), OF_AGENTS.items(), ids=OF_AGENTS)
+async def test_a_key_for_other_actions_opens_no_page(browse: Browse, new_key: NewKey) -> None:
+    refusals = {}
+    for action in ACTIONS:
+        others = tuple(set(ACTIONS) - {action})
+        async with browse(await new_key(agents=("*",), actions=others)) as http:
+            for name, case in GUARDED.items():
+                if case.action == action:
+                    answer = await called(http, name, case)
+                    is_named = f"does not allow the action {action}" in answer.text
+                    refusals[name] = (answer.status_code, is_named)
+
+    assert refusals == dict.fromkeys(GUARDED, (403, True))
+
+
 async def test_a_key_for_other_agents_opens_no_page(
-    browse: Browse, new_key: NewKey, client: MnesticClient, name: str, case: PageCase
+    browse: Browse, new_key: NewKey, client: MnesticClient
 ) -> None:
     await client.memory("ada").add("Mara lives in Porto.", source_id="1")
-    async with browse(await new_key(agents=("bert", "ad", "adam*"))) as http:
-        answer = await called(http, name, case)
 
-    assert answer.status_code == 403
-    assert "Porto" not in answer.text
+    async with browse(await new_key(agents=("bert", "ad", "adam*"))) as http:
+        answers = {name: await called(http, name, case) for name, case in OF_AGENTS.items()}
+
+    refusals = {
+        name: (answer.status_code, "Porto" in answer.text) for name, answer in answers.items()
+    }
+    assert refusals == dict.fromkeys(OF_AGENTS, (403, False))
 
 
 async def test_the_frame_offers_only_what_the_key_allows(browse: Browse, new_key: NewKey) -> None:

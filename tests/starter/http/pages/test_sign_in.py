@@ -5,8 +5,10 @@ import pytest
 from fastapi import FastAPI
 
 from mnestic.memory.errors import DatabaseUnavailableError
+from mnestic.starter.http.app import make_app
+from mnestic.starter.tenants import Tenants
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.pages.conftest import SERVER, Browse
+from tests.starter.http.pages.conftest import SERVER, Browse, browsing
 
 
 async def test_signing_in_opens_the_page_that_was_wanted(browse: Browse, new_key: NewKey) -> None:
@@ -123,12 +125,15 @@ async def test_what_a_person_types_leads_to_the_page(browse: Browse) -> None:
     assert led == {"/": "/ui", "/memory": "/ui/memory"}
 
 
-async def test_a_page_says_when_to_try_again(browser: httpx2.AsyncClient, app: FastAPI) -> None:
+async def test_a_page_says_when_to_try_again(tenants: Tenants, new_key: NewKey) -> None:
+    app = make_app(tenants)
+
     @app.get("/ui/down")
     async def down() -> None:
         raise DatabaseUnavailableError(where="here", why="it is down")
 
-    answer = await browser.get("/ui/down")
+    async with browsing(app, await new_key()) as browser:
+        answer = await browser.get("/ui/down")
 
     assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
     assert "<h1>" in answer.text
