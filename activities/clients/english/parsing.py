@@ -117,9 +117,10 @@ def parser_memory() -> Iterator[None]:
 def parse(texts: Iterable[str]) -> Iterator[Parsed]:
     """Parses messages, inside `parser_memory`; what is quoted or pasted is blanked, place for place."""
     prepared = [_prepare(text[:_LONGEST]) for text in texts]
-    docs = load_pipeline().pipe(masked for masked, _ in prepared)
-    for text, (masked, kinds), doc in zip(texts, prepared, docs, strict=True):
-        yield Parsed(text, doc, tuple(find_dates(masked)), kinds)
+    distinct = dict.fromkeys(masked for masked, _ in prepared)  # many say the same, as "Thanks!"
+    docs = dict(zip(distinct, load_pipeline().pipe(distinct), strict=True))
+    for text, (masked, kinds) in zip(texts, prepared, strict=True):
+        yield Parsed(text, docs[masked], tuple(find_dates(masked)), kinds)
 
 
 def _prepare(text: str) -> tuple[str, dict[int, str]]:
