@@ -1,4 +1,4 @@
-"""The ports of the stores of knowledge: claims and facts, entries, states of ingestion, and events.
+"""The ports of the stores of knowledge: claims and facts, entries, and states of ingestion.
 
 They stand apart from the stores of jobs. As those, they work in the transaction they came from, for its tenant and agent.
 """
@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         NameBearers,
         Unembedded,
     )
-    from mnestic.memory.knowledge.events import EventKind, StoredEvent
     from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Interval
     from mnestic.memory.knowledge.ingestion import (
         IncomingMessage,
@@ -375,26 +374,4 @@ class IngestStateStore(Protocol):
 
     async def count(self) -> IngestCounts:
         """How many there are in each state."""
-        ...
-
-
-class EventStore(Protocol):
-    """The outbox: events for subscribers, each written in the transaction of its change.
-
-    Numbers come to be seen in their order, so whoever goes on after the last one misses none.
-    """
-
-    async def list_events(
-        self, *, after: int | None = None, kinds: Sequence[EventKind] = (), limit: int = 100
-    ) -> tuple[StoredEvent, ...]:
-        """Events after a number, or from the first that is stored, the oldest first.
-
-        Raises:
-            EventsTrimmedError: some after that number are no longer stored.
-            InvalidInputError: there has been no event of that number yet.
-        """
-        ...
-
-    async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
-        """Removes the oldest events, those from before a moment; returns how many, `limit` at most."""
         ...

@@ -24,6 +24,11 @@ class EventClient(ClientPart):
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
 
+    async def last_number(self) -> int:
+        """The number of the last event; 0 before the first. `list` with it as `after` lists what comes later."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.events.last_number()
+
     async def trim(self, before: datetime) -> int:
         """Removes events older than a time, each batch in its own transaction; returns how many."""
         trimmed = 0

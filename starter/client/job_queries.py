@@ -1,6 +1,6 @@
 """`JobQueries`: the part of `MnesticClient` that lists, describes and explains jobs, and changes none."""
 
-from mnestic.memory.jobs.agent_job import JobDescription, JobSummary
+from mnestic.memory.jobs.agent_job import JobDescription, JobStatus, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.resumptions import Resumption
@@ -13,7 +13,7 @@ from mnestic.starter.jobs.selection import JobSelection
 
 
 class JobQueries(MemoryConnection):
-    """Reads about jobs; none needs a worker."""
+    """Reads about jobs; all but `find_job_status` need no worker."""
 
     _jobs: JobCalls
 
@@ -66,6 +66,14 @@ class JobQueries(MemoryConnection):
             NotFoundError: there is no such job.
         """
         return await self._jobs.describe(job_id)
+
+    async def find_job_status(self, job_id: str) -> JobStatus | None:
+        """Where a job is in its plan, as its worker says; None while no worker answers, and of a workflow of your own.
+
+        Raises:
+            NotFoundError: there is no such job.
+        """
+        return await self._jobs.find_status(job_id)
 
     async def job_history(self, job_id: str) -> JobTimeline:
         """The timeline of a job, from Temporal's history and rows in Postgres. Needs no worker.

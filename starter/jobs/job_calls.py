@@ -13,7 +13,13 @@ from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHandle
 
 from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.jobs.agent_job import JobDescription, JobInput, JobResult, JobSummary
+from mnestic.memory.jobs.agent_job import (
+    JobDescription,
+    JobInput,
+    JobResult,
+    JobStatus,
+    JobSummary,
+)
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plan_inputs import check_inputs
 from mnestic.memory.jobs.plans import Plan
@@ -25,7 +31,6 @@ from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id
 from mnestic.starter.deployments import Deployment
-from mnestic.starter.jobs.diff import diff_job
 from mnestic.starter.jobs.extensions import extend_wait
 from mnestic.starter.jobs.forgotten_jobs import describe_forgotten_job
 from mnestic.starter.jobs.forks import ForkTerms, fork_input
@@ -36,9 +41,10 @@ from mnestic.starter.jobs.plans import require_sound
 from mnestic.starter.jobs.pokes import PokeResult, poke_job
 from mnestic.starter.jobs.results import job_result
 from mnestic.starter.jobs.resumes import resume_job
-from mnestic.starter.jobs.resumptions import read_plan, read_resumption
+from mnestic.starter.jobs.resumptions import diff_job, read_plan, read_resumption
 from mnestic.starter.jobs.selection import JobSelection
 from mnestic.starter.jobs.start import start_job
+from mnestic.starter.jobs.status import find_status
 from mnestic.starter.jobs.transcript import job_transcript
 from mnestic.starter.jobs.waits import find_open_wait
 from mnestic.starter.rpc import rpc_errors
@@ -165,6 +171,11 @@ class JobCalls:
         """See `MnesticClient.find_open_wait`."""
         with self._rpc(job_id):
             return await find_open_wait(self.handle(job_id), job_id=job_id, memory=self.memory)
+
+    async def find_status(self, job_id: str) -> JobStatus | None:
+        """See `MnesticClient.find_job_status`."""
+        with self._rpc(job_id):
+            return await find_status(self.handle(job_id))
 
     async def list_page(
         self, select: JobSelection, *, limit: int, cursor: str | None

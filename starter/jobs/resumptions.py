@@ -1,14 +1,22 @@
-"""Reads what a job continues with: a wait, its snapshot, which is verified, and the plan."""
+"""Reads what a job continues with: a wait, its snapshot, which is verified, what has changed since, and the plan."""
+
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import NamedTuple
 
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import Client
 
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobInput
+from mnestic.memory.jobs.differences import JobDifference, MemoryNow, difference
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.resumptions import Resumption
+from mnestic.memory.jobs.snapshots import EPISODIC_TAIL, SealedSnapshot
+from mnestic.memory.jobs.waits import JobWait
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.jobs.lookup import find_job, owner_of
 from mnestic.starter.jobs.waits import choose_wait, hash_of_snapshot
 
@@ -17,23 +25,76 @@ async def read_resumption(
     temporal: Client, *, job_id: str, tenant_id: str, wait: int | str | None, memory: Memory
 ) -> Resumption:
     """Reads a wait and its snapshot; see `MnesticClient.job_resumption`."""
-    execution = await find_job(temporal.get_workflow_handle(job_workflow_id(tenant_id, job_id)))
-    agent_id = await owner_of(execution, job_id=job_id, tenant_id=tenant_id, memory=memory)
-    async with memory.transaction(
-        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
-    ) as transaction:
-        chosen = await choose_wait(transaction.waits, wait, job_id=job_id)
-    sha256 = await hash_of_snapshot(chosen, execution, temporal=temporal, memory=memory)
-    async with memory.transaction(
-        tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
-    ) as transaction:
-        sealed = await transaction.snapshots.get(chosen.snapshot_id, sha256=sha256)
-    return Resumption(
-        wait=chosen,
-        snapshot=sealed.read(),
-        snapshot_sha256=sha256,
-        redacted_at=sealed.redacted_at,
-    )
+    of_job = _JobMemory(temporal, memory, job_id=job_id, tenant_id=tenant_id)
+    async with of_job.opened(wait) as (_, opened):
+        return Resumption(
+            wait=opened.wait,
+            snapshot=opened.snapshot.read(),
+            snapshot_sha256=opened.sha256,
+            redacted_at=opened.snapshot.redacted_at,
+        )
+
+
+async def diff_job(
+    temporal: Client, *, job_id: str, tenant_id: str, wait: int | str | None, memory: Memory
+) -> JobDifference:
+    """Compares a snapshot with memory now; see `MnesticClient.diff_job`."""
+    of_job = _JobMemory(temporal, memory, job_id=job_id, tenant_id=tenant_id)
+    async with of_job.opened(wait) as (transaction, opened):
+        head, session_id = opened.snapshot.head, opened.wait.scope.session_id
+        reads, records, versions = await transaction.records.select_again(head.read_set)
+        episodes, _ = await transaction.episodes.list_by_agent(limit=EPISODIC_TAIL)
+        return difference(
+            opened.wait,
+            replace(opened.snapshot, head=head.model_copy(update={"read_set": reads})),
+            sha256=opened.sha256,
+            now=MemoryNow(
+                working=await transaction.working.load(session_id),
+                working_ref=await transaction.working.find_ref(session_id),
+                records=records,
+                versions=versions,
+                episodes=episodes,
+                read_at=await transaction.now(),
+            ),
+        )
+
+
+class _Opened(NamedTuple):
+    """A wait and its snapshot, which has the hash that it must have."""
+
+    wait: JobWait
+    snapshot: SealedSnapshot
+    sha256: str
+
+
+class _JobMemory:
+    """The memory of a job, also of one that Temporal no longer has."""
+
+    def __init__(self, temporal: Client, memory: Memory, *, job_id: str, tenant_id: str) -> None:
+        self._temporal, self._memory = temporal, memory
+        self._job_id, self._tenant_id = job_id, tenant_id
+
+    @asynccontextmanager
+    async def opened(self, wait: int | str | None) -> AsyncIterator[tuple[Transaction, _Opened]]:
+        """A wait with its snapshot, and the transaction in which the snapshot was read."""
+        workflow_id = job_workflow_id(self._tenant_id, self._job_id)
+        execution = await find_job(self._temporal.get_workflow_handle(workflow_id))
+        agent_id = await owner_of(
+            execution, job_id=self._job_id, tenant_id=self._tenant_id, memory=self._memory
+        )
+        async with self._transaction(agent_id) as transaction:
+            chosen = await choose_wait(transaction.waits, wait, job_id=self._job_id)
+        sha256 = await hash_of_snapshot(
+            chosen, execution, temporal=self._temporal, memory=self._memory
+        )
+        async with self._transaction(agent_id) as transaction:
+            sealed = await transaction.snapshots.get(chosen.snapshot_id, sha256=sha256)
+            yield transaction, _Opened(chosen, sealed, sha256)
+
+    def _transaction(self, agent_id: str) -> AbstractAsyncContextManager[Transaction]:
+        return self._memory.transaction(
+            tenant_id=self._tenant_id, agent_id=agent_id, actor="client", write=False
+        )
 
 
 async def read_plan(temporal: Client, *, job_id: str, tenant_id: str, memory: Memory) -> Plan:

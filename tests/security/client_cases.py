@@ -115,6 +115,7 @@ CLIENT_CASES: Mapping[str, Case] = {
     "override_job": lambda c, k: c.override_job(k.job, reason="mine", request_id=k.request),
     "extend_wait": lambda c, k: c.extend_wait(k.job, by=timedelta(days=1), wait_id=k.wait),
     "find_open_wait": lambda c, k: c.find_open_wait(k.job),
+    "find_job_status": lambda c, k: c.find_job_status(k.job),
     "pause_job": lambda c, k: c.pause_job(k.job),
     "unpause_job": lambda c, k: c.unpause_job(k.job),
     "poke_job": lambda c, k: c.poke_job(k.job),
@@ -243,6 +244,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "facts.quotes": lambda m, k: m.facts.quotes(k.claims),
     "events.list": lambda m, k: m.events.list(after=k.signal),
     "events.list of all": lambda m, k: m.events.list(),  # noqa: ARG005
+    "events.last_number": lambda m, k: m.events.last_number(),  # noqa: ARG005
     "events.trim": lambda m, k: m.events.trim(datetime.now(UTC)),  # noqa: ARG005
 }
 INBOX_CASES: Mapping[str, Case] = {

@@ -50,6 +50,11 @@ class PostgresEventStore:
         self._unit.read("signal.list", str(after or "*"))
         return tuple(_event(row) for row in rows)
 
+    async def last_number(self) -> int:
+        """See the port."""
+        row = await self._unit.row(select(_REVISION.c.events).where(self._unit.owned(_REVISION)))
+        return int(row.events) if row else 0
+
     async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
         """See the port."""
         values = {**self._unit.owner, "before": before, "limit": limit}

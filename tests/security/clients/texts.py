@@ -138,6 +138,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "diff_job": JOB,
         "extend_wait": {**JOB, "until": AT},
         "find_open_wait": JOB,
+        "find_job_status": JOB,
         "fork_job": JOB,
         "inbox": {"agent_id": "ada"},
         "job_history": JOB,

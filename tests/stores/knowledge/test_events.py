@@ -209,7 +209,9 @@ async def test_who_comes_after_the_trimming_is_told_so(begin: Begin) -> None:
 async def test_numbers_go_on_after_everything_is_trimmed(begin: Begin) -> None:
     await say(begin, claim(1, "Ghent"))
     async with begin() as transaction:
+        assert await transaction.events.last_number() == 1
         assert await transaction.events.trim(LATER) == 1
+        assert await transaction.events.last_number() == 1
 
     await say(begin, claim(1, "tea", predicate="likes"))
 
@@ -224,3 +226,4 @@ async def test_another_agent_and_another_tenant_are_told_nothing(begin: Begin) -
     for stranger in ({"agent": "eve"}, {"tenant": "other"}):
         async with begin(write=False, **stranger) as transaction:
             assert await transaction.events.list_events() == ()
+            assert await transaction.events.last_number() == 0
