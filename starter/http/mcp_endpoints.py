@@ -3,6 +3,7 @@
 It stands apart from the routes since its requests are JSON-RPC, which no OpenAPI document describes.
 """
 
+import functools
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -83,6 +84,7 @@ class McpEndpoints:
             agent_id=agent_id,
             actor=access.actor,
             search=of_tenant.retrieve,
+            read_job=functools.partial(self._tenants.require_job, access, target=_target_of(ctx)),
         )
 
 

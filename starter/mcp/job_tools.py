@@ -6,14 +6,12 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from mnestic.memory.errors import NotFoundError
-from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.jobs.resumes import request_id_of
 from mnestic.starter.mcp.memory_tools import READS, Call
 from mnestic.starter.mcp.tool_results import ResumedJob, StartedJob, WaitingJob, WaitingJobPage
-from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope, tool
+from mnestic.starter.mcp.tool_scope import ScopeOf, tool
 
 # A plan may call tools of the worker, which reach the world.
 RUNS = ToolAnnotations(
@@ -97,7 +95,7 @@ class JobTools:
     ) -> ResumedJob:
         """Answers a waiting job, which then verifies its memory and continues; the same request counts once."""
         scope = await self._scope_of(ctx.request_context, "jobs")
-        await describe_own_job(scope, job_id)
+        await scope.describe_job(job_id)
         request = ResumeRequest(
             request_id=request_id_of(request_id), wait_id=wait_id, outcome=outcome
         )
@@ -105,15 +103,3 @@ class JobTools:
             job_id, payload, outcome=outcome, request_id=request.request_id, wait_id=wait_id
         )
         return ResumedJob.of(job_id, request, receipt)
-
-
-async def describe_own_job(scope: ToolScope, job_id: str) -> JobDescription:
-    """A job of the agent; one of another agent is refused as one that does not exist.
-
-    Raises:
-        NotFoundError: the agent has no such job.
-    """
-    job = await scope.client.describe_job(job_id)
-    if job.agent_id != scope.agent_id:
-        raise NotFoundError(what="job", name=job_id)
-    return job

@@ -10,7 +10,6 @@ from pydantic_core import to_json
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import NotFoundError
-from mnestic.starter.mcp.job_tools import describe_own_job
 from mnestic.starter.mcp.memory_tools import Call
 from mnestic.starter.mcp.tool_results import KnownFact
 from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope, resource
@@ -63,7 +62,7 @@ class MemoryResources:
     async def job(self, agent_id: str, job_id: str, ctx: Call) -> str:
         """A job's state and its waits."""
         scope = await self._scope(agent_id, ctx, "jobs")
-        return _json(await describe_own_job(scope, job_id))
+        return _json(await scope.describe_job(job_id))
 
     async def _scope(self, agent_id: str, ctx: Call, action: Action) -> ToolScope:
         """The scope of the call, if it is of this agent."""

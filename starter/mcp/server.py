@@ -37,6 +37,7 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         instructions=_INSTRUCTIONS,
         version=version("mnestic"),
         log_level="WARNING",
+        subscriptions=False,  # what it lists never changes, and a stream would take a place for nothing
         extensions=[JobTasks(scope_of)] if profile == "memory" else [],
     )
     parts = (

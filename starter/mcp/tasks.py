@@ -28,7 +28,6 @@ from pydantic import BaseModel, Field, ValidationError
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import NotFoundError, RefusedError, UnavailableError
 from mnestic.starter.mcp.job_tasks import ENDED, TaskAnswer, answer_of, open_wait, task_of
-from mnestic.starter.mcp.job_tools import describe_own_job
 from mnestic.starter.mcp.tool_results import StartedJob
 from mnestic.starter.mcp.tool_scope import ScopeOf, ToolScope
 
@@ -96,7 +95,7 @@ class JobTasks(Extension):
         _check_request(ctx, params)
         with _protocol_errors():
             scope = await self._scope_of(ctx, "jobs")
-            wait = open_wait(await describe_own_job(scope, params.task_id))
+            wait = open_wait(await scope.describe_job(params.task_id))
             if wait is None or wait.wait_id not in params.input_responses:
                 return {}
             answer = TaskAnswer.model_validate(params.input_responses[wait.wait_id])
@@ -115,13 +114,13 @@ class JobTasks(Extension):
         _check_request(ctx, params)
         with _protocol_errors():
             scope = await self._scope_of(ctx, "jobs")
-            if (await describe_own_job(scope, params.task_id)).state not in ENDED:
+            if (await scope.describe_job(params.task_id)).state not in ENDED:
                 with suppress(NotFoundError):  # it has ended since
                     await scope.client.cancel_job(params.task_id)
             return {}
 
     async def _task(self, scope: ToolScope, job_id: str) -> dict[str, Any]:
-        job = await describe_own_job(scope, job_id)
+        job = await scope.describe_job(job_id)
         result = None
         if job.state == "completed":
             with suppress(NotFoundError):  # Temporal has forgotten it

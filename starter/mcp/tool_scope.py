@@ -9,7 +9,8 @@ from mcp.server import ServerRequestContext
 from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 
 from mnestic.memory.access.api_keys import Action
-from mnestic.memory.errors import RefusedError, UnavailableError
+from mnestic.memory.errors import NotFoundError, RefusedError, UnavailableError
+from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.client.memory_client import MemoryClient
@@ -20,6 +21,7 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
+ReadJob = Callable[[str], Awaitable[JobDescription]]
 Search = Callable[[MemoryClient, str, SearchArguments], Awaitable[Retrieval]]
 
 
@@ -29,12 +31,16 @@ async def _search(memory: MemoryClient, text: str, arguments: SearchArguments) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolScope:
-    """The agent of a call, with the client that reaches its memory and its jobs. The transport may count searches."""
+    """The agent of a call, with the client that reaches its memory and its jobs.
+
+    The transport may count searches, and read jobs in a way that notes what a key does not allow in the audit log.
+    """
 
     client: MnesticClient
     agent_id: str
     actor: str = "client"  # for the audit log
     search: Search = _search
+    read_job: ReadJob | None = None
 
     @property
     def memory(self) -> MemoryClient:
@@ -44,6 +50,17 @@ class ToolScope:
     async def retrieve(self, text: str, **arguments: Unpack[SearchArguments]) -> Retrieval:
         """Searches the agent's memory."""
         return await self.search(self.memory, text, arguments)
+
+    async def describe_job(self, job_id: str) -> JobDescription:
+        """A job of the agent; one of another agent is refused as one that does not exist.
+
+        Raises:
+            NotFoundError: the agent has no such job.
+        """
+        job = await (self.read_job or self.client.describe_job)(job_id)
+        if job.agent_id != self.agent_id:
+            raise NotFoundError(what="job", name=job_id)
+        return job
 
 
 ScopeOf = Callable[[ServerRequestContext[Any, Any], Action], Awaitable[ToolScope]]

@@ -13,20 +13,10 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.acceptance.mcp.guide import HTTP, STDIO, UPDATE, json_of, made_key, settings_of
+from tests.starter.mcp.approval import PLAN
 from tests.starter.mcp.task_requests import TaskExtension, about, started, until
 
 pytestmark = pytest.mark.acceptance
-PLAN = """
-name: approval
-nodes:
-  - id: approval
-    kind: wait
-    key: approval
-    ask: Order for 1900 EUR?
-    timeout: 21d
-    on: {approved: end, rejected: end, timeout: end}
-    form: {type: object, properties: {by: {type: string}}, required: [by]}
-"""
 
 
 async def answered(client: Client, update: dict[str, Any]) -> dict[str, Any]:

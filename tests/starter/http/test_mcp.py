@@ -1,5 +1,6 @@
 """MCP over HTTP: what a client may do follows from its key; every tool has a case in `mcp_tools.py`."""
 
+import json
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -13,8 +14,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import parse_plan
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.mcp_tools import CASES, EACH
+from tests.starter.http.routes import PLAN
 from tests.starter.mcp.task_requests import TaskExtension, TaskRequest, about
 
 ORIGIN = "http://127.0.0.1:8321"
@@ -55,7 +58,10 @@ async def test_a_client_remembers_and_recalls(app: FastAPI, new_key: NewKey, mod
     async with serving(app) as connect, connect(await new_key(), mode=mode) as client:
         await client.call_tool("remember", {"text": "The spare key is under the fern."})
         recalled = await client.call_tool("recall", {"question": "Where is the spare key?"})
+        tools = client.server_capabilities.tools
 
+    assert (tools is None) is (mode == "2026-07-28")  # which asks for none
+    assert not (tools and tools.list_changed)  # so no client holds a stream to hear of it
     assert recalled.structured_content is not None
     (memory,) = recalled.structured_content["memories"]
     assert memory["text"] == "The spare key is under the fern."
@@ -221,6 +227,28 @@ async def test_a_task_needs_the_scope_jobs_and_its_name_in_the_header(
 
     assert (forbidden.value.code, absent.value.code) == (-32602, -32602)
     assert unnamed.value.code == -32020
+
+
+async def test_a_job_of_another_agent_does_not_exist_and_asking_for_it_is_in_the_audit_log(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    plan = parse_plan(json.dumps(PLAN), source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s")
+    key = await new_key(agents=("bert",))
+
+    async with serving(app) as connect, connect(key, extensions=[TaskExtension()]) as mcp:
+        with pytest.raises(MCPError, match=f"no job {job_id}"):
+            await about(mcp, "get", job_id)
+        with pytest.raises(MCPError, match=f"no job {job_id}"):
+            await mcp.read_resource(f"mnestic://bert/jobs/{job_id}")
+        resumed = await mcp.call_tool("resume_job", {"job_id": job_id})
+    denied, _ = await client.audit().list(denied=True)
+
+    assert f"no job {job_id}" in str(resumed.content)
+    assert {(one.agent_id, one.action, one.target) for one in denied} == {
+        ("ada", "access.denied", target)
+        for target in ("tasks/get", "resources/read", "tools/call resume_job")
+    }
 
 
 async def test_retrievals_are_counted(app: FastAPI, new_key: NewKey) -> None:

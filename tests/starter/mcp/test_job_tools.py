@@ -7,19 +7,9 @@ from typing import Any
 import pytest
 from mcp import Client
 
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
+from tests.starter.mcp.approval import PLAN
 
-PLAN = """
-name: approval
-nodes:
-  - id: approval
-    kind: wait
-    key: approval
-    ask: Order for 1900 EUR?
-    timeout: 21d
-    on: {approved: end, timeout: end}
-    form: {type: object, properties: {by: {type: string}}, required: [by]}
-"""
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:

@@ -13,21 +13,11 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.waits import JobWait
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.mcp.job_tasks import TaskAnswer, answer_of, elicitation_of
+from tests.starter.mcp.approval import PLAN
 from tests.starter.mcp.task_requests import TaskExtension, about, started, until
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 EXTENSIONS = [TaskExtension()]
-PLAN = """
-name: approval
-nodes:
-  - id: approval
-    kind: wait
-    key: approval
-    ask: Order for 1900 EUR?
-    timeout: 21d
-    on: {approved: end, rejected: end, timeout: end}
-    form: {type: object, properties: {by: {type: string}}, required: [by]}
-"""
 FORM = {"type": "object", "properties": {"by": {"type": "string"}}, "required": ["by"]}
 
 
