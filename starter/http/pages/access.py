@@ -14,7 +14,6 @@ SIGN_IN = f"{ROOT}/sign-in"
 STATIC = f"{ROOT}/static"
 # What a person may type, and where it leads; this needs no key, and says nothing of anybody.
 SHORTCUTS = {"/": ROOT, "/memory": f"{ROOT}/memory", "/costs": f"{ROOT}/costs"}
-_COOKIE = "mnestic_key"
 _SAFE = frozenset({"GET", "HEAD"})
 _HEADERS = {
     "Content-Security-Policy": (
@@ -41,7 +40,7 @@ def key_text_of(request: Request) -> str:
     Raises:
         UnauthenticatedError: there is none.
     """
-    text = request.cookies.get(_COOKIE)
+    text = request.cookies.get(_cookie_of(request))
     if not text:
         raise UnauthenticatedError(why="is missing; sign in")
     return text
@@ -72,10 +71,16 @@ def remember_key(request: Request, response: Response, text: str) -> None:
     """Has the browser send the key with requests for pages, until it is closed."""
     is_secure = request.url.scheme == "https"
     response.set_cookie(
-        _COOKIE, text, path=ROOT, httponly=True, samesite="strict", secure=is_secure
+        _cookie_of(request), text, path=ROOT, httponly=True, samesite="strict", secure=is_secure
     )
 
 
-def forget_key(response: Response) -> None:
+def forget_key(request: Request, response: Response) -> None:
     """Has the browser send no key any more."""
-    response.delete_cookie(_COOKIE, path=ROOT, httponly=True, samesite="strict")
+    response.delete_cookie(_cookie_of(request), path=ROOT, httponly=True, samesite="strict")
+
+
+def _cookie_of(request: Request) -> str:
+    """The name of the cookie: with the server's port, since a browser shares cookies among the ports of a host."""
+    port = request.headers.get("Host", "").rpartition(":")[2]
+    return f"mnestic_key_{port}" if port.isdecimal() else "mnestic_key"

@@ -41,10 +41,10 @@ async def sign_in(
 
 
 @router.post(f"{ROOT}/sign-out")
-async def sign_out() -> Response:
+async def sign_out(request: Request) -> Response:
     """Has the browser send no key any more."""
     response = RedirectResponse(SIGN_IN, status_code=HTTPStatus.SEE_OTHER)
-    forget_key(response)
+    forget_key(request, response)
     return response
 
 

@@ -53,6 +53,20 @@ async def test_signing_out_forgets_the_key(browser: httpx2.AsyncClient) -> None:
     assert later.headers["Location"].startswith("/ui/sign-in")
 
 
+async def test_servers_on_two_ports_of_a_host_have_cookies_of_their_own(
+    browse: Browse, new_key: NewKey
+) -> None:
+    """Browsers send a cookie to all ports of a host."""
+    async with browse(None) as http:
+        names, hosts = [], ("127.0.0.1:8420", "127.0.0.1:8421", "[::1]", "page.example")
+        for host in hosts:
+            headers = {"Host": host, "Origin": f"http://{host}"}
+            answer = await http.post("/ui/sign-in", data={"key": await new_key()}, headers=headers)
+            names.append(answer.headers["Set-Cookie"].partition("=")[0])
+
+    assert names == ["mnestic_key_8420", "mnestic_key_8421", "mnestic_key", "mnestic_key"]
+
+
 async def test_the_api_reads_no_cookie_and_the_page_no_header(
     browser: httpx2.AsyncClient, app: FastAPI, new_key: NewKey
 ) -> None:
