@@ -45,6 +45,8 @@ _STATUSES: Mapping[type[errors.MnesticError], HTTPStatus] = MappingProxyType(
         errors.MemoryDriftedError: HTTPStatus.CONFLICT,
         errors.JobEndedError: HTTPStatus.CONFLICT,
         errors.JobFailedError: HTTPStatus.CONFLICT,
+        errors.SnapshotCorruptedError: HTTPStatus.CONFLICT,
+        errors.SnapshotUnverifiedError: HTTPStatus.CONFLICT,
         errors.MemoryExistsError: HTTPStatus.CONFLICT,
         errors.InUseError: HTTPStatus.CONFLICT,
         # A setting of the server is missing: this server cannot do it.

@@ -6,11 +6,13 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 import uvicorn
 
 from mnestic.memory.errors import InUseError
 from mnestic.starter.http.app import make_app
+from mnestic.starter.http.server_sent_events import Streams
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
 
@@ -35,8 +37,9 @@ async def serve(
     """
     with _listening(host, port) as listener:
         async with await Tenants.connect(settings) as tenants:
+            app = make_app(tenants, host=host)
             config = uvicorn.Config(
-                make_app(tenants, host=host),
+                app,
                 lifespan="on",
                 log_config=None,  # the logs are configured
                 access_log=False,  # paths have questions; the gate logs routes
@@ -44,11 +47,20 @@ async def serve(
                 timeout_graceful_shutdown=_GRACE_S,
             )
             ready(_url_of(listener))
-            await _Server(config).serve(sockets=[listener])
+            await _Server(config, streams=app.state.streams).serve(sockets=[listener])
 
 
 class _Server(uvicorn.Server):
-    """Ends by itself at a signal, so that its caller closes what is open."""
+    """Ends by itself at a signal, with all streams, so that its caller closes what is open."""
+
+    def __init__(self, config: uvicorn.Config, *, streams: Streams) -> None:
+        super().__init__(config)
+        self._streams = streams
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Ends the streams, then the server."""
+        self._streams.end()
+        super().handle_exit(sig, frame)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

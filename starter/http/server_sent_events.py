@@ -8,7 +8,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
@@ -34,10 +34,26 @@ _READING: set[asyncio.Task[Any]] = set()  # asyncio itself does not hold tasks
 
 
 class Streams:
-    """The streams of a process."""
+    """The streams of a process, until it is to end."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
+        self._ending = asyncio.Event()
+
+    def end(self) -> None:
+        """Ends all streams, since their clients would keep the server from ending; they go on at the next one."""
+        self._ending.set()
+
+    async def polls(self) -> AsyncIterator[None]:
+        """The moments at which a stream looks for something new, until it has lasted long enough."""
+        ends = time.monotonic() + LONGEST_S
+        while not self._ending.is_set():
+            yield
+            if time.monotonic() + POLL_S > ends:
+                return
+            # Neither Temporal nor the outbox of events says when to look again.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), POLL_S)
 
     @contextmanager
     def hold(self, key_id: str) -> Iterator[None]:
@@ -57,16 +73,17 @@ class Streams:
             self._open += Counter()  # drops keys without a stream
 
 
-async def _held(request: Request) -> AsyncIterator[None]:
+async def _held(request: Request) -> AsyncIterator[Streams]:
     access, streams = request.state.access, request.app.state.streams
     assert isinstance(access, Access)
     assert isinstance(streams, Streams)
     with streams.hold(access.key.id):
-        yield
+        yield streams
 
 
 HELD = Depends(_held)
-"""The dependency of a route that streams."""
+"""The dependency of a route that streams; `Held` is its parameter."""
+Held = Annotated[Streams, HELD]
 
 
 async def finished(read: Coroutine[Any, Any, Result]) -> Result:
@@ -75,14 +92,3 @@ async def finished(read: Coroutine[Any, Any, Result]) -> Result:
     _READING.add(reading)
     reading.add_done_callback(_READING.discard)
     return await asyncio.shield(reading)
-
-
-async def polls() -> AsyncIterator[None]:
-    """The moments at which a stream looks for something new, until it has lasted long enough."""
-    ends = time.monotonic() + LONGEST_S
-    while True:
-        yield
-        if time.monotonic() + POLL_S > ends:
-            return
-        # Neither Temporal nor the outbox of events says when to look again.
-        await asyncio.sleep(POLL_S)

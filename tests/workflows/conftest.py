@@ -8,7 +8,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.update.v1 import UpdateRef
@@ -31,6 +30,7 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
+from tests.rotten_snapshots import rot_snapshots
 
 PLANS = Path(__file__).parent / "plans"
 Until = Callable[..., Awaitable[Any]]
@@ -239,17 +239,7 @@ def poke(
 @pytest.fixture
 def rot(admin_url: str, client: MnesticClient) -> Callable[[], None]:
     """Flips a bit of the tenant's snapshots, past their trigger."""
-
-    def flip() -> None:
-        with psycopg.connect(admin_url) as connection:
-            connection.execute("SET LOCAL session_replication_role = replica")
-            connection.execute(
-                "UPDATE mnestic.memory_snapshot SET body = set_byte(body, 9, get_byte(body, 9) # 1)"
-                " WHERE tenant_id = %s",
-                [client.settings.tenant_id],
-            )
-
-    return flip
+    return lambda: rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
 
 
 Signal = Callable[..., Awaitable[None]]

@@ -46,6 +46,7 @@ async def list_facts(
         "facts.html",
         facts=facts,
         next_cursor=next_cursor,
+        cursor=cursor,
         query={"subject": subject, "predicate": predicate, "status": status, "on": str(on)},
     )
 

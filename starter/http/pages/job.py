@@ -1,17 +1,22 @@
 """One job: where it is in its plan, what it waits for, the memory that it continues with, and how to steer it."""
 
 from datetime import timedelta
+from http import HTTPStatus
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import RedirectResponse
 
-from mnestic.memory.errors import NotFoundError
+from mnestic.memory.errors import NotFoundError, SnapshotUnverifiedError
+from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import RESUMED, JobWait
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.calls import JobCall, OfJob
 from mnestic.starter.http.pages.jobs import JOBS
 from mnestic.starter.http.pages.rendering import back_to, render
 from mnestic.starter.http.pages.wait_forms import fields_of, payload_of
+from mnestic.starter.jobs.listing import UNFINISHED
 from mnestic.starter.jobs.start import new_job_id
 
 router = APIRouter()
@@ -31,7 +36,8 @@ async def show(request: Request, call: OfJob) -> Response:
         wait=wait,
         fields=fields_of(wait.form) if wait else (),
         plan=await _plan(call),
-        cursor=wait.context.cursor_node if wait else None,
+        cursor=await cursor_of(call.client, call.job),
+        ended=call.job.state not in UNFINISHED,
         ui=call.client.job_link(call.job_id),
         fork_id=new_job_id(),
     )
@@ -62,24 +68,16 @@ async def resume(request: Request, call: OfJob) -> Response:
     """Answers the wait that the form was for."""
     values = {name: str(value) for name, value in (await request.form()).items()}
     wait = await _wait_of_form(call, values.get("wait_id", ""))
-    await call.client.resume_job(
-        call.job_id,
-        payload_of(wait.form, values),
-        outcome=values.get("outcome", RESUMED),
-        wait_id=wait.wait_id,
-    )
+    try:
+        await call.client.resume_job(
+            call.job_id,
+            payload_of(wait.form, values),
+            outcome=values.get("outcome", RESUMED),
+            wait_id=wait.wait_id,
+        )
+    except SnapshotUnverifiedError:
+        return RedirectResponse(f"{JOBS}/{call.job_id}/override", status_code=HTTPStatus.SEE_OTHER)
     return _back(call, "resumed")
-
-
-@router.post(f"{JOB}/override")
-async def override(
-    call: OfJob,
-    reason: Annotated[str, Form(max_length=1000)],
-    policy: Annotated[Literal["pinned", "rebase"], Form()] = "rebase",
-) -> Response:
-    """Lets a job that needs attention continue."""
-    await call.client.override_job(call.job_id, reason=reason, policy=policy, by=call.access.actor)
-    return _back(call, "overridden")
 
 
 @router.post(f"{JOB}/extend")
@@ -115,6 +113,16 @@ async def steer(action: Literal["pause", "unpause", "cancel"], call: OfJob) -> R
 
 def _back(call: JobCall, done: str) -> Response:
     return back_to(f"{JOBS}/{call.job_id}", done=done)
+
+
+async def cursor_of(client: MnesticClient, job: JobDescription) -> str | None:
+    """The node of the plan at which a job is; None if it has ended, or if no worker says so."""
+    if job.state not in UNFINISHED:
+        return None
+    if job.waits and job.waits[-1].state == "waiting":
+        return job.waits[-1].context.cursor_node
+    status = await client.find_job_status(job.job_id)
+    return None if status is None else status.node
 
 
 async def _plan(call: JobCall) -> Plan | None:

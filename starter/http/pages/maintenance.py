@@ -5,21 +5,23 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Query, Request, Response
 
 from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, MaintenanceKind
-from mnestic.memory.maintenance.reports import COUNTS
+from mnestic.memory.maintenance.reports import COUNTS, MaintenanceReport
 from mnestic.starter.http.calls import TenantCall, tenant_call
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.rendering import back_to, render
+from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
 router = APIRouter()
 MAINTENANCE = f"{ROOT}/maintenance"
 _LIMIT = 20
+ReportsCall = Annotated[TenantCall, tenant_call("read")]
 AdminCall = Annotated[TenantCall, tenant_call("admin")]
 
 
 @router.get(MAINTENANCE)
 async def show(
     request: Request,
-    call: Annotated[TenantCall, tenant_call("read")],
+    call: ReportsCall,
     kind: MaintenanceKind | Literal[""] = "",
     cursor: Annotated[str | None, Query(max_length=2000)] = None,
 ) -> Response:
@@ -33,10 +35,20 @@ async def show(
         growth=await maintenance.growth(),
         reports=reports,
         next_cursor=next_cursor,
+        cursor=cursor,
         kind=kind,
         kinds=MAINTENANCE_KINDS,
         meanings=COUNTS,
     )
+
+
+async def read_state(
+    call: TenantCall,
+) -> tuple[tuple[MaintenanceSchedule, ...], tuple[MaintenanceReport, ...]]:
+    """The Schedules, and the report of the last run."""
+    maintenance = call.client.maintenance
+    reports, _ = await maintenance.list_reports(limit=1)
+    return await maintenance.list_schedules(), reports
 
 
 @router.post(f"{MAINTENANCE}/run")

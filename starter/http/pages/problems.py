@@ -36,6 +36,8 @@ def problem_page(request: Request, *, status: int, title: str, detail: str) -> R
 def _to_sign_in(request: Request, *, is_of_htmx: bool) -> Response:
     here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     then = f"?then={quote(here, safe='')}" if request.method == "GET" and not is_of_htmx else ""
+    if "Last-Event-ID" in request.headers:  # a stream that goes on, whose answer is not processed
+        return Response(status_code=HTTPStatus.UNAUTHORIZED)
     if is_of_htmx:
         return Response(status_code=HTTPStatus.OK, headers={"HX-Redirect": SIGN_IN})
     return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{SIGN_IN}{then}"})

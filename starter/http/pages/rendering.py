@@ -56,6 +56,7 @@ _DONE = {
     "run_started": "The run was started; its report comes when it has ended.",
     "schedule_paused": "The Schedule is paused.",
     "schedule_resumed": "The Schedule runs again.",
+    "policy_saved": "The policy was saved.",
     "note_added": "The note was added.",
     "note_removed": "The note was removed.",
 }

@@ -12,14 +12,18 @@ from mnestic.starter.http.pages import (
     agents,
     audit,
     auto_retrieval,
+    bulk,
     costs,
     facts,
     forgetting,
     graph,
     job,
     jobs,
+    live,
     maintenance,
     notes,
+    override,
+    policy,
     search,
     sign_in,
 )
@@ -29,6 +33,8 @@ ROUTERS = (
     sign_in.router,
     agents.router,
     jobs.router,
+    bulk.router,
+    override.router,
     job.router,
     facts.router,
     search.router,
@@ -37,8 +43,10 @@ ROUTERS = (
     forgetting.router,
     graph.router,
     costs.router,
+    policy.router,
     maintenance.router,
     audit.router,
+    live.router,
 )
 
 

@@ -11,7 +11,7 @@ from mnestic.memory.canonical import sha256_hex
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.starter.http.calls import AgentCall, OfJob, agent_call
-from mnestic.starter.http.server_sent_events import HELD, LastEventId, finished, polls
+from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, finished
 
 router = APIRouter(tags=["streams"], dependencies=[HELD])
 _MOST_DIGITS = 18  # of a number that Postgres can have
@@ -51,14 +51,14 @@ async def _start(  # noqa: PLR0917 - its parameters are those of the stream
 
 @router.get("/api/memory/events", response_class=EventSourceResponse)
 async def stream_events(
-    start: Annotated[_Start, Depends(_start)],
+    start: Annotated[_Start, Depends(_start)], streams: Held
 ) -> AsyncIterator[ServerSentEvent]:
     """Streams the changes of an agent's memory in their order; the id of each is its number.
 
     It ends after five minutes: go on with `Last-Event-ID`, as browsers do.
     """
     after, events, of_agent = start.after, start.events, start.call.memory.events
-    async for _ in polls():
+    async for _ in streams.polls():
         events = events or await finished(of_agent.list(after=after, kinds=start.kinds))
         while events:
             for event in events:
@@ -69,14 +69,14 @@ async def stream_events(
 
 @router.get("/api/jobs/{job_id}/events", response_class=EventSourceResponse)
 async def stream_job(
-    call: OfJob, last_event_id: LastEventId = None
+    call: OfJob, streams: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Streams a job's state: an event `job` now and with each change, and `end` when the job has ended.
 
     It ends after five minutes at the latest: go on with `Last-Event-ID`, as browsers do.
     """
     job, last = call.job, last_event_id
-    async for _ in polls():
+    async for _ in streams.polls():
         name = _name_of(job)
         if name != last:
             yield ServerSentEvent(event="job", id=name, data=job)

@@ -119,6 +119,24 @@ async def _status(http: httpx2.AsyncClient) -> int:
         return stream.status_code
 
 
+async def test_streams_end_with_the_server(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+
+    async with served(app, await new_key()) as http, asyncio.timeout(20):
+        async with http.stream("GET", EVENTS) as stream:
+            lines = stream.aiter_lines()
+            while not (await anext(lines)).startswith("event: "):
+                pass
+            app.state.streams.end()
+            rest = [line async for line in lines]
+        later = await http.get(EVENTS)
+
+    assert not [line for line in rest if line.startswith("event: ")]
+    assert events_of(later.text) == []
+
+
 @pytest.mark.usefixtures("worker")
 async def test_the_progress_of_a_job_is_streamed_until_it_ends(
     app: FastAPI, new_key: NewKey, monkeypatch: pytest.MonkeyPatch

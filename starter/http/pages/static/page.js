@@ -8,6 +8,11 @@ document.addEventListener("input", (event) => {
   if (field) field.value = daysBefore(slider.dataset.today, slider.value);
 });
 
+// A stream that does not go on since the key no longer holds: the page leads to signing in.
+document.addEventListener("htmx:sse:error", (event) => {
+  if (event.detail.status === 401) location.reload();
+});
+
 function daysBefore(today, days) {
   const date = new Date(`${today}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() - Number(days));

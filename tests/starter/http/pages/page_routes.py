@@ -24,10 +24,12 @@ CASES: dict[str, PageCase] = {
     "GET /ui/agents": PageCase(action=None),
     "GET /ui/jobs": PageCase(action="jobs"),
     "POST /ui/jobs": PageCase(action="jobs", form={"action": "pause"}),
+    "POST /ui/jobs/apply": PageCase(action="jobs", form={"action": "pause", "job": "none"}),
     "GET /ui/jobs/{job_id}": PageCase(action="jobs", of_job=True),
     "GET /ui/jobs/{job_id}/snapshot": PageCase(action="jobs", of_job=True),
     "GET /ui/jobs/{job_id}/timeline": PageCase(action="jobs", of_job=True),
     "POST /ui/jobs/{job_id}/resume": PageCase(action="jobs", form=WAIT, of_job=True),
+    "GET /ui/jobs/{job_id}/override": PageCase(action="jobs", of_job=True),
     "POST /ui/jobs/{job_id}/override": PageCase(action="jobs", form={"reason": "x"}, of_job=True),
     "POST /ui/jobs/{job_id}/extend": PageCase(
         action="jobs", form={**WAIT, "days": "1"}, of_job=True
@@ -60,7 +62,13 @@ CASES: dict[str, PageCase] = {
     "GET /ui/graph": PageCase(action="read"),
     "GET /ui/costs": PageCase(action="read"),
     "GET /ui/maintenance": PageCase(action="read", of_tenant=True),
+    "GET /ui/maintenance/policy": PageCase(action="read", of_tenant=True),
+    "POST /ui/maintenance/policy": PageCase(action="admin", of_tenant=True),
     "POST /ui/maintenance/run": PageCase(action="admin", form={"kind": "nightly"}, of_tenant=True),
     "POST /ui/maintenance/{kind}/{action}": PageCase(action="admin", of_tenant=True),
+    "GET /ui/live/jobs": PageCase(action="jobs"),
+    "GET /ui/live/jobs/{job_id}": PageCase(action="jobs", of_job=True),
+    "GET /ui/live/memory": PageCase(action="read"),
+    "GET /ui/live/maintenance": PageCase(action="read", of_tenant=True),
     "GET /ui/audit": PageCase(action="admin", of_tenant=True),
 }

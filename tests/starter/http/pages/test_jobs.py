@@ -9,6 +9,7 @@ import pytest
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from tests.rotten_snapshots import rot_snapshots
 from tests.starter.http.conftest import NewKey
 from tests.starter.http.pages.conftest import Browse
 from tests.starter.http.routes import PLAN
@@ -114,28 +115,103 @@ async def test_a_wait_is_extended_and_a_job_forked_and_cancelled(
     assert "hx-trigger" not in ended.text
 
 
+def chosen_in(page: str) -> dict[str, list[str]]:
+    """What the form of a preview would send."""
+    names = ("job", "wait_id")
+    return {name: re.findall(rf'name="{name}" value="([^"]*)"', page) for name in names}
+
+
 @pytest.mark.usefixtures("worker")
-async def test_several_jobs_are_cancelled_by_their_filter_and_others_are_left(
+async def test_several_jobs_are_resumed_by_their_filter_after_a_preview_and_others_are_left(
     browser: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
-    mine = [await waiting_job(client) for _ in range(2)]
-    other = await waiting_job(client, agent_id="bert")
+    mine = [await waiting_job(client, form=FORM) for _ in range(2)]
+    another, other = await waiting_job(client), await waiting_job(client, agent_id="bert")
     async with asyncio.timeout(30):
         listed = ""
-        while any(one not in listed for one in (*mine, other)):
+        while any(one not in listed for one in (*mine, another, other)):
             await asyncio.sleep(0.05)  # Temporal's visibility sets no event
             listed = (await browser.get("/ui/jobs?state=waiting")).text
 
-    answer = await browser.post(
-        "/ui/jobs?agent_id=ada&state=waiting", data={"action": "cancel", "every": "true"}
+    filtered = "/ui/jobs?agent_id=ada&state=waiting"
+    preview = (await browser.post(filtered, data={"action": "extend", "every": "true"})).text
+    extended = await browser.post(
+        "/ui/jobs/apply", data={"action": "extend", "days": "7", **chosen_in(preview)}
     )
-    for job_id in mine:
-        await until(client, job_id, "cancelled")
-    refused = await browser.post("/ui/jobs", data={"action": "pause", "job": [mine[0], "none"]})
+    resumable = await browser.post("/ui/jobs", data={"action": "resume", "job": [*mine, another]})
+    fields = {"field.answer": '"yes"', "field.amount": "12", "outcome": "resumed"}
+    answer = {"action": "resume", **fields, **chosen_in(resumable.text)}
+    resumed = await browser.post("/ui/jobs/apply", data=answer)
+    results = [await client.wait_for_result(job_id) for job_id in mine]
+    again = await browser.post("/ui/jobs/apply", data=answer)
 
-    assert "Cancelled: 2. Failed: 0." in answer.text
-    assert (await client.describe_job(other)).state == "waiting"
-    assert "Paused: 0. Failed: 2." in refused.text
+    assert set(chosen_in(preview)["job"]) == {*mine, another}
+    assert "Extended: 3. Failed: 0." in extended.text
+    assert chosen_in(resumable.text)["job"] == mine
+    assert f"waits for another answer than {mine[0]}" in resumable.text
+    assert "Resumed: 2. Failed: 0." in resumed.text
+    assert {one.results["ask"]["payload"]["answer"] for one in results} == {"yes"}
+    assert "Resumed: 0. Failed: 2." in again.text
+    assert {(await client.describe_job(one)).state for one in (another, other)} == {"waiting"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_lists_only_what_an_action_can_touch(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    job_id = await waiting_job(client)
+
+    unpause = await browser.post("/ui/jobs", data={"action": "unpause", "job": [job_id, "none"]})
+    cancel = await browser.post("/ui/jobs", data={"action": "cancel", "job": job_id})
+    still = (await client.describe_job(job_id)).state
+    done = await browser.post("/ui/jobs/apply", data={"action": "cancel", "job": [job_id, "none"]})
+    malformed = await browser.post("/ui/jobs/apply", data={"action": "drop", "job": job_id})
+    await until(client, job_id, "cancelled")
+
+    assert chosen_in(unpause.text)["job"] == []
+    assert re.search(rf"{job_id}</th><td[^>]*>its state is waiting<", unpause.text)
+    assert chosen_in(cancel.text)["job"] == [job_id]
+    assert still == "waiting"
+    assert "Cancelled: 1. Failed: 1." in done.text
+    assert malformed.status_code == 422
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_whose_snapshot_does_not_verify_continues_after_a_second_step(
+    browser: httpx2.AsyncClient, client: MnesticClient, admin_url: str
+) -> None:
+    job_id = await waiting_job(client, form=FORM)
+    wait = await client.find_open_wait(job_id)
+    assert wait is not None
+    rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
+    fields = {"field.answer": '"yes"', "field.amount": "12"}
+
+    before = await browser.get(f"/ui/jobs/{job_id}/override")
+    resumed = await browser.post(
+        f"/ui/jobs/{job_id}/resume", data={"wait_id": wait.wait_id, **fields}
+    )
+    await until(client, job_id, "needs_attention")
+    page = (await browser.get(f"/ui/jobs/{job_id}")).text
+    step = (await browser.get(f"/ui/jobs/{job_id}/override")).text
+    override = f"/ui/jobs/{job_id}/override"
+    without_reason = await browser.post(override, data=fields)
+    pinned = await browser.post(override, data={**fields, "reason": "so", "policy": "pinned"})
+    done = await browser.post(override, data={**fields, "reason": "The disk was repaired."})
+    result = await client.wait_for_result(job_id)
+    (receipt,) = [one.receipt for one in (await client.describe_job(job_id)).waits]
+
+    assert before.headers["Location"] == f"/ui/jobs/{job_id}"
+    assert resumed.headers["Location"] == override
+    assert f'href="{override}"' in page
+    assert "The snapshot cannot be compared" in step
+    assert "pinned" not in step
+    assert (without_reason.status_code, pinned.status_code) == (422, 409)
+    assert done.headers["Location"] == f"/ui/jobs/{job_id}?done=overridden"
+    assert result.results["ask"]["payload"]["answer"] == "yes"
+    assert receipt is not None
+    assert receipt.override is not None
+    assert receipt.override.reason == "The disk was repaired."
+    assert (receipt.override.by or "").startswith("key/")
 
 
 @pytest.mark.usefixtures("worker")
@@ -145,9 +221,10 @@ async def test_the_page_of_another_agents_job_is_like_one_that_there_is_not(
     job_id = await waiting_job(client)
     async with browse(await new_key(agents=("bert",))) as http:
         page = await http.get(f"/ui/jobs/{job_id}")
-        cancelled = await http.post("/ui/jobs", data={"action": "cancel", "job": job_id})
+        preview = await http.post("/ui/jobs", data={"action": "cancel", "job": job_id})
+        cancelled = await http.post("/ui/jobs/apply", data={"action": "cancel", "job": job_id})
 
     assert page.status_code == 404
-    assert "May it go out?" not in page.text
+    assert "May it go out?" not in page.text + preview.text
     assert "Cancelled: 0. Failed: 1." in cancelled.text
     assert (await client.describe_job(job_id)).state == "waiting"

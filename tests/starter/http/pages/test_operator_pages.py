@@ -7,6 +7,8 @@ import httpx2
 import pytest
 
 from mnestic.memory.knowledge.world.graph import Edge, Graph, Node
+from mnestic.memory.maintenance.policies import MaintenancePolicy
+from mnestic.memory.maintenance.policy_changes import paths_of
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.pages.graph_drawing import HEIGHT, WIDTH, draw
 from tests.starter.http.conftest import NewKey
@@ -128,3 +130,46 @@ async def test_a_run_is_started_and_its_report_shown(
     assert started.headers["Location"] == "/ui/maintenance?done=run_started"
     assert re.search(r"entries</th><td[^>]*>1</td>", page.text)
     assert "No run has ended yet." in of_weekly.text
+
+
+async def test_the_policy_is_edited_and_a_refusal_stands_beside_its_field(
+    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    def sent(**values: str) -> dict[str, str]:
+        named = {name.replace("__", "."): value for name, value in values.items()}
+        return {**named, **{f"has.{name}": "1" for name in named}}
+
+    page = (await browser.get("/ui/maintenance/policy")).text
+    saved = await browser.post(
+        "/ui/maintenance/policy",
+        data=sent(nightly__times__hour="4", cleanup__max_age_days="120", budget__cost_usd="")
+        | {"has.weekly.compress": "1"},
+    )
+    refused = await browser.post(
+        "/ui/maintenance/policy",
+        data=sent(
+            nightly__times__time_zone="Mars/Olympus",
+            backup__keep="many",
+            weekly__times__day_of_week="",
+            weekly__half_life_days="45",
+        ),
+    )
+    policy = await client.maintenance.policy()
+    async with browse(await new_key(agents=("*",), actions=("read",))) as reader:
+        read_only = (await reader.get("/ui/maintenance/policy")).text
+
+    fields = re.findall(r'<input id="policy-[^"]*" name="([^"]+)"', page)
+    assert set(fields) | set(re.findall(r'type="checkbox" id="[^"]*" name="([^"]+)"', page)) == set(
+        paths_of(MaintenancePolicy().model_dump(mode="json"))
+    )
+    assert (saved.status_code, refused.status_code) == (303, 422)
+    assert (policy.nightly.times.hour, policy.cleanup.max_age_days) == (4, 120)
+    assert (policy.weekly.compress, policy.weekly.half_life_days) == (False, 45)
+    for path, why in (
+        ("nightly-times-time_zone", "is no time zone"),
+        ("backup-keep", "is not a number"),
+        ("weekly-times-day_of_week", "weekly would run every day"),
+    ):
+        assert re.search(rf'id="policy-{path}-why"[^>]*>[^<]*{why}', refused.text)
+    assert 'value="Mars/Olympus"' in refused.text
+    assert ">Save<" not in read_only

@@ -1,0 +1,206 @@
+"""Actions on several jobs: first a page that lists what they would touch, and then, after one confirmation, exactly that."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Annotated, Literal, NamedTuple
+
+from fastapi import APIRouter, Form, Request, Response
+from pydantic import BaseModel, Field
+
+from mnestic.memory.errors import InvalidInputError, MnesticError
+from mnestic.memory.jobs.agent_job import JobDescription
+from mnestic.memory.jobs.waits import RESUMED, JobWait
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http.calls import TenantCall, route_of, tenants_of
+from mnestic.starter.http.pages.jobs import JOBS, JobsCall, PlanName, State, read_page
+from mnestic.starter.http.pages.rendering import render
+from mnestic.starter.http.pages.wait_forms import fields_of, payload_of
+from mnestic.starter.jobs.listing import UNFINISHED
+
+router = APIRouter()
+MOST_AT_ONCE = 400  # jobs of one action; a form may have a thousand fields, and each job takes two
+_CONCURRENT = 8
+BulkAction = Literal["resume", "extend", "pause", "unpause", "cancel"]
+# In which states a job takes an action.
+_TAKE: Mapping[BulkAction, frozenset[str]] = {
+    "resume": frozenset({"waiting"}),
+    "extend": frozenset({"waiting", "paused", "needs_attention"}),
+    "pause": frozenset({"running", "waiting", "needs_attention"}),
+    "unpause": frozenset({"paused"}),
+    "cancel": frozenset(UNFINISHED),
+}
+_OF_WAITS = frozenset({"resume", "extend"})
+JobIds = Annotated[list[str], Form(max_length=MOST_AT_ONCE)]
+DoToJob = Callable[[str], Awaitable[None]]
+
+
+class Touched(NamedTuple):
+    """A job that an action would touch, and its open wait."""
+
+    job: JobDescription
+    wait: JobWait | None
+
+
+class Confirmed(BaseModel):
+    """What a person has confirmed: the action, its jobs, and what it needs."""
+
+    action: BulkAction
+    job: list[str] = Field(max_length=MOST_AT_ONCE)
+    wait_id: list[str] = Field([], max_length=MOST_AT_ONCE)
+    days: float = Field(7, gt=0, le=3650)
+    outcome: str = Field(RESUMED, max_length=300)
+
+
+@router.post(JOBS)
+async def preview(
+    request: Request,
+    call: JobsCall,
+    action: Annotated[BulkAction, Form()],
+    job: JobIds = [],  # noqa: B006 - FastAPI reads it
+    every: Annotated[bool, Form(description="All that match the filter")] = False,
+    state: State = "",
+    plan: PlanName = "",
+) -> Response:
+    """Lists the jobs that an action would touch, and those that it would not, with why."""
+    chosen = job
+    if every:
+        listed, _ = await read_page(call, state=state, plan=plan, limit=MOST_AT_ONCE)
+        chosen = [one.job_id for one in listed]
+    found: dict[str, JobDescription] = {}
+
+    async def find(job_id: str) -> None:
+        found[job_id] = await _own_job(request, call, job_id)
+
+    missing = await _for_each(chosen, find)
+    jobs = [found[job_id] for job_id in chosen if job_id in found]
+    touched, left = _divided(action, jobs)
+    wait = touched[0].wait if touched else None
+    return render(
+        request,
+        "jobs_preview.html",
+        action=action,
+        touched=touched,
+        left=missing + left,
+        wait=wait,
+        fields=fields_of(wait.form) if wait else (),
+        state=state,
+        plan=plan,
+    )
+
+
+@router.post(f"{JOBS}/apply")
+async def apply(
+    request: Request, call: JobsCall, state: State = "", plan: PlanName = ""
+) -> Response:
+    """Does to the jobs what was confirmed, and says of each that could not be why."""
+    form = await request.form()
+    values = {name: str(value) for name, value in form.items()}
+    lists = {name: [str(one) for one in form.getlist(name)] for name in ("job", "wait_id")}
+    try:
+        confirmed = Confirmed.model_validate({**values, **lists})
+    except ValueError:
+        raise InvalidInputError(what="form", why="is not the one that was shown") from None
+    act = _act_of(confirmed, values, call.client)
+
+    async def act_on(job_id: str) -> None:
+        await act(await _own_job(request, call, job_id))
+
+    failed = await _for_each(confirmed.job, act_on)
+    return render(
+        request,
+        "jobs_changed.html",
+        action=confirmed.action,
+        done=len(confirmed.job) - len(failed),
+        failed=failed,
+        state=state,
+        plan=plan,
+    )
+
+
+def _act_of(
+    confirmed: Confirmed, values: Mapping[str, str], client: MnesticClient
+) -> Callable[[JobDescription], Awaitable[None]]:
+    steer: Mapping[BulkAction, DoToJob] = {
+        "pause": client.pause_job,
+        "unpause": client.unpause_job,
+        "cancel": client.cancel_job,
+    }
+    wait_ids = {wait_id.rpartition("/")[0]: wait_id for wait_id in confirmed.wait_id}
+
+    async def act(job: JobDescription) -> None:
+        if confirmed.action in _OF_WAITS:
+            await _act_on_wait(job, wait_ids.get(job.job_id))
+        else:
+            await steer[confirmed.action](job.job_id)
+
+    async def _act_on_wait(job: JobDescription, wait_id: str | None) -> None:
+        wait = _open_wait(job)
+        if wait is None or wait.wait_id != wait_id:
+            raise InvalidInputError(what=f"wait {wait_id}", why="is not open any more")
+        if confirmed.action == "extend":
+            by = timedelta(days=confirmed.days)
+            await client.extend_wait(job.job_id, by=by, wait_id=wait_id)
+        else:
+            await client.resume_job(
+                job.job_id,
+                payload_of(wait.form, values),
+                outcome=confirmed.outcome,
+                wait_id=wait_id,
+            )
+
+    return act
+
+
+def _divided(
+    action: BulkAction, jobs: Sequence[JobDescription]
+) -> tuple[list[Touched], list[tuple[str, str]]]:
+    """The jobs that an action would touch, and the others, each with why not."""
+    touched: list[Touched] = []
+    left: list[tuple[str, str]] = []
+    for job in jobs:
+        one = Touched(job, _open_wait(job))
+        why = next(_refusals(action, one, first=touched[0] if touched else None), None)
+        if why is None:
+            touched.append(one)
+        else:
+            left.append((job.job_id, why))
+    return touched, left
+
+
+def _refusals(action: BulkAction, one: Touched, *, first: Touched | None) -> Iterator[str]:
+    if one.job.state not in _TAKE[action]:
+        yield f"its state is {one.job.state.replace('_', ' ')}"
+    elif action in _OF_WAITS and one.wait is None:
+        yield "does not wait"
+    elif action == "resume" and first is not None and _answer(one) != _answer(first):
+        yield f"waits for another answer than {first.job.job_id}"
+
+
+def _answer(one: Touched) -> object:
+    """What must be alike, so that one answer is for both."""
+    return one.wait and (one.wait.key, one.wait.form, one.wait.outcomes)
+
+
+def _open_wait(job: JobDescription) -> JobWait | None:
+    return job.waits[-1] if job.waits and job.waits[-1].state == "waiting" else None
+
+
+async def _own_job(request: Request, call: TenantCall, job_id: str) -> JobDescription:
+    return await tenants_of(request).require_job(call.access, job_id, target=route_of(request))
+
+
+async def _for_each(job_ids: Sequence[str], do: DoToJob) -> list[tuple[str, str]]:
+    """Does something to jobs, a few at a time; those that it fails for, each with why."""
+    slots = asyncio.Semaphore(_CONCURRENT)
+
+    async def attempt(job_id: str) -> str | None:
+        async with slots:
+            try:
+                await do(job_id)
+            except MnesticError as error:
+                return str(error)
+            return None
+
+    problems = await asyncio.gather(*(attempt(job_id) for job_id in job_ids))
+    return [(one, why) for one, why in zip(job_ids, problems, strict=True) if why is not None]

@@ -1,0 +1,97 @@
+"""Streams for open pages: an event says that what a page shows has changed, and the page loads that part again.
+
+They stand apart from the streams of the API because a browser sends them the cookie of pages, and because they carry no data.
+"""
+
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.sse import EventSourceResponse, ServerSentEvent
+
+from mnestic.memory.canonical import sha256_hex
+from mnestic.starter.http.calls import OfJob
+from mnestic.starter.http.pages.access import ROOT
+from mnestic.starter.http.pages.facts import ReadCall
+from mnestic.starter.http.pages.job import cursor_of
+from mnestic.starter.http.pages.jobs import JobsCall, PageCursor, PlanName, State, read_page
+from mnestic.starter.http.pages.maintenance import ReportsCall, read_state
+from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Streams, finished
+from mnestic.starter.jobs.listing import UNFINISHED
+
+router = APIRouter(dependencies=[HELD])
+LIVE = f"{ROOT}/live"
+
+
+@router.get(f"{LIVE}/jobs", response_class=EventSourceResponse)
+async def follow_jobs(
+    call: JobsCall,
+    streams: Held,
+    state: State = "",
+    plan: PlanName = "",
+    cursor: PageCursor = None,
+    last_event_id: LastEventId = None,
+) -> AsyncIterator[ServerSentEvent]:
+    """Says when a list of jobs has changed."""
+
+    async def read() -> str:
+        return str(await read_page(call, state=state, plan=plan, cursor=cursor))
+
+    async for event in _changes(streams, read, last=last_event_id):
+        yield event
+
+
+@router.get(f"{LIVE}/jobs/{{job_id}}", response_class=EventSourceResponse)
+async def follow_job(
+    call: OfJob, streams: Held, last_event_id: LastEventId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Says when anything about a job has changed, such as the node at which it is, and when the job has ended."""
+    job = call.job
+
+    async def read() -> str:
+        nonlocal job
+        job = await call.client.describe_job(call.job_id)
+        return f"{job.model_dump_json()} {await cursor_of(call.client, job)}"
+
+    async for event in _changes(streams, read, last=last_event_id):
+        yield event
+        if job.state not in UNFINISHED:
+            yield ServerSentEvent(event="end", data={})
+            return
+
+
+@router.get(f"{LIVE}/memory", response_class=EventSourceResponse)
+async def follow_memory(
+    call: ReadCall, streams: Held, last_event_id: LastEventId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Says when an agent's memory has changed."""
+
+    async def read() -> str:
+        return str(await call.memory.events.last_number())
+
+    async for event in _changes(streams, read, last=last_event_id):
+        yield event
+
+
+@router.get(f"{LIVE}/maintenance", response_class=EventSourceResponse)
+async def follow_maintenance(
+    call: ReportsCall, streams: Held, last_event_id: LastEventId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Says when a run of maintenance has ended, or a Schedule has changed."""
+
+    async def read() -> str:
+        return str(await read_state(call))
+
+    async for event in _changes(streams, read, last=last_event_id):
+        yield event
+
+
+async def _changes(
+    streams: Streams, read: Callable[[], Coroutine[Any, Any, str]], *, last: str | None
+) -> AsyncIterator[ServerSentEvent]:
+    """An event `changed` now, unless it is the last one that came, and whenever what is read is another text."""
+    async for _ in streams.polls():
+        version = sha256_hex((await finished(read())).encode())[:16]
+        if version != last:
+            yield ServerSentEvent(event="changed", id=version, data={})
+            last = version
