@@ -12,7 +12,7 @@ from mnestic.starter.settings import Settings
 from tests.security.tenants import Victim, remember_everything, running_worker
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def victim(
     new_settings: Callable[[Path], Settings],
     admin_url: str,
