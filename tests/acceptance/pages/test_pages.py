@@ -21,6 +21,7 @@ from mnestic.starter.maintenance_wiring import (
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.acceptance.pages.checks import check
+from tests.rotten_snapshots import rot_snapshots
 
 expect.set_options(timeout=30_000)
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("worker")]
@@ -88,6 +89,37 @@ async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
         "amount": 119.5,
         "comment": "Out it goes.",
     }
+
+
+async def test_a_job_that_needs_attention_continues_after_a_second_step(
+    page: Page, client: MnesticClient, admin_url: str
+) -> None:
+    plan = parse_plan(PLAN, source="test")
+    for job_id in ("order-1", "order-2"):
+        await client.start_job(plan, agent_id="ada", session_id=job_id, job_id=job_id)
+    async with asyncio.timeout(120):
+        while len((await client.list_jobs(state="waiting"))[0]) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.1)  # Temporal's visibility sets no event
+
+    await page.goto("/ui/jobs?state=waiting")
+    for job_id in ("order-1", "order-2"):
+        await page.get_by_label(f"Choose {job_id}").check()
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.get_by_role("heading", name="Resume 2 jobs?")).to_be_visible()
+    await check(page, "jobs-preview")
+    await page.goto("/ui/jobs?state=waiting")
+    rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
+    await page.get_by_role("link", name="order-1").click()
+    await page.get_by_label("Amount").fill("1")
+    await page.get_by_role("button", name="Resume").click()
+    await expect(page.get_by_role("heading", name="order-1 needs attention")).to_be_visible()
+    await expect(page.get_by_text("The snapshot cannot be compared")).to_be_visible()
+    await check(page, "override")
+    await page.get_by_label("Reason").fill("The disk was repaired.")
+    await page.get_by_label("Amount").fill("1")
+    await page.get_by_label("Outcome").select_option("resumed")
+    await page.get_by_role("button", name="Continue").press("Enter")
+    await expect(page.locator("h1 .state")).to_have_text("completed")
 
 
 async def test_the_cursor_of_a_running_job_moves_without_a_reload(
