@@ -26,6 +26,10 @@ SERIES: Mapping[str, tuple[str, tuple[str, ...]]] = MappingProxyType(
             "When the last run without problems finished",
             ("kind",),
         ),
+        "maintenance_scheduled_timestamp_seconds": (
+            "Since when there is a Schedule that is not paused",
+            ("kind",),
+        ),
         "model_calls_today": ("Calls of models since midnight (UTC)", ("purpose",)),
         "model_tokens_today": ("Tokens of these calls", ("purpose", "direction")),
         "model_cost_usd_today": ("Cost of these calls, where it is known", ("purpose",)),

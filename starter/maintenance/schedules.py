@@ -47,6 +47,7 @@ class MaintenanceSchedule(DeferredModel):
     note: str | None
     last_run_at: AwareDatetime | None
     next_run_at: AwareDatetime | None
+    created_at: AwareDatetime
 
 
 class MaintenanceSchedules:
@@ -219,6 +220,7 @@ def _summary(kind: MaintenanceKind, description: ScheduleDescription) -> Mainten
         note=state.note or None,
         last_run_at=info.recent_actions[-1].started_at if info.recent_actions else None,
         next_run_at=info.next_action_times[0] if info.next_action_times else None,
+        created_at=info.created_at,
     )
 
 

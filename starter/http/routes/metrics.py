@@ -9,6 +9,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 from temporalio.service import RPCError
 
+from mnestic.memory.errors import TemporalUnavailableError
 from mnestic.memory.maintenance.samples import Sample
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.calls import TenantCall, tenant_call
@@ -41,13 +42,23 @@ async def _read(client: MnesticClient) -> tuple[Sample, ...]:
 
 
 async def _temporal(client: MnesticClient) -> tuple[Sample, ...]:
-    """The jobs by state; while Temporal does not answer, memory's own series are still served."""
+    """Jobs by state, and Schedules; while Temporal does not answer, memory's own series are still served."""
     try:
         counts = await count_jobs(client.temporal, tenant_id=client.settings.tenant_id)
-    except RPCError:
+        schedules = await client.maintenance.list_schedules()
+    except (RPCError, TemporalUnavailableError):
         return (Sample(name="temporal_up", labels={}, value=0),)
     jobs = (Sample(name="jobs", labels={"state": one}, value=n) for one, n in counts.items())
-    return (Sample(name="temporal_up", labels={}, value=1), *jobs)
+    since = (
+        Sample(
+            name="maintenance_scheduled_timestamp_seconds",
+            labels={"kind": one.kind},
+            value=one.created_at.timestamp(),
+        )
+        for one in schedules
+        if one.state == "active"
+    )
+    return (Sample(name="temporal_up", labels={}, value=1), *jobs, *since)
 
 
 def _disk(place: str, path: Path) -> tuple[Sample, ...]:

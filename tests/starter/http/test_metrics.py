@@ -7,7 +7,9 @@ from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import create_schedules
 from mnestic.starter.tenants import Tenants
+from mnestic.stores.postgres.memory import PostgresMemory
 from tests.starter.http.conftest import NewKey, opened
 
 SECRET = "Mara moved to Porto."
@@ -61,6 +63,20 @@ async def test_the_stores_are_measured(
     assert values["mnestic_temporal_up",] == 1
     assert values["mnestic_jobs", "waiting"] == 0
     assert values["mnestic_disk_free_bytes", "data"] > 0
+
+
+async def test_a_kind_of_maintenance_that_is_not_set_up_is_not_scheduled(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, memory: PostgresMemory
+) -> None:
+    await create_schedules(memory, client.temporal, client.settings)
+    await client.maintenance.pause("weekly")
+
+    _, values = await scraped(app, await new_key(agents=("*",)))
+
+    scheduled = {
+        labels[0] for name, *labels in values if name.startswith("mnestic_maintenance_scheduled")
+    }
+    assert scheduled == {"nightly", "cleanup", "monthly"}
 
 
 async def test_no_label_names_an_agent_or_quotes_memory(
