@@ -6,7 +6,7 @@ It stands alone because every store, activity and workflow takes it, and one che
 import re
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict
+from pydantic import AfterValidator, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
@@ -35,7 +35,7 @@ def _id(value: str) -> str:
         raise ValueError(error.why) from None
 
 
-Id = Annotated[str, AfterValidator(_id)]
+Id = Annotated[str, AfterValidator(_id), Field(json_schema_extra={"pattern": f"^{_ID.pattern}$"})]
 
 
 EVERY_AGENT = "*"  # the agent of what belongs to a whole tenant; no agent has this id

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, AwareDatetime, BeforeValidator
 
 from mnestic.memory.errors import InvalidInputError
 
@@ -18,11 +18,14 @@ def parse_timestamp(value: object) -> datetime:
         ValueError: it is no moment, or out of the range of what can be meant.
     """
     moment = _read(value)
+    return _in_range(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
+
+
+def _in_range(moment: datetime) -> datetime:
     try:
-        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         check_date(moment.astimezone(UTC), what="date")
     except OverflowError:
-        raise ValueError(f"{value!r} is out of range") from None
+        raise ValueError(f"{moment.isoformat()} is out of range") from None
     except InvalidInputError as error:
         raise ValueError(error.why) from None
     return moment
@@ -67,3 +70,5 @@ def _read(value: object) -> datetime:
 
 
 Timestamp = Annotated[datetime, BeforeValidator(parse_timestamp)]
+AwareTimestamp = Annotated[AwareDatetime, AfterValidator(_in_range)]
+"""A moment of a program: it names its offset."""

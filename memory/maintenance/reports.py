@@ -106,6 +106,16 @@ class MaintenanceProgress(DeferredModel):
     counts: dict[str, int]
 
 
+class MaintenanceRun(DeferredModel):
+    """A run by its id: its state, and how far it is while it runs and a worker says so."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    state: Literal["running", "completed", "failed", "cancelled"]
+    progress: MaintenanceProgress | None = None
+
+
 class MemorySizes(DeferredModel):
     """How much a tenant's memory holds: its agents, entries of messages, active facts, raw messages and archived entries.
 

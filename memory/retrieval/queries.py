@@ -15,7 +15,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
-from mnestic.memory.timestamps import check_order
+from mnestic.memory.timestamps import AwareTimestamp, check_order
 from mnestic.memory.validation import Share, Text
 
 Mode = Literal["hybrid", "semantic", "text"]
@@ -234,7 +234,7 @@ class RetrievalQuery(DeferredModel):
     statuses: tuple[EntryStatus, ...] = ("active",)
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
-    as_of: AwareDatetime | None = None
+    as_of: AwareTimestamp | None = None
     asked_at: AwareDatetime | None = None
     excluded: frozenset[Text] = frozenset()
     repeats: bool = False

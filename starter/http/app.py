@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 
@@ -16,6 +17,7 @@ from mnestic.starter.http import problems
 from mnestic.starter.http.gate import Gate
 from mnestic.starter.http.mcp_endpoints import McpEndpoints, mcp_routes
 from mnestic.starter.http.metrics import MetricsOfTenants
+from mnestic.starter.http.openapi import MnesticApi
 from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
     agents,
@@ -48,27 +50,6 @@ ROUTERS = (
     audit.router,
     metrics.router,
 )
-# What any route may answer beside its result.
-_PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {
-        "description": description,
-        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    }
-    for status, description in (
-        (400, "The body is no JSON"),
-        (401, "No valid API key"),
-        (403, "The API key does not allow it"),
-        (404, "There is no such thing"),
-        (409, "It conflicts with what is stored"),
-        (410, "Events after that number are no longer stored"),
-        (413, "The body is too large"),
-        (422, "A value is malformed"),
-        (429, "A budget is used up, or too many streams are open"),
-        (500, "The server failed; its log names the request"),
-        (501, "This server is not set up for it"),
-        (503, "A service does not answer; try again after `Retry-After` seconds"),
-    )
-}
 
 
 def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
@@ -85,7 +66,7 @@ def make_app(tenants: Tenants, *, host: str = LOOPBACK) -> FastAPI:
 
 def make_routes() -> FastAPI:
     """The application without its state: it answers once `set_state` has given it one."""
-    app = FastAPI(
+    app = MnesticApi(
         title="Mnestic",
         version=version("mnestic"),
         description="Durable memory for AI agents.",
@@ -98,8 +79,9 @@ def make_routes() -> FastAPI:
     app.add_exception_handler(MnesticError, problems.answer_error)
     app.add_exception_handler(RequestValidationError, problems.answer_invalid)
     app.add_exception_handler(HTTPException, problems.answer_http)
+    app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _answer_method)
     for router in ROUTERS:
-        app.include_router(router, responses=_PROBLEMS)
+        app.include_router(router)
     add_pages(app)
     app.router.routes.extend(mcp_routes())
     return app
@@ -110,6 +92,16 @@ def set_state(app: FastAPI, tenants: Tenants, *, host: str = LOOPBACK) -> None:
     app.state.tenants, app.state.streams = tenants, Streams()
     app.state.metrics = MetricsOfTenants()
     app.state.mcp = McpEndpoints(tenants, metrics=app.state.metrics, host=host)
+
+
+async def _answer_method(request: Request, error: Exception) -> Response:
+    """Answers a method that a path does not take, with those that it does: each is a route of its own."""
+    assert isinstance(error, HTTPException)
+    routes = (route for router in ROUTERS for route in router.routes if isinstance(route, APIRoute))
+    of_path = (route.methods or () for route in routes if route.path_regex.match(request.url.path))
+    if methods := set[str]().union(*of_path):
+        error.headers = {"Allow": ", ".join(sorted(methods))}
+    return await problems.answer_http(request, error)
 
 
 @asynccontextmanager

@@ -11,13 +11,12 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
-from fastapi.security import HTTPBearer
 from pydantic import BaseModel
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.retrieval.queries import Retrieval
-from mnestic.memory.scope import EVERY_AGENT, check_id
+from mnestic.memory.scope import EVERY_AGENT, Id
 from mnestic.starter.access.idempotency import ClaimedRequest
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.client.memory_client import MemoryClient
@@ -26,12 +25,6 @@ from mnestic.starter.http.metrics import MetricsOfTenants, TenantMetrics
 from mnestic.starter.tenants import Access, Tenants
 
 Result = TypeVar("Result", bound=BaseModel)
-# The gate verifies the key; this describes it in the OpenAPI document.
-BEARER = HTTPBearer(
-    scheme_name="API key",
-    description="A key of `mnestic keys create`. It says the tenant, the agents and the actions.",
-    auto_error=False,
-)
 IdempotencyKey = Annotated[
     str | None,
     Header(
@@ -42,7 +35,7 @@ IdempotencyKey = Annotated[
     ),
 ]
 AgentId = Annotated[
-    str | None,
+    Id | None,
     Query(
         description="The agent whose memory it is; by default the one that the key is for.",
         examples=["ada"],
@@ -179,40 +172,41 @@ class JobCall(TenantCall):
 
 
 def agent_call(action: Action) -> Any:
-    """The dependency of a route about one agent's memory."""
+    """The dependency of a route that reads the memory of one agent."""
+
+    async def make(request: Request, agent_id: AgentId = None) -> AgentCall:
+        return await _agent_call(request, action, agent_id=agent_id)
+
+    return Depends(make)
+
+
+def agent_write(action: Action) -> Any:
+    """The dependency of a route that changes the memory of one agent."""
 
     async def make(
-        request: Request,
-        agent_id: AgentId = None,
-        idempotency_key: IdempotencyKey = None,
+        request: Request, agent_id: AgentId = None, idempotency_key: IdempotencyKey = None
     ) -> AgentCall:
-        _refuse_unknown_parameters(request)
-        access = access_of(request)
-        chosen = agent_id if agent_id is not None else access.key.scope.only_agent
-        if chosen is None:
-            raise _invalid("query.agent_id", "name an agent; the API key is for several")
-        await tenants_of(request).require(
-            access, action, agent_id=check_id(chosen, what="agent_id"), target=route_of(request)
-        )
-        return AgentCall(
-            access,
-            agent_id=chosen,
-            route=route_of(request),
-            idempotency_key=idempotency_key,
-            metrics=_metrics_of(request).of(access.client.settings.tenant_id),
+        return await _agent_call(
+            request, action, agent_id=agent_id, idempotency_key=idempotency_key
         )
 
     return Depends(make)
 
 
 def tenant_call(action: Action) -> Any:
-    """The dependency of a route about the whole tenant."""
+    """The dependency of a route that reads what belongs to the whole tenant."""
+
+    async def make(request: Request) -> TenantCall:
+        return await _tenant_call(request, action)
+
+    return Depends(make)
+
+
+def tenant_write(action: Action) -> Any:
+    """The dependency of a route that changes what belongs to the whole tenant."""
 
     async def make(request: Request, idempotency_key: IdempotencyKey = None) -> TenantCall:
-        _refuse_unknown_parameters(request)
-        access, route = access_of(request), route_of(request)
-        await tenants_of(request).require(access, action, agent_id=None, target=route)
-        return TenantCall(access, route=route, idempotency_key=idempotency_key)
+        return await _tenant_call(request, action, idempotency_key)
 
     return Depends(make)
 
@@ -220,26 +214,60 @@ def tenant_call(action: Action) -> Any:
 def agents_call(action: Action) -> Any:
     """The dependency of a route about one agent or, if none is named and the key is for all, about all of them."""
 
-    async def make(
-        request: Request, agent_id: AgentId = None, idempotency_key: IdempotencyKey = None
-    ) -> TenantCall:
+    async def make(request: Request, agent_id: AgentId = None) -> TenantCall:
         _refuse_unknown_parameters(request)
         access, route = access_of(request), route_of(request)
         chosen = agent_id if agent_id is not None else access.key.scope.only_agent
-        if chosen is not None:
-            check_id(chosen, what="agent_id")
         await tenants_of(request).require(access, action, agent_id=chosen, target=route)
-        call = TenantCall(access, route=route, idempotency_key=idempotency_key)
+        call = TenantCall(access, route=route, idempotency_key=None)
         call.agent_id = chosen or EVERY_AGENT
         return call
 
     return Depends(make)
 
 
-async def _job_call(
-    request: Request,
-    job_id: Annotated[str, Path(description="The job", examples=["order-4711"])],
-    idempotency_key: IdempotencyKey = None,
+async def _agent_call(
+    request: Request, action: Action, *, agent_id: str | None, idempotency_key: str | None = None
+) -> AgentCall:
+    _refuse_unknown_parameters(request)
+    access, route = access_of(request), route_of(request)
+    chosen = agent_id if agent_id is not None else access.key.scope.only_agent
+    if chosen is None:
+        raise _invalid("query.agent_id", "name an agent; the API key is for several")
+    await tenants_of(request).require(access, action, agent_id=chosen, target=route)
+    return AgentCall(
+        access,
+        agent_id=chosen,
+        route=route,
+        idempotency_key=idempotency_key,
+        metrics=_metrics_of(request).of(access.client.settings.tenant_id),
+    )
+
+
+async def _tenant_call(
+    request: Request, action: Action, idempotency_key: str | None = None
+) -> TenantCall:
+    _refuse_unknown_parameters(request)
+    access, route = access_of(request), route_of(request)
+    await tenants_of(request).require(access, action, agent_id=None, target=route)
+    return TenantCall(access, route=route, idempotency_key=idempotency_key)
+
+
+JobId = Annotated[Id, Path(description="The job", examples=["order-4711"])]
+
+
+async def _job_call(request: Request, job_id: JobId) -> JobCall:
+    return await _make_job_call(request, job_id)
+
+
+async def _job_write(
+    request: Request, job_id: JobId, idempotency_key: IdempotencyKey = None
+) -> JobCall:
+    return await _make_job_call(request, job_id, idempotency_key)
+
+
+async def _make_job_call(
+    request: Request, job_id: str, idempotency_key: str | None = None
 ) -> JobCall:
     _refuse_unknown_parameters(request)
     access, route = access_of(request), route_of(request)
@@ -248,6 +276,7 @@ async def _job_call(
 
 
 OfJob = Annotated[JobCall, Depends(_job_call)]
+ChangesJob = Annotated[JobCall, Depends(_job_write)]
 
 
 def access_of(request: Request) -> Access:

@@ -31,7 +31,7 @@ async def extend_wait(
         raise InvalidInputError(what="extend", why="say either by how much or until when")
     if until is not None and until.tzinfo is None:
         raise InvalidInputError(what="until", why="has no time zone; write 2027-01-31T12:00Z")
-    deadline = until or await _deadline(handle) + (by or timedelta())
+    deadline = until or _later(await _deadline(handle), by or timedelta())
     request = ExtendRequest(until=deadline, wait_id=wait_id)
     try:
         extended = await send_update(
@@ -52,6 +52,13 @@ async def extend_wait(
             again=f"as --until {deadline.isoformat()}",
         )
     return extended
+
+
+def _later(deadline: datetime, by: timedelta) -> datetime:
+    try:
+        return deadline + by
+    except OverflowError:
+        raise InvalidInputError(what="by", why="ends after the year 9999") from None
 
 
 async def _deadline(handle: WorkflowHandle[Any, Any]) -> datetime:

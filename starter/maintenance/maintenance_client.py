@@ -22,6 +22,7 @@ from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
     MaintenanceRequest,
+    MaintenanceRun,
     MemoryGrowth,
     is_future,
 )
@@ -30,7 +31,7 @@ from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_wor
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
-from mnestic.starter.maintenance.progress import find_progress
+from mnestic.starter.maintenance.progress import describe_run, find_progress
 from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule, MaintenanceSchedules
 from mnestic.starter.rpc import rpc_errors
@@ -159,6 +160,22 @@ class MaintenanceClient(ChecksTexts):
         name = maintenance_workflow_id(self._tenant_id, check_id(run_id, what="run"))
         temporal = self._connection.temporal
         return await find_progress(temporal, temporal.get_workflow_handle(name))
+
+    async def describe_run(self, run_id: str) -> MaintenanceRun:
+        """A run by its id: whether it still runs, and how far it is.
+
+        Args:
+            run_id: The last part of the workflow's id, which is the id of the report too.
+
+        Raises:
+            InvalidInputError: it is no id.
+            NotFoundError: there is no such run, or Temporal has it no longer.
+            TemporalUnavailableError: Temporal does not answer.
+        """
+        name = maintenance_workflow_id(self._tenant_id, check_id(run_id, what="run"))
+        temporal = self._connection.temporal
+        with rpc_errors(self._connection.address, job_id=run_id):
+            return await describe_run(temporal, temporal.get_workflow_handle(name), run_id=run_id)
 
     async def list_reports(
         self, kind: MaintenanceKind | None = None, *, limit: int = 20, cursor: str | None = None

@@ -7,11 +7,16 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from temporalio.client import Client, WorkflowHandle, WorkflowQueryFailedError
+from temporalio.client import (
+    Client,
+    WorkflowExecutionStatus,
+    WorkflowHandle,
+    WorkflowQueryFailedError,
+)
 from temporalio.service import RPCError
 
 from mnestic.activities.maintenance.steps import StepResult
-from mnestic.memory.maintenance.reports import MaintenanceProgress
+from mnestic.memory.maintenance.reports import MaintenanceProgress, MaintenanceRun
 from mnestic.memory.names import PROGRESS
 
 _BATCH = "mnestic.maintain_agents"
@@ -34,6 +39,24 @@ async def find_progress(
         return None
     counts = dict(Counter(done.counts) + Counter(batch.counts))
     return MaintenanceProgress(agents=done.agents + batch.agents, counts=counts)
+
+
+async def describe_run(
+    temporal: Client, handle: WorkflowHandle[Any, Any], *, run_id: str
+) -> MaintenanceRun:
+    """A run's state, and how far it is.
+
+    Raises:
+        RPCError: there is no such run, or Temporal does not answer.
+    """
+    status = (await handle.describe()).status
+    if status is WorkflowExecutionStatus.RUNNING:
+        progress = await find_progress(temporal, handle)
+        return MaintenanceRun(id=run_id, state="running", progress=progress)
+    if status is WorkflowExecutionStatus.COMPLETED:
+        return MaintenanceRun(id=run_id, state="completed")
+    cancelled = status is WorkflowExecutionStatus.CANCELED
+    return MaintenanceRun(id=run_id, state="cancelled" if cancelled else "failed")
 
 
 async def _running_batch(temporal: Client, handle: WorkflowHandle[Any, Any]) -> StepResult:

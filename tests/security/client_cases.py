@@ -287,6 +287,7 @@ MAINTENANCE_CASES: Mapping[str, Case] = {
     "list_samples": lambda m, k: sampled(m),  # noqa: ARG005
     "sample_index": lambda m, k: m.sample_index(),  # noqa: ARG005
     "find_progress": lambda m, k: m.find_progress(k.run),
+    "describe_run": lambda m, k: m.describe_run(k.run),
     "list_embeddings": lambda m, k: m.list_embeddings(cursor=k.cursors["agents"]),
     "switch_embeddings_back": lambda m, k: m.switch_embeddings_back(AGENT),  # noqa: ARG005
     "accept_embeddings": lambda m, k: m.accept_embeddings(AGENT),  # noqa: ARG005

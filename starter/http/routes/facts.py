@@ -3,22 +3,21 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+from mnestic.starter.http.values import RequestBody, Timestamp
 
 router = APIRouter(tags=["facts"])
-WriteCall = Annotated[AgentCall, agent_call("write")]
+WriteCall = Annotated[AgentCall, agent_write("write")]
 FactKey = Annotated[str, Path(description="The id of the fact", examples=["f3a1"])]
 
 
-class FactIn(BaseModel):
+class FactIn(RequestBody):
     """A fact that a person states."""
-
-    model_config = ConfigDict(extra="forbid")
 
     subject: str = Field(description="The person or thing that it is about", examples=["Mara"])
     predicate: str = Field(
@@ -26,15 +25,13 @@ class FactIn(BaseModel):
         examples=["lives_in"],
     )
     value: str = Field(description="The object", examples=["Porto"])
-    valid_from: AwareDatetime | None = Field(None, description="Now by default")
-    valid_to: AwareDatetime | None = None
+    valid_from: Timestamp | None = Field(None, description="Now by default")
+    valid_to: Timestamp | None = None
     confidence: float = Field(1, ge=0, le=1)
 
 
-class FactValue(BaseModel):
+class FactValue(RequestBody):
     """The new object of a fact."""
-
-    model_config = ConfigDict(extra="forbid")
 
     value: str = Field(examples=["Lisbon"])
 
@@ -51,7 +48,7 @@ async def list_facts(  # noqa: PLR0917 - its parameters are those of the list
     subject: Annotated[str | None, Query(description="Only about this, by any known name")] = None,
     predicate: Annotated[str | None, Query(description="Only of this predicate")] = None,
     status: Annotated[list[FactStatus], Query(description="Active ones by default")] = [],  # noqa: B006 - FastAPI reads it
-    as_of: Annotated[AwareDatetime | None, Query(description="Valid at this time")] = None,
+    as_of: Annotated[Timestamp | None, Query(description="Valid at this time")] = None,
     limit: PageLimit = 100,
     cursor: Cursor = None,
 ) -> Page[Fact]:

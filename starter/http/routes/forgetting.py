@@ -3,19 +3,17 @@
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from mnestic.memory.forgetting.requests import TopicForgotten
-from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.values import RequestBody
 
 router = APIRouter(tags=["forgetting"])
-ForgetCall = Annotated[AgentCall, agent_call("forget")]
 
 
-class Topic(BaseModel):
+class Topic(RequestBody):
     """What to forget."""
-
-    model_config = ConfigDict(extra="forbid")
 
     topic: str = Field(
         min_length=1,
@@ -34,13 +32,15 @@ class Confirmation(Topic):
 
 
 @router.post("/api/memory/forget/preview")
-async def preview(body: Topic, call: ForgetCall) -> TopicForgotten:
+async def preview(body: Topic, call: Annotated[AgentCall, agent_call("forget")]) -> TopicForgotten:
     """Lists what forgetting a topic would remove and what it would leave; it removes nothing."""
     return await call.memory.preview_forget(body.topic)
 
 
 @router.post("/api/memory/forget")
-async def forget(body: Confirmation, call: ForgetCall) -> TopicForgotten:
+async def forget(
+    body: Confirmation, call: Annotated[AgentCall, agent_write("forget")]
+) -> TopicForgotten:
     """Forgets a topic permanently, as its preview showed; it answers, with counts alone, when everything is removed."""
     seal = (
         call.access.seal

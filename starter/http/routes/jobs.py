@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from mnestic.memory.errors import AlreadyExistsError
 from mnestic.memory.jobs.agent_job import JobDescription, JobSummary
@@ -15,8 +15,16 @@ from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.waits import RESUMED, JobState, JobWait, ResumeReceipt, WaitExtended
 from mnestic.memory.scope import EVERY_AGENT
-from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, agents_call
+from mnestic.starter.http.calls import (
+    AgentCall,
+    ChangesJob,
+    OfJob,
+    TenantCall,
+    agent_write,
+    agents_call,
+)
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+from mnestic.starter.http.values import RequestBody, Timestamp
 from mnestic.starter.jobs.plans import parse_plan
 
 router = APIRouter(tags=["jobs"])
@@ -28,6 +36,7 @@ PlanIn = Annotated[
     dict[str, Any] | str,
     Field(description="The plan, as JSON or as YAML text", examples=[_PLAN_EXAMPLE]),
 ]
+MOST_SECONDS = 3650 * 86_400  # the longest timeout of a wait
 Priority = Annotated[
     int | None, Field(ge=1, le=5, description="From 1, which runs first, to 5", examples=[3])
 ]
@@ -37,10 +46,8 @@ WaitName = Annotated[
 ]
 
 
-class JobIn(BaseModel):
+class JobIn(RequestBody):
     """A job to start."""
-
-    model_config = ConfigDict(extra="forbid")
 
     plan: PlanIn
     session_id: str = Field(
@@ -53,12 +60,10 @@ class JobIn(BaseModel):
     priority: Priority = None
 
 
-class ForkIn(BaseModel):
+class ForkIn(RequestBody):
     """A job that begins at a wait of another one."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    wait: int | str | None = Field(
+    wait: StrictInt | str | None = Field(
         None, description="Number or id of the wait; by default the latest one", examples=[1]
     )
     job_id: str | None = Field(
@@ -71,10 +76,8 @@ class ForkIn(BaseModel):
     priority: Priority = None
 
 
-class ResumeIn(BaseModel):
+class ResumeIn(RequestBody):
     """An answer to a wait."""
-
-    model_config = ConfigDict(extra="forbid")
 
     payload: Any = Field(None, description="The answer, in the form of the wait", examples=["yes"])
     outcome: str = Field(RESUMED, description="One of the wait's outcomes", examples=[RESUMED])
@@ -88,13 +91,11 @@ class ResumeIn(BaseModel):
     )
 
 
-class ExtensionIn(BaseModel):
+class ExtensionIn(RequestBody):
     """A later deadline: by a number of seconds, or until a time."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    by_seconds: float | None = Field(None, gt=0, examples=[86400])
-    until: AwareDatetime | None = Field(None, examples=["2026-12-24T12:00:00Z"])
+    by_seconds: float | None = Field(None, gt=0, le=MOST_SECONDS, examples=[86400])
+    until: Timestamp | None = Field(None, examples=["2026-12-24T12:00:00Z"])
     wait_id: str | None = Field(None, description="The wait; by default the open one")
 
 
@@ -117,7 +118,7 @@ class OpenWaitOut(BaseModel):
 
 
 @router.post("/api/jobs", status_code=HTTPStatus.CREATED)
-async def start(body: JobIn, call: Annotated[AgentCall, agent_call("jobs")]) -> JobStarted:
+async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) -> JobStarted:
     """Starts a job of an agent, which runs a plan durably and may wait for weeks."""
     plan = _plan(body.plan)
     claimed = await call.claim(body.model_dump())
@@ -184,7 +185,7 @@ async def diff(call: OfJob, wait: WaitName = None) -> JobDifference:
 
 
 @router.post("/api/jobs/{job_id}/resume")
-async def resume(body: ResumeIn, call: OfJob) -> Resumed:
+async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
     """Answers a waiting job, which verifies its memory and continues."""
     claimed = await call.claim({"job_id": call.job_id, **body.model_dump()})
     receipt = await call.client.resume_job(
@@ -199,7 +200,7 @@ async def resume(body: ResumeIn, call: OfJob) -> Resumed:
 
 
 @router.post("/api/jobs/{job_id}/extend")
-async def extend(body: ExtensionIn, call: OfJob) -> WaitExtended:
+async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
     """Gives an open wait a later deadline."""
 
     async def act(request_id: str) -> WaitExtended:
@@ -216,7 +217,7 @@ async def extend(body: ExtensionIn, call: OfJob) -> WaitExtended:
 
 
 @router.post("/api/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
-async def fork(body: ForkIn, call: OfJob) -> JobStarted:
+async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     """Starts a job at a wait of this one, with the memory of its snapshot; this one does not change."""
     plan = None if body.plan is None else _plan(body.plan)
     claimed = await call.claim({"job_id": call.job_id, **body.model_dump()})
@@ -237,7 +238,7 @@ async def fork(body: ForkIn, call: OfJob) -> JobStarted:
 
 
 @router.post("/api/jobs/{job_id}/{action}", status_code=HTTPStatus.ACCEPTED)
-async def steer(action: Literal["pause", "unpause", "cancel"], call: OfJob) -> None:
+async def steer(action: Literal["pause", "unpause", "cancel"], call: ChangesJob) -> None:
     """Pauses a job before its next step, lets a paused one continue, or asks it to end after its episode is written."""
     steering = {
         "pause": call.client.pause_job,

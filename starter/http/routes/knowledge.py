@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mnestic.memory.knowledge.extraction import ExtractionPreview, TurnKind
 from mnestic.memory.knowledge.ingestion import IncomingMessage
@@ -13,17 +13,16 @@ from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.values import RequestBody, Timestamp
 
-WriteCall = Annotated[AgentCall, agent_call("write")]
+WriteCall = Annotated[AgentCall, agent_write("write")]
 router = APIRouter(tags=["knowledge"])
 MOST_MESSAGES = 500
 
 
-class MessageIn(BaseModel):
+class MessageIn(RequestBody):
     """A message of a conversation, or the result of a tool."""
-
-    model_config = ConfigDict(extra="forbid")
 
     speaker: str = Field(description="Who said it; of a tool's result, the tool", examples=["Mara"])
     content: str = Field(examples=["I moved to Porto."])
@@ -34,7 +33,7 @@ class MessageIn(BaseModel):
         examples=["m-17"],
     )
     channel: str = Field("http", examples=["chat"])
-    at: AwareDatetime | None = Field(
+    at: Timestamp | None = Field(
         None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
     )
     kind: TurnKind = "message"
@@ -52,30 +51,24 @@ class MessageIn(BaseModel):
         return IncomingMessage(resource=resource, kind=self.kind)
 
 
-class IngestIn(BaseModel):
+class IngestIn(RequestBody):
     """Messages to store; their facts are extracted in the background."""
-
-    model_config = ConfigDict(extra="forbid")
 
     messages: list[MessageIn] = Field(min_length=1, max_length=MOST_MESSAGES)
 
 
-class TextIn(BaseModel):
+class TextIn(RequestBody):
     """A message to read without storing it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     content: str = Field(examples=["I moved to Porto."])
     speaker: str = Field("user", description="Who said it, to whom “I” refers", examples=["Mara"])
-    at: AwareDatetime | None = Field(
+    at: Timestamp | None = Field(
         None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
     )
 
 
-class SummarizeIn(BaseModel):
+class SummarizeIn(RequestBody):
     """What to summarise: all categories of the agent's facts, or one."""
-
-    model_config = ConfigDict(extra="forbid")
 
     category: Category | None = Field(None, examples=["profile"])
 
@@ -106,7 +99,9 @@ async def ingest(body: IngestIn, call: WriteCall) -> IngestOut:
 
 
 @router.post("/extract")
-async def extract(body: TextIn, call: WriteCall) -> ExtractionPreview:
+async def extract(
+    body: TextIn, call: Annotated[AgentCall, agent_call("write")]
+) -> ExtractionPreview:
     """Shows what would be extracted from a text; nothing is stored but what a model's call cost."""
     return await call.client.extract(call.agent_id, body.content, speaker=body.speaker, at=body.at)
 

@@ -4,23 +4,22 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
 from mnestic.memory.maintenance.reports import MaintenanceReport
-from mnestic.starter.http.calls import TenantCall, tenant_call
+from mnestic.starter.http.calls import TenantCall, tenant_call, tenant_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
+from mnestic.starter.http.values import RequestBody, Timestamp
 from mnestic.starter.maintenance.schedules import MaintenanceSchedule
 
 router = APIRouter(tags=["maintenance"])
 ReadCall = Annotated[TenantCall, tenant_call("read")]
-AdminCall = Annotated[TenantCall, tenant_call("admin")]
+AdminCall = Annotated[TenantCall, tenant_write("admin")]
 
 
-class RunIn(BaseModel):
+class RunIn(RequestBody):
     """What a run is for."""
-
-    model_config = ConfigDict(extra="forbid")
 
     agent_id: str | None = Field(
         None, description="The one agent to maintain; all by default", examples=["ada"]
@@ -37,30 +36,24 @@ class RunStarted(BaseModel):
     id: str = Field(examples=["nightly-0f3a1f0c9a35"])
 
 
-class PolicyChange(BaseModel):
+class PolicyChange(RequestBody):
     """One value of the policy."""
-
-    model_config = ConfigDict(extra="forbid")
 
     path: str = Field(examples=["cleanup.enabled"])
     value: Any = Field(examples=[True])
 
 
-class Note(BaseModel):
+class Note(RequestBody):
     """Why a Schedule is paused or resumed."""
-
-    model_config = ConfigDict(extra="forbid")
 
     note: str | None = Field(None, max_length=1000, examples=["until the migration is done"])
 
 
-class Period(BaseModel):
+class Period(RequestBody):
     """A period in the past."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    since: AwareDatetime = Field(examples=["2026-11-01T00:00:00Z"])
-    until: AwareDatetime = Field(examples=["2026-11-08T00:00:00Z"])
+    since: Timestamp = Field(examples=["2026-11-01T00:00:00Z"])
+    until: Timestamp = Field(examples=["2026-11-08T00:00:00Z"])
 
 
 class Schedules(BaseModel):

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryQuery, EntryStatus, EntryType
 from mnestic.memory.knowledge.statistics import MemoryStatistics
@@ -14,20 +14,20 @@ from mnestic.memory.retrieval.queries import PresetName, Rerank
 from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.memory.validation import refused
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.paging import Cursor, Page, PageLimit, page_of
 from mnestic.starter.http.routes.retrieval import Question
+from mnestic.starter.http.values import RequestBody, Timestamp
 
 router = APIRouter(tags=["memory"])
 ReadCall = Annotated[AgentCall, agent_call("read")]
 MOST_TOKENS = 100_000
 
 
-class SettingChanges(BaseModel):
+class SettingChanges(RequestBody):
     """The settings to change; the others stay."""
 
     model_config = ConfigDict(
-        extra="forbid",
         json_schema_extra={
             "example": {"auto_retrieve_max_results": 6, "auto_retrieve_min_score": 0.4}
         },
@@ -60,8 +60,8 @@ async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of th
     session_id: str | None = None,
     channel: str | None = None,
     subject: str | None = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
+    since: Timestamp | None = None,
+    until: Timestamp | None = None,
     limit: PageLimit = 100,
     cursor: Cursor = None,
 ) -> Page[Entry]:
@@ -108,7 +108,7 @@ async def settings(call: ReadCall) -> AgentSettings:
 
 @router.patch("/api/memory/settings")
 async def change_settings(
-    body: SettingChanges, call: Annotated[AgentCall, agent_call("write")]
+    body: SettingChanges, call: Annotated[AgentCall, agent_write("write")]
 ) -> AgentSettings:
     """Changes settings, all or none; they hold from the next message on."""
     changes = body.model_dump(exclude_unset=True)

@@ -10,6 +10,7 @@ from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.memory.retrieval.queries import LONGEST_QUESTION, Mode, Rerank, Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.http.calls import AgentCall, agent_call
+from mnestic.starter.http.values import Timestamp
 from mnestic.starter.short_texts import shortened
 
 router = APIRouter(tags=["retrieval"])
@@ -61,9 +62,9 @@ async def retrieve(  # noqa: PLR0913, PLR0917 - its parameters are those of the 
     subject: str | None = None,
     session_id: str | None = None,
     channel: str | None = None,
-    since: AwareDatetime | None = None,
-    until: AwareDatetime | None = None,
-    as_of: AwareDatetime | None = None,
+    since: Timestamp | None = None,
+    until: Timestamp | None = None,
+    as_of: Timestamp | None = None,
     rerank: Rerank | None = None,
 ) -> Retrieval:
     """Searches memory: the best results first, and none if nothing is relevant."""

@@ -1,16 +1,18 @@
-"""Streams of server-sent events: the changes of an agent's memory, and a job's progress."""
+"""Streams of server-sent events: the changes of an agent's memory, and the progress of jobs and of maintenance."""
 
 from collections.abc import AsyncIterator
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Depends, Path, Query
 from fastapi.exceptions import RequestValidationError
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from mnestic.memory.canonical import sha256_hex
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
-from mnestic.starter.http.calls import AgentCall, OfJob, agent_call
+from mnestic.memory.maintenance.reports import MaintenanceRun
+from mnestic.memory.scope import Id
+from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, tenant_call
 from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, finished
 
 router = APIRouter(tags=["streams"], dependencies=[HELD])
@@ -47,6 +49,22 @@ async def _start(  # noqa: PLR0917 - its parameters are those of the stream
         after = int(last_event_id)
     events = await call.memory.events.list(after=after, kinds=kind)
     return _Start(call, tuple(kind), after, events)
+
+
+class _Run(NamedTuple):
+    """A run before the stream's first answer, so that one that there is not is a problem."""
+
+    call: TenantCall
+    run: MaintenanceRun
+
+
+async def _run(
+    run_id: Annotated[
+        Id, Path(description="The `id` of its start", examples=["nightly-0f3a1f0c9a35"])
+    ],
+    call: Annotated[TenantCall, tenant_call("read")],
+) -> _Run:
+    return _Run(call, await call.client.maintenance.describe_run(run_id))
 
 
 @router.get("/api/memory/events", response_class=EventSourceResponse)
@@ -87,6 +105,26 @@ async def stream_job(
         job = await finished(call.client.describe_job(call.job_id))
 
 
-def _name_of(job: JobDescription) -> str:
-    """An id that is another one whenever anything about the job has changed."""
-    return sha256_hex(job.model_dump_json().encode())[:16]
+@router.get("/api/maintenance/runs/{run_id}/events", response_class=EventSourceResponse)
+async def stream_run(
+    start: Annotated[_Run, Depends(_run)], streams: Held, last_event_id: LastEventId = None
+) -> AsyncIterator[ServerSentEvent]:
+    """Streams how far a run of maintenance is: an event `run` now and with each change, and `end` when it has ended.
+
+    It ends after five minutes at the latest: go on with `Last-Event-ID`, as browsers do.
+    """
+    run, last = start.run, last_event_id
+    async for _ in streams.polls():
+        name = _name_of(run)
+        if name != last:
+            yield ServerSentEvent(event="run", id=name, data=run)
+            last = name
+        if run.state != "running":
+            yield ServerSentEvent(event="end", id=name, data={"state": run.state})
+            return
+        run = await finished(start.call.client.maintenance.describe_run(run.id))
+
+
+def _name_of(state: JobDescription | MaintenanceRun) -> str:
+    """An id that is another one whenever anything has changed."""
+    return sha256_hex(state.model_dump_json().encode())[:16]

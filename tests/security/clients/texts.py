@@ -171,6 +171,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
         "set_policy": {"path": "nightly.times.hour", "value": 4},
         "start": {"kind": "nightly"},
         "find_progress": {"run_id": "nightly-1"},
+        "describe_run": {"run_id": "nightly-1"},
         "list_reports": {},
         "list_embeddings": {},
         "switch_embeddings_back": {"agent_id": "ada"},

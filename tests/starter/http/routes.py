@@ -73,6 +73,9 @@ CASES: dict[str, Case] = {
     "GET /api/audit": Case(action="admin", of_tenant=True),
     "POST /jobs/{kind}": Case(action="admin", path=NIGHTLY, body={}, of_tenant=True),
     "GET /api/maintenance/reports": Case(action="read", of_tenant=True),
+    "GET /api/maintenance/runs/{run_id}/events": Case(
+        action="read", path={"run_id": "no-such-run"}, of_tenant=True
+    ),
     "GET /api/maintenance/policy": Case(action="read", of_tenant=True),
     "PATCH /api/maintenance/policy": Case(
         action="admin", body={"path": "cleanup.max_entries", "value": 500}, of_tenant=True

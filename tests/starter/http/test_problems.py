@@ -23,7 +23,7 @@ from tests.starter.http.test_knowledge import HOME
         ({"q": "Porto", "mode": "psychic"}, "query.mode", "psychic"),
         ({"q": "Porto", "limmit": "5"}, "query.limmit", None),
         ({}, "query.q", None),
-        ({"q": "Porto", "agent_id": "no id!"}, "agent_id", None),
+        ({"q": "Porto", "agent_id": "no id!"}, "query.agent_id", "no id!"),
         ({"q": "x\0y"}, "text", None),
     ],
 )
@@ -66,6 +66,15 @@ async def test_a_body_over_the_limit_is_refused(
     answer = await http.post("/ingest", json={"messages": [HOME]})
 
     assert answer.status_code == 413
+    assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+async def test_a_method_that_a_path_does_not_take_is_answered_with_those_that_it_does(
+    http: httpx2.AsyncClient,
+) -> None:
+    answer = await http.put("/api/memory/facts")
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 

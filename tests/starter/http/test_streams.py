@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
+from mnestic.memory.names import maintenance_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http import server_sent_events
 from tests.starter.http.conftest import NewKey, opened
@@ -156,3 +157,23 @@ async def test_the_progress_of_a_job_is_streamed_until_it_ends(
     assert {one["event"] for one in events[:-1]} == {"job"}
     assert (events[-1]["event"], states[-1]) == ("end", "completed")
     assert [one["event"] for one in events_of(again.text)] == ["end"]
+
+
+@pytest.mark.usefixtures("short")
+async def test_how_far_a_run_is_is_streamed_until_it_ends(
+    app: FastAPI, new_key: NewKey, client: MnesticClient
+) -> None:
+    async with opened(app, await new_key(agents=("*",))) as http:
+        run_id = (await http.post("/jobs/weekly", json={})).json()["id"]
+        path = f"/api/maintenance/runs/{run_id}/events"
+        (running,) = events_of((await http.get(path)).text)
+        name = maintenance_workflow_id(client.settings.tenant_id, run_id)
+        await client.temporal.get_workflow_handle(name).terminate()
+        headers = {"Last-Event-ID": running["id"]}
+        ended, end = events_of((await http.get(path, headers=headers)).text)
+        absent = await http.get("/api/maintenance/runs/no-such-run/events")
+
+    assert (running["event"], running["data"]["state"]) == ("run", "running")
+    assert (ended["event"], ended["data"]["state"]) == ("run", "failed")
+    assert (end["event"], end["data"]) == ("end", {"state": "failed"})
+    assert absent.status_code == 404
