@@ -39,7 +39,7 @@ class ForgettingStore(Protocol):
     """What is being forgotten, and the rows that speak of it, whatever table they are of."""
 
     async def begin(self, forgetting_id: str, topic: str, *, entries: Sequence[str]) -> None:
-        """Stores a request to forget, under its id.
+        """Stores a request to forget, under its id; in place of one whose start has failed.
 
         `entries` are those that are about the topic without having its words.
         """

@@ -35,7 +35,7 @@ class ForgettingClient(ClientPart):
 
         Raises:
             InvalidInputError: as of `forget`.
-            AlreadyExistsError: a request with the id is being started, or could not be started.
+            AlreadyExistsError: a request with the id is being started.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.
         """

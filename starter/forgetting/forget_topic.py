@@ -3,6 +3,7 @@
 It stands apart from the client, which loads it to forget: it needs Temporal.
 """
 
+import itertools
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
@@ -30,6 +31,8 @@ from mnestic.memory.ports import Transaction
 from mnestic.starter.forgetting.preview import TopicPreview
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.temporal_connection import TemporalConnection
+
+_FAILED = "start_failed"  # the result of an attempt
 
 
 class TopicForgetting:
@@ -90,7 +93,7 @@ class TopicForgetting:
         """Starts the workflow that forgets what the preview shows; with `keep_out` nothing of it is learned from now on.
 
         Raises:
-            AlreadyExistsError: a request with the id has begun before.
+            AlreadyExistsError: a request with the id is being started.
             TemporalUnavailableError: Temporal does not answer.
         """
         request = ForgetRequest(
@@ -100,7 +103,7 @@ class TopicForgetting:
         )
         memory = self._caller.memory
         async with begin_forgetting(memory, request, write=True) as transaction:
-            await _begin_once(transaction, request.forgetting_id)
+            attempt = await _begin_attempt(transaction, request.forgetting_id)
             await transaction.forgetting.begin(
                 request.forgetting_id, topic, entries=preview.by_meaning
             )
@@ -123,6 +126,7 @@ class TopicForgetting:
                 )  # the topic's words must not stay
                 if keep_out:
                     await transaction.keep_outs.lift(request.forgetting_id)
+                await transaction.complete(attempt, {_FAILED: True})
             raise
 
     async def report(
@@ -145,12 +149,18 @@ class TopicForgetting:
         return survey
 
 
-async def _begin_once(transaction: Transaction, forgetting_id: str) -> None:
-    """Lets one of several requests with an id begin; the ledger has nothing of the topic."""
-    operation = Operation(key=f"forget/{forgetting_id}", name="forget")
-    if await transaction.replay(operation, operation.request_hash({})) is not None:
-        raise AlreadyExistsError(what="forgetting", name=forgetting_id)
-    await transaction.complete(operation, {})
+async def _begin_attempt(transaction: Transaction, forgetting_id: str) -> Operation:
+    """Lets one of several requests with an id begin, and another one once its start has failed; the ledger has nothing of the topic."""
+    for number in itertools.count():
+        key = f"forget/{forgetting_id}/{number}" if number else f"forget/{forgetting_id}"
+        attempt = Operation(key=key, name="forget")
+        result = await transaction.replay(attempt, attempt.request_hash({}))
+        if result is None:
+            await transaction.complete(attempt, {})
+            return attempt
+        if _FAILED not in result:
+            break
+    raise AlreadyExistsError(what="forgetting", name=forgetting_id)
 
 
 def _stale(table: str) -> RemainingRow:

@@ -122,7 +122,12 @@ class PostgresForgettingStore:
         """See the port."""
         parameters: dict[str, Any] = {"id": forgetting_id, "topic": topic, "entries": list(entries)}
         parameters |= {"actor": self._unit.actor, "requested_at": func.now()}
-        await self._unit.run(insert(FORGETTING).values(**self._unit.owner, **parameters))
+        again = {"topic": topic, "entries": list(entries), "finished_at": None}
+        await self._unit.run(
+            insert(FORGETTING)
+            .values(**self._unit.owner, **parameters)
+            .on_conflict_do_update(constraint=FORGETTING.primary_key, set_=again)
+        )
         self._unit.wrote("topic.forget", forgetting_id)
 
     async def find(self, forgetting_id: str) -> Forgetting | None:

@@ -5,6 +5,7 @@ import psycopg
 import pytest
 
 from mnestic.memory.canonical import sha256_hex
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -80,3 +81,29 @@ async def test_nothing_that_is_stored_of_a_request_is_a_hash_of_the_topic(
     plain = Operation(key="k", name="request").request_hash(request)
     assert row[0] != plain
     assert not any(word in row[1] for word in ("Porto", sha256_hex(b"Porto")))
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_request_whose_start_failed_is_started_when_it_comes_again(
+    client: MnesticClient,
+) -> None:
+    await client.memory("ada").add("Mara rents a flat in Porto.")
+    token = (await client.memory("ada").preview_forget("Porto")).token
+    unstartable = client.settings.model_copy(update={"task_queue": "q" * 2000})
+
+    async with await MnesticClient.connect(unstartable) as broken:
+        for _ in range(2):
+            with pytest.raises(InvalidInputError):
+                await broken.memory("ada").forgetting.start(
+                    "Porto", confirm=token, keep_out=True, request_id="r"
+                )
+    kept_out = await client.memory("ada").forgetting.keep_outs()
+    started = [
+        await client.memory("ada").forgetting.start("Porto", confirm=token, request_id="r")
+        for _ in range(2)
+    ]
+    done = [await one.result() for one in started]
+
+    assert kept_out == ()
+    assert done[0] == done[1]
+    assert done[0].purged["entry"] == 1
