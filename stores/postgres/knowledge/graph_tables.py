@@ -13,9 +13,9 @@ class GraphEdgeRow(Table, table=True):
 
     __tablename__ = "graph_edge"
     __table_args__ = (
-        # serve list_edges
-        Index("graph_edge_by_source", "tenant_id", "agent_id", "source_key"),
-        Index("graph_edge_by_target", "tenant_id", "agent_id", "target_key"),
+        # serve list_edges; they begin with the name, so that only the primary key serves to look an edge up
+        Index("graph_edge_by_source", "source_key", "agent_id", "tenant_id"),
+        Index("graph_edge_by_target", "target_key", "agent_id", "tenant_id"),
     )
 
     agent_id: str = words(key=True)

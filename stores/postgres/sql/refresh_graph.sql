@@ -9,7 +9,7 @@ wanted AS MATERIALIZED (
 stored AS MATERIALIZED (
     SELECT e.* FROM touched AS t
      CROSS JOIN LATERAL (
-        SELECT ctid AS place, * FROM mnestic.graph_edge
+        SELECT * FROM mnestic.graph_edge
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS e
 ),
 -- include write_edges

@@ -1,13 +1,16 @@
 -- A fragment of other queries: writes the edges that are `wanted` and not `stored` like that, and removes those that are not wanted;
--- how many. A full join is one pass over both, whatever the planner expects, and each edge is removed where it was read (ctid):
--- after a mass change the statistics are those of before, and looking edges up one by one has taken minutes.
+-- how many. A full join is one pass over both, whatever the planner expects: after a mass change the statistics are those of before.
+-- For the same reason edges are looked for to be removed only if there are some.
 compared AS MATERIALIZED (
-    SELECT w AS wanted, s.place, ROW(s.source, s.source_key, s.predicate, s.target, s.target_key, s.weight, s.is_active, s.valid_from, s.valid_to)
+    SELECT w AS wanted, s.id AS stored_id, ROW(s.source, s.source_key, s.predicate, s.target, s.target_key, s.weight, s.is_active, s.valid_from, s.valid_to)
                IS DISTINCT FROM ROW(w.source, w.source_key, w.predicate, w.target, w.target_key, w.weight, w.is_active, w.valid_from, w.valid_to) AS differs
       FROM wanted AS w FULL JOIN stored AS s ON s.id = w.id
 ),
 removed AS (
-    DELETE FROM mnestic.graph_edge WHERE ctid = ANY(ARRAY(SELECT place FROM compared WHERE (wanted).id IS NULL))
+    DELETE FROM mnestic.graph_edge
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+       AND id = ANY(ARRAY(SELECT stored_id FROM compared WHERE (wanted).id IS NULL))
+       AND EXISTS (SELECT FROM compared WHERE (wanted).id IS NULL)
     RETURNING 1
 ),
 written AS (
