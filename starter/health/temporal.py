@@ -6,7 +6,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.names import SEARCH_ATTRIBUTES
+from mnestic.memory.names import SEARCH_ATTRIBUTES, maintenance_queue
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.health.findings import Finding, check_alone
@@ -24,7 +24,10 @@ async def check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Find
         Finding(part="Temporal", ok=True, found=f"{endpoints.temporal_address} answers"),
         *await check_alone("search attributes", _search_attributes(client), remedy=REMEDY_TEMPORAL),
         *await check_alone(
-            "workers", _pollers(client, settings, endpoints), remedy=REMEDY_TEMPORAL
+            "workers", _workers(client, settings, endpoints), remedy=REMEDY_TEMPORAL
+        ),
+        *await check_alone(
+            "maintenance workers", _maintenance_workers(client, settings), remedy=REMEDY_TEMPORAL
         ),
         *await check_alone(
             "workflow tasks", _failing_tasks(client, settings), remedy=REMEDY_TEMPORAL
@@ -43,15 +46,10 @@ async def _search_attributes(client: Client) -> tuple[Finding, ...]:
     return (Finding(part="search attributes", ok=not missing, found=found, remedy=create),)
 
 
-async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
-    request = DescribeTaskQueueRequest(
-        namespace=client.namespace,
-        task_queue=TaskQueue(name=settings.task_queue),
-        task_queue_type=TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW,
-    )
-    answer = await client.workflow_service.describe_task_queue(request)
-    identities = [poller.identity for poller in answer.pollers]
-    found = f"{len(identities)} poll {settings.task_queue}: {', '.join(identities) or 'nobody'}"
+async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
+    queue = settings.task_queue
+    identities = await _pollers(client, queue, TaskQueueType.TASK_QUEUE_TYPE_WORKFLOW)
+    found = _describe(queue, identities)
     deployment = Deployment(client, settings=settings, address=endpoints.temporal_address)
     missing = await deployment.find_standstill()
     remedy = "mnestic worker, or `mnestic up`"
@@ -59,6 +57,30 @@ async def _pollers(client: Client, settings: Settings, endpoints: Endpoints) -> 
         found = f"{found}; {missing}"
         remedy = "start such a worker, or send jobs to those that poll: mnestic deploy"
     return (Finding(part="workers", ok=missing is None, found=found, remedy=remedy),)
+
+
+async def _maintenance_workers(client: Client, settings: Settings) -> tuple[Finding, ...]:
+    queue = maintenance_queue(settings.task_queue)
+    identities = await _pollers(client, queue, TaskQueueType.TASK_QUEUE_TYPE_ACTIVITY)
+    finding = Finding(
+        part="maintenance workers",
+        ok=bool(identities),
+        found=_describe(queue, identities),
+        remedy="mnestic worker --serves maintenance, or `mnestic up`",
+    )
+    return (finding,)
+
+
+async def _pollers(client: Client, queue: str, kind: TaskQueueType.ValueType) -> tuple[str, ...]:
+    request = DescribeTaskQueueRequest(
+        namespace=client.namespace, task_queue=TaskQueue(name=queue), task_queue_type=kind
+    )
+    answer = await client.workflow_service.describe_task_queue(request)
+    return tuple(poller.identity for poller in answer.pollers)
+
+
+def _describe(queue: str, identities: tuple[str, ...]) -> str:
+    return f"{len(identities)} poll {queue}: {', '.join(identities) or 'nobody'}"
 
 
 async def _failing_tasks(client: Client, settings: Settings) -> tuple[Finding, ...]:

@@ -4,12 +4,17 @@ import json
 import os
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+
+from mnestic.memory.ports import Memory
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
+from mnestic.starter.settings import Settings
 
 Cli = Callable[..., Any]
 Ask = Callable[..., Awaitable[Any]]
@@ -23,7 +28,16 @@ def findings(done: Any, *, code: int) -> dict[str, Any]:
     return {check["part"]: check for check in document["checks"]}
 
 
-@pytest.mark.usefixtures("worker")
+@pytest.fixture
+async def maintenance_worker(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> AsyncIterator[None]:
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        yield
+
+
+@pytest.mark.usefixtures("worker", "maintenance_worker")
 async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
     deadline = time.monotonic() + 30
     while (told := await ask("doctor")).code:
@@ -40,6 +54,7 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
         "Temporal",
         "search attributes",
         "workers",
+        "maintenance workers",
         "workflow tasks",
         "index",
         "cache",
@@ -58,8 +73,10 @@ def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
     checks = findings(wired("doctor", "--json"), code=1)
     told = wired("doctor")
 
-    assert [part for part, check in checks.items() if not check["ok"]] == ["workers"]
+    missing = [part for part, check in checks.items() if not check["ok"]]
+    assert missing == ["workers", "maintenance workers"]
     assert "mnestic worker" in checks["workers"]["remedy"]
+    assert "--serves maintenance" in checks["maintenance workers"]["remedy"]
     assert "FAIL workers" in told.out
     assert "mnestic worker" in told.out
 
