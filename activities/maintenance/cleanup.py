@@ -92,11 +92,12 @@ class _Cleanup:
         return archived, cursor.model_copy(update={"number": chosen.after})
 
     async def _delete(self, cursor: CleanupCursor) -> tuple[int, CleanupCursor]:
-        ids = await self._transaction.maintenance.list_deletable(
-            self._now, self._policy, cursor, run=self._run, limit=self._sizes.deleted
-        )
-        deleted = 0
-        for start in range(0, len(ids), _BATCH):
-            deleted += await remove_entries(self._transaction, ids[start : start + _BATCH])
-        last = ids[-1] if len(ids) == self._sizes.deleted else None
-        return deleted, cursor.model_copy(update={"archived_id": last})
+        store, limit = self._transaction.maintenance, self._sizes.deleted
+        deleted, after = 0, cursor.archived_id
+        while after is not None and deleted < limit:
+            ids, after = await store.list_deletable(
+                self._now, self._policy, after=after, run=self._run, limit=limit
+            )
+            for start in range(0, len(ids), _BATCH):
+                deleted += await remove_entries(self._transaction, ids[start : start + _BATCH])
+        return deleted, cursor.model_copy(update={"archived_id": after})

@@ -15,9 +15,12 @@ class PartSizes(NamedTuple):
     faded: int = 2000  # facts
     archived: int = 10_000  # entries that a cleanup archives
     deleted: int = 2000  # archived entries
+    renewed: int = 20_000  # entries whose importance a night computes
 
 
 PART_SIZES = PartSizes()
+WHOLE_NIGHT = PART_SIZES._replace(renewed=2**31 - 1)
+"""Those of a dry run: how many importances change is known only once all are computed."""
 
 
 class Part(NamedTuple):

@@ -13,7 +13,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
-from mnestic.activities.maintenance.parts import PART_SIZES, Part, PartSizes
+from mnestic.activities.maintenance.parts import PART_SIZES, WHOLE_NIGHT, Part, PartSizes
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
@@ -283,6 +283,8 @@ class MaintenanceActivities:
             policy=policy.nightly,
             count_tokens=self._count_tokens,
             run=params.run,
+            sizes=WHOLE_NIGHT if params.dry_run else self._sizes,
+            after=after,
         )
 
 

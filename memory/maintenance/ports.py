@@ -84,9 +84,9 @@ class MaintenanceStore(Protocol):
         ...
 
     async def list_deletable(
-        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
-    ) -> tuple[str, ...]:
-        """The ids of archived entries that the cleanup of a plan deletes next, by id."""
+        self, now: datetime, policy: CleanupPolicy, *, after: str, run: str, limit: int
+    ) -> tuple[tuple[str, ...], str | None]:
+        """The archived entries that a cleanup deletes, of so many after an id, and the last of all these, None if there are no more."""
         ...
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
@@ -151,10 +151,22 @@ class MaintenanceStore(Protocol):
         """
         ...
 
-    async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
-        """Computes the importance of all entries at a moment; returns how many changed.
+    async def find_end(self, after: int, *, limit: int) -> int | None:
+        """The number of the last one of so many entries after a number; None if there are fewer."""
+        ...
+
+    async def renew_importance(
+        self, now: datetime, policy: ImportancePolicy, *, after: int = 0, up_to: int | None = None
+    ) -> int:
+        """Computes the importance of entries at a moment; returns how many changed.
 
         It is what `mnestic.memory.knowledge.importance.importance` computes.
+
+        Args:
+            now: The moment.
+            policy: What counts how much.
+            after: The number after which entries are computed.
+            up_to: The number of the last one; None for all.
         """
         ...
 

@@ -63,6 +63,12 @@ UPDATE mnestic.entry AS e SET merged_into = c.compressed_into
 """)
 _PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
+_LAST = 2**63 - 1  # no entry has a higher number
+_FIND_END = NamedQuery.of("""
+SELECT number FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number > CAST(%(after)s AS bigint)
+ ORDER BY number OFFSET CAST(%(skipped)s AS integer) LIMIT 1
+""")
 
 
 class PostgresMaintenanceStore:
@@ -117,13 +123,12 @@ class PostgresMaintenanceStore:
         )
 
     async def list_deletable(
-        self, now: datetime, policy: CleanupPolicy, cursor: CleanupCursor, *, run: str, limit: int
-    ) -> tuple[str, ...]:
+        self, now: datetime, policy: CleanupPolicy, *, after: str, run: str, limit: int
+    ) -> tuple[tuple[str, ...], str | None]:
         """See the port."""
-        values = self._cleanup_values(now, policy, run=run)
-        values |= {"after": cursor.archived_id, "limit": limit}
-        rows = await self._rows_of(_LIST_DELETABLE.bind(values))
-        return tuple(row.id for row in rows)
+        values = self._cleanup_values(now, policy, run=run) | {"after": after, "limit": limit}
+        (row,) = await self._rows_of(_LIST_DELETABLE.bind(values))
+        return tuple(row.ids), row.last
 
     def _cleanup_values(self, now: datetime, policy: CleanupPolicy, *, run: str) -> dict[str, Any]:
         limits = policy.model_dump(exclude={"enabled", "times"})
@@ -202,11 +207,20 @@ class PostgresMaintenanceStore:
             self._unit.wrote("fact.promote", f"{row.promoted} facts")
         return int(row.promoted)
 
-    async def renew_importance(self, now: datetime, policy: ImportancePolicy) -> int:
+    async def find_end(self, after: int, *, limit: int) -> int | None:
+        """See the port."""
+        query = _FIND_END.bind({**self._unit.owner, "after": after, "skipped": limit - 1})
+        rows = await self._rows_of(query)
+        return rows[0].number if rows else None
+
+    async def renew_importance(
+        self, now: datetime, policy: ImportancePolicy, *, after: int = 0, up_to: int | None = None
+    ) -> int:
         """See the port."""
         weights = policy.model_dump(exclude={"by_type"})
         by_type = json.dumps(policy.by_type)
         values = {**self._unit.owner, **weights, "by_type": by_type, "now": now}
+        values |= {"after": after, "up_to": _LAST if up_to is None else up_to}
         (row,) = await self._rows_of(_RENEW_IMPORTANCE.bind(values))
         if row.changed:
             self._unit.wrote("entry.importance", f"{row.changed} entries")

@@ -1,4 +1,5 @@
--- The importance of all entries of an agent at a moment, as `mnestic.memory.knowledge.importance.importance` computes it.
+-- The importance of entries of an agent at a moment, as `mnestic.memory.knowledge.importance.importance` computes it: of those
+-- after a number, up to another.
 -- Rows whose importance stays are not written. Each is written where it was read (ctid): a join by keys, of which the planner
 -- expects one row where an agent is new, would compare all entries with all.
 WITH renewed AS MATERIALIZED (
@@ -18,10 +19,12 @@ WITH renewed AS MATERIALIZED (
            )) AS importance
       FROM mnestic.entry AS e
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
+       AND e.number > CAST(%(after)s AS bigint) AND e.number <= CAST(%(up_to)s AS bigint)
 ), changed AS (
     UPDATE mnestic.entry AS e SET importance = r.importance
       FROM renewed AS r
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.ctid = r.place
+       AND e.number > CAST(%(after)s AS bigint) AND e.number <= CAST(%(up_to)s AS bigint)
        AND r.before IS DISTINCT FROM CAST(r.importance AS real)
  RETURNING 1
 )
