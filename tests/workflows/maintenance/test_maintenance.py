@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowFailureError
 
 from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
@@ -89,6 +90,19 @@ async def test_a_report_has_what_the_models_calls_took(
     assert "1 of 1 model calls; agents left for the next run: 1 (bob)" in report.problems[0]
     assert (await client.maintenance.list_reports())[0] == (report, dry)
     assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_the_temporal_ui_shows_what_a_run_did(client: MnesticClient) -> None:
+    await client.memory("ada").add("Gone.", expires_at=datetime.now(UTC))
+    run = await client.maintenance.start("nightly")
+    report = await run.result()
+
+    metadata = await run.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
+
+    shown = [f"- {name.replace('_', ' ')}: {number}" for name, number in report.counts.items()]
+    assert metadata.current_details.splitlines() == ["**Done**: nightly, 1 agents", "", *shown]
+    assert "- entries expired: 1" in shown
 
 
 @pytest.mark.usefixtures("maintained")
