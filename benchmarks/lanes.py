@@ -233,6 +233,7 @@ class Lanes:
             *("-m", "benchmarks.timed_worker", *words),
             stdin=PIPE,
             stdout=PIPE,
+            start_new_session=True,  # as the runtime starts workers
             env={
                 **environment_for_embedded(),
                 "MNESTIC_DATABASE_URL": self._database.get_secret_value(),

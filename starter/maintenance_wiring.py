@@ -35,9 +35,10 @@ from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import local_embedders, token_counter
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
+from mnestic.stores.postgres.priorities import lower_priority
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
-_NICENESS = 10
+_NICENESS = 5
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.maintenance")
 
@@ -111,8 +112,12 @@ def make_maintenance_worker(
 
 
 def yield_to_jobs() -> None:
-    """Lowers the priority of a process that does maintenance alone, so that those of jobs get the processor first."""
-    os.nice(_NICENESS)
+    """Lowers the priority of a process that does maintenance alone, so that those of jobs get the processor first.
+
+    Sessions in Postgres follow, and threads that begin later. Temporal's threads have begun: heartbeats are not to come late.
+    """
+    niceness = os.getpriority(os.PRIO_PROCESS, 0) + _NICENESS
+    lower_priority(os.getpid(), niceness)
 
 
 async def create_schedules(memory: Memory, client: Client, settings: Settings) -> None:

@@ -17,6 +17,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.failures import failures
 from mnestic.stores.postgres.knowledge.accesses import AccessCounts
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
+from mnestic.stores.postgres.priorities import share_priority_with
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import send_reals
 from mnestic.stores.postgres.schema import check_version, driver_url, schema_version_of
@@ -84,6 +85,7 @@ class PostgresMemory:
         drop_closed(self.engine)
         prepare_unless_pooled(self.engine)
         send_reals(self.engine)
+        share_priority_with(self.engine)
         self._embedder, self._secrets = embedder, keep_out_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)

@@ -13,6 +13,7 @@ from psycopg.rows import namedtuple_row
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.priorities import share_priority
 from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
@@ -45,6 +46,7 @@ def owner_session(admin_url: str) -> Iterator[Owner]:
             prepare_threshold=None,
         ) as owner:
             _check(owner)
+            share_priority(owner)
             yield owner
     except psycopg.errors.UndefinedTable as error:
         raise never_migrated() from error

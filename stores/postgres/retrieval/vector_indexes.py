@@ -16,6 +16,7 @@ from psycopg.rows import namedtuple_row
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.priorities import share_priority
 from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
@@ -91,6 +92,7 @@ def index_vectors(
     try:
         address = libpq_url(admin_url)
         with psycopg.connect(address, autocommit=True, row_factory=namedtuple_row) as owner:
+            share_priority(owner)
             return _index(owner, tenant_id, at_least=at_least, dry_run=dry_run)
     except psycopg.errors.UndefinedTable as error:
         raise never_migrated() from error

@@ -12,6 +12,7 @@ from temporalio.client import Client
 
 from mnestic.memory.names import maintenance_queue
 from tests.acceptance.processes import Up
+from tests.priorities import niceness_of_session
 
 pytestmark = pytest.mark.acceptance
 
@@ -26,13 +27,15 @@ async def test_maintenance_has_a_process_of_its_own_that_comes_back(
     jobs, maintenance = (psutil.Process(up.parts[name].pid) for name in WORKERS)
     polls = {queue: await read_pollers(up, queue) for queue in (QUEUE, maintenance_queue(QUEUE))}
     niceness = (jobs.nice(), maintenance.nice())
+    shares = [niceness_of_session(one.pid) for one in (jobs, maintenance)]
     up.asked("memory", "add", "The code is 4711.", "--agent", "ada")
 
     maintenance.kill()
     report = up.asked("maintenance", "run", "nightly")
 
     assert polls == {QUEUE: {jobs.pid}, maintenance_queue(QUEUE): {maintenance.pid}}
-    assert niceness[1] == niceness[0] + 10
+    assert niceness[1] == niceness[0] + 5
+    assert shares in ([None, None], [0, niceness[1]])
     assert (report["kind"], report["agents"], report["problems"]) == ("nightly", 1, [])
     assert jobs.is_running()
     assert up.read_state().parts != up.state.parts
