@@ -1,6 +1,8 @@
 -- Pairs of old entries that say nearly the same: messages of one month with the same names, from which no claim was taken, which are
 -- near each other by their vectors, and of which none was merged or restored before. So that the work grows with the number of
 -- entries, not all are compared: each is, with the next ones of the same names whose vectors have the same signs in one of three places.
+-- Vectors are read only if no more signs differ than the angle between them lets expect, and six standard deviations.
+-- Source: Charikar, Similarity Estimation Techniques from Rounding Algorithms, 2002
 WITH
 -- include waiting_roots
 ,
@@ -18,7 +20,7 @@ old AS MATERIALIZED (
        AND e.at <= CAST(%(now)s AS timestamptz) - CAST(%(compress_after_days)s AS integer) * interval '1 day'
 ),
 signed AS MATERIALIZED (
-    SELECT a.id, a.number, a.key, CAST(binary_quantize(v.vector) AS text) AS signs, count(*) OVER (PARTITION BY a.key) AS others
+    SELECT a.number, a.key, binary_quantize(v.vector) AS signs, count(*) OVER (PARTITION BY a.key) AS others
       FROM old AS a
       JOIN mnestic.embedding AS v ON v.tenant_id = %(tenant_id)s AND v.agent_id = %(agent_id)s AND v.model = (SELECT model FROM model)
        AND v.entry_number = a.number
@@ -28,23 +30,32 @@ signed AS MATERIALIZED (
        AND -- include mergeable
 ),
 placed AS MATERIALIZED (
-    SELECT s.id, s.number, p.part, s.key, b.bits, row_number() OVER (PARTITION BY s.key, p.part, b.bits ORDER BY s.number) AS place
-      FROM signed AS s CROSS JOIN generate_series(0, 2) AS p (part)
-     CROSS JOIN LATERAL (
-        SELECT substr(s.signs, 1 + p.part * length(s.signs) / 3,
-                      CAST(ceil(log(2, GREATEST(s.others / CAST(%(window)s AS numeric), 1))) AS integer)) AS bits) AS b
-     WHERE s.others >= CAST(%(fewest)s AS integer)
+    SELECT s.number, s.signs, array_agg(s.number) OVER next AS next_numbers, array_agg(s.signs) OVER next AS next_signs
+      FROM (SELECT *, CAST(ceil(ln(GREATEST(others / CAST(%(window)s AS float8), 1)) / ln(2)) AS integer) AS bits
+              FROM signed WHERE others >= CAST(%(fewest)s AS integer) OFFSET 0) AS s
+     CROSS JOIN generate_series(0, 2) AS p (part)
+    WINDOW next AS (PARTITION BY s.key, p.part, substring(s.signs FROM 1 + p.part * length(s.signs) / 3 FOR s.bits)
+                    ORDER BY s.number ROWS BETWEEN 1 FOLLOWING AND CAST(%(window)s AS bigint) FOLLOWING)
 ),
 pairs AS MATERIALIZED (
-    SELECT DISTINCT a.id AS one, b.id AS other, a.number, b.number AS other_number
-      FROM placed AS a CROSS JOIN generate_series(1, CAST(%(window)s AS integer)) AS next (place)
-      JOIN placed AS b ON b.key = a.key AND b.part = a.part AND b.bits = a.bits AND b.place = a.place + next.place
+    SELECT DISTINCT p.number AS one, n.number AS other
+      FROM placed AS p
+     CROSS JOIN (SELECT acos(CAST(%(compress_similarity)s AS float8)) / pi() AS share) AS differing
+     CROSS JOIN LATERAL unnest(p.next_numbers, p.next_signs) AS n (number, signs)
+     WHERE bit_count(p.signs # n.signs)
+           <= length(p.signs) * differing.share + 6 * sqrt(length(p.signs) * differing.share * (1 - differing.share))
 )
-SELECT p.one, p.other
+SELECT a.id AS one, b.id AS other
   FROM pairs AS p
-  JOIN mnestic.embedding AS v ON v.tenant_id = %(tenant_id)s AND v.agent_id = %(agent_id)s AND v.model = (SELECT model FROM model)
-   AND v.entry_number = p.number
-  JOIN mnestic.embedding AS w ON w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.model = v.model
-   AND w.entry_number = p.other_number
+ CROSS JOIN LATERAL (
+    SELECT vector FROM mnestic.embedding
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND model = (SELECT model FROM model) AND entry_number = p.one OFFSET 0) AS v
+ CROSS JOIN LATERAL (
+    SELECT vector FROM mnestic.embedding
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND model = (SELECT model FROM model) AND entry_number = p.other OFFSET 0) AS w
+ CROSS JOIN LATERAL (
+    SELECT id FROM mnestic.entry WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = p.one OFFSET 0) AS a
+ CROSS JOIN LATERAL (
+    SELECT id FROM mnestic.entry WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = p.other OFFSET 0) AS b
  WHERE 1 - (v.vector <=> w.vector) >= CAST(%(compress_similarity)s AS float8)
- ORDER BY p.number, p.other_number LIMIT CAST(%(limit)s AS integer)
+ ORDER BY p.one, p.other LIMIT CAST(%(limit)s AS integer)
