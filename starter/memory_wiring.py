@@ -215,7 +215,12 @@ def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
         notes=notes_of(settings),
         notes_tenant_id=settings.tenant_id,
         limits=limits,
+        import_stores=_import_stores,
     )
+
+
+def _import_stores() -> None:
+    from mnestic.stores.postgres import table_stores  # noqa: F401, PLC0415 - who only searches needs no table
 
 
 @asynccontextmanager

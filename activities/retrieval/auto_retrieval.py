@@ -6,7 +6,7 @@ down or slow is left out by name.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias, TypeVar, get_args
@@ -107,6 +107,7 @@ class AutoRetriever:
         notes_tenant_id: str | None = None,
         limits: SourceLimits | None = None,
         settings_cache: LRUCache | None = None,
+        import_stores: Callable[[], object] | None = None,
     ) -> None:
         """Prepares it.
 
@@ -117,20 +118,24 @@ class AutoRetriever:
             notes_tenant_id: The owner of the vault; agents of other tenants get no notes.
             limits: How long a message waits for each source.
             settings_cache: Caches the settings that agents had last; without it, in 1 MiB at most.
+            import_stores: What imports the modules of the stores, which takes half a second in a new process.
         """
         self._models, self._notes, self._count_tokens = models, notes, count_tokens
         self._notes_tenant_id = notes_tenant_id
         self._limits = limits or SourceLimits()
         self._settings_cache = settings_cache or LRUCache(_SETTINGS_BYTES)
         self._left: set[asyncio.Task[Any]] = set()
+        self._import_stores = import_stores
         self._is_loaded = False
 
     async def load(self) -> None:
-        """Loads the local models. A worker does so when it starts; else the first message waits, without a limit."""
+        """Loads the local models and the stores. A worker does so when it starts; else the first message waits, without a limit."""
         if not self._is_loaded:
             await asyncio.gather(
                 self._models.load(), asyncio.to_thread(self._count_tokens, "memory")
             )
+            if self._import_stores is not None:
+                await asyncio.to_thread(self._import_stores)
             self._is_loaded = True
 
     async def find(

@@ -1,5 +1,6 @@
 """Which models the settings choose."""
 
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,19 @@ from mnestic.worker import Models, open_models
 
 API = {"obsidian_url": "https://127.0.0.1:27124", "obsidian_fingerprint": "ab" * 32}
 ENGLISH = EnglishExtractor.name
+LOAD = """
+import asyncio, sys
+from mnestic.activities.models.embedders import Embedders
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.starter.memory_wiring import auto_retriever
+from mnestic.starter.settings import Settings
+
+auto = auto_retriever(Settings(), QueryModels(Embedders(TokenVectorEmbedder())))
+before = set(sys.modules)
+asyncio.run(auto.load())
+print(*sorted(set(sys.modules) - before))
+"""
 KEY = {"openai_api_key": SecretStr("sk-x")}
 
 
@@ -158,3 +172,11 @@ async def test_a_worker_without_an_extractor_logs_so(
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
     assert record.levelname == "WARNING"
     assert "must not be `none`" in record.__dict__["why"]
+
+
+def test_the_first_message_waits_for_the_modules_of_the_stores_without_a_limit() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD], capture_output=True, text=True, check=True, timeout=120
+    )
+
+    assert "mnestic.stores.postgres.table_stores" in done.stdout.split()
