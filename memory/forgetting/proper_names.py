@@ -35,18 +35,21 @@ class _Words(DeferredModel):
     inside: frozenset[str]
     titles: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
 
 
 def proper_names(topic: str) -> tuple[str, ...]:
     """The proper names of several words in a topic, as they are written; capitals say nothing where all letters are."""
     if not any(map(str.islower, topic)):
         return ()
-    return tuple(name for name in name_rows(topic) if len(words_of_name(name)) >= _FEWEST)
+    topic = _nfkc(topic)
+    rows = (topic[start:end] for start, end in _spans(topic, given=_all().given))
+    return tuple(name for name in rows if len(words_of_name(name)) >= _FEWEST)
 
 
 def words_of_name(name: str) -> frozenset[str]:
     """The words that tell a name from others, folded: without those that only stand inside it."""
-    return frozenset(words_of(name)) - _all().inside - stop_words()
+    return frozenset(words_of(name)) - _all().inside - (stop_words() - _all().given)
 
 
 def is_written_as_name(text: str, words: Collection[str]) -> bool:
@@ -60,6 +63,27 @@ def named_alone(words: Collection[str]) -> str | None:
     """The word of a proper name that stands for it alone: the one beside *project* or *hotel*."""
     own = [word for word in words if word not in _all().kinds]
     return own[0] if len(own) == 1 < len(words) and not own[0].isdecimal() else None
+
+
+def words_of_their_own(words: Collection[str]) -> frozenset[str]:
+    """Those of a proper name's folded words that do not say what it is of: without *project* or *hotel*."""
+    return frozenset(words) - _all().kinds
+
+
+def names_with_capitals_alone(words: Collection[str]) -> bool:
+    """Whether one of a proper name's folded words is a function word without a capital: *Will* of *Will Cook*."""
+    return not stop_words().isdisjoint(words)
+
+
+def words_in_order(text: str) -> tuple[str, ...]:
+    """The words of a text, folded, without those that only stand inside a name, such as *van*."""
+    return tuple(word for word in words_of(join_initials(text)) if word not in _all().inside)
+
+
+def capitalised_words(text: str) -> frozenset[str]:
+    """The words of a text that begin with a capital, folded."""
+    found = (match[0] for match in _WORD.finditer(_nfkc(text)))
+    return frozenset(normalised(word) for word in found if _has_capital(word))
 
 
 def is_written_small(text: str, words: Collection[str]) -> bool:
@@ -135,12 +159,12 @@ def _telling_words(row: str) -> frozenset[str]:
     return words_of_name(join_initials(row)) - beside
 
 
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where the rows stand in a text in normal form."""
+def _spans(text: str, *, given: Collection[str] = ()) -> Iterator[tuple[int, int]]:
+    """Where the rows stand in a text in normal form; `given` are function words that may be of a name."""
     start = end = reach = 0  # of a row: where it begins, ends, and up to where it may go on
     for match in _WORD.finditer(text):
         word, is_next = match[0], end > start and _joins(text, reach, match.start())
-        if _is_capital(word) or (is_next and word.isdecimal()):
+        if _is_capital(word, given) or (is_next and word.isdecimal()):
             if not is_next:
                 if end > start:
                     yield start, end
@@ -154,12 +178,13 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _is_capital(word: str) -> bool:
-    return (
-        not word[0].islower()
-        and word[0] != word[0].lower()
-        and normalised(word) not in stop_words()
-    )
+def _is_capital(word: str, given: Collection[str]) -> bool:
+    folded = normalised(word)
+    return _has_capital(word) and (folded in given or folded not in stop_words())
+
+
+def _has_capital(word: str) -> bool:
+    return not word[0].islower() and word[0] != word[0].lower()
 
 
 def _joins(text: str, reach: int, start: int) -> bool:
@@ -185,4 +210,5 @@ def _all() -> _Words:
         inside=frozenset().union(*(words.inside for words in lists)),
         titles=frozenset().union(*(words.titles for words in lists)),
         kinds=frozenset().union(*(words.kinds for words in lists)),
+        given=frozenset().union(*(words.given for words in lists)),
     )

@@ -116,7 +116,8 @@ def _name_of(text: str) -> TopicName:
     plain = _POSSESSIVE.sub("", _masked(text, identifiers).replace(_MASK, " "))
     plain = join_initials(plain)
     words = tuple(dict.fromkeys(words_of(plain)))
-    telling = [word for word in words if word not in stop_words()]
+    proper = frozenset().union(*map(words_of_name, proper_names(plain)))
+    telling = [word for word in words if word in proper or word not in stop_words()]
     if identifiers:
         telling = [word for word in telling if not is_identifier_noun(word)]
     name = TopicName(
@@ -124,7 +125,7 @@ def _name_of(text: str) -> TopicName:
         words=tuple(telling),
         identifiers=identifiers,
         initials=initials_of(plain).intersection(telling),
-        proper=frozenset().union(*map(words_of_name, proper_names(plain))).intersection(telling),
+        proper=proper.intersection(telling),
     )
     return _checked(name, words)
 

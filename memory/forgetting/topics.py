@@ -12,7 +12,14 @@ from typing import NamedTuple
 
 from mnestic.memory.forgetting.cuts import SentenceCut, cut_clauses
 from mnestic.memory.forgetting.follow_ups import Passage
-from mnestic.memory.forgetting.proper_names import join_initials, without_other_names
+from mnestic.memory.forgetting.proper_names import (
+    capitalised_words,
+    join_initials,
+    names_with_capitals_alone,
+    without_other_names,
+    words_in_order,
+    words_of_their_own,
+)
 from mnestic.memory.forgetting.topic_names import TopicName
 from mnestic.memory.language.identifiers import (
     Identifier,
@@ -209,12 +216,33 @@ class Topic:
         return any(any(self._has(self._terms(text, name), name)) for name in names)
 
     def _has_whole(self, text: str, name: TopicName) -> bool:
-        """Whether a text has all of a name, and of its words not only those that are of other names there."""
+        """Whether a text has all of a name, and of its words not only those that are of other names there.
+
+        A proper name of several words is there if each of them has a capital, or if they stand side by side.
+        """
         own = self._terms(text, name)
         if len(name.proper) < _SEVERAL:
             return all(self._has(own, name))
         whole = all(self._has(_Terms.of(text, name), name))
-        return whole and any(self._has(own, name))
+        return whole and any(self._has(own, name)) and self._is_named(text, name)
+
+    def _is_named(self, text: str, name: TopicName) -> bool:
+        """Whether the words of a proper name stand in a text as a name does."""
+        own = words_of_their_own(name.proper)
+        if len(own) < _SEVERAL:
+            return True
+        capitals = capitalised_words(text) | capitalised_words(join_initials(text))
+        if all(self._occurs(word, capitals, "") for word in own):
+            return True
+        return not names_with_capitals_alone(own) and self._has_row(words_in_order(text), own)
+
+    def _has_row(self, words: Sequence[str], own: Collection[str]) -> bool:
+        """Whether words have these side by side, in any order."""
+        found = [frozenset(one for one in own if self._occurs(one, {word}, word)) for word in words]
+        starts = range(len(words) - len(own) + 1)
+        return any(
+            len(frozenset().union(*found[start : start + len(own)])) == len(own) for start in starts
+        )
 
     def _terms(self, text: str, name: TopicName) -> "_Terms":
         """What of a text may be of a name: of a proper name of several words, what is of no other name there."""

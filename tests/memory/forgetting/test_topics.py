@@ -186,3 +186,30 @@ def test_in_other_scripts_a_few_letters_make_words_alike() -> None:
     assert found.is_like("Надежда поёт")
     assert not found.is_like("Надя поёт")
     assert not found.is_like("Юлия поёт")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "speaks"),
+    [
+        ("Mark Stone", "Please mark the stone with chalk.", False),
+        ("Mark Stone", "Mark the stone with chalk.", False),
+        ("Mark Stone", "Mark's late again, says old Mr Stone.", True),
+        ("Mark Stone", "i met mark stone today", True),
+        ("Mark Stone", "Stone, Mark: 12 March", True),
+        ("Mark Stone", '{"customer": "mark stone", "City": "Ghent"}', True),
+        ("Will Cook", "I will cook tonight.", False),
+        ("Will Cook", "Will cook for Lena on Friday.", False),
+        ("Will Cook", "Who will cook?", False),
+        ("Will Cook", "The cook is ill.", False),
+        ("everything about Will Cook", "Will Cook has a new phone.", True),
+        ("Rose Hill", "A rose grows on the hill.", False),
+        ("Rose Hill", "We met at Rose Hill.", True),
+        ("Sam Black", "Sam wore a black coat.", False),
+        ("Ludwig van Beethoven", "we heard ludwig van beethoven", True),
+        ("Sam Black", "Sam's surname is Black.", True),
+        ("Project Falcon", "The project is called Falcon.", True),
+        ("Project Falcon", "project falcon was moved", True),
+    ],
+)
+def test_a_name_of_ordinary_words_is_no_row_of_them(name: str, text: str, speaks: bool) -> None:
+    assert topic(name).is_in(text) is speaks
