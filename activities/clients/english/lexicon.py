@@ -177,6 +177,7 @@ class Kin(NamedTuple):
     predicate: str
     gender: str
     is_close: bool
+    beside: frozenset[str] | None
 
 
 class _KinWords(BaseModel):
@@ -184,6 +185,7 @@ class _KinWords(BaseModel):
 
     words: Words
     close: bool = False
+    beside: Words | None = None
 
 
 class Introductions(BaseModel):
@@ -264,7 +266,7 @@ class Grammar(BaseModel):
     def kin_of(self) -> Mapping[str, Kin]:
         """Noun -> what it says."""
         return {
-            noun: Kin(predicate, gender, each.close)
+            noun: Kin(predicate, gender, each.close, each.beside)
             for predicate, each in self.kin.items()
             for noun, _, gender in (word.partition(":") for word in each.words)
         }

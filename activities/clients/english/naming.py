@@ -39,7 +39,8 @@ class Names:
         if kin is None and word == noun.lower_:
             kin = self._grammar.kin_of.get(lemma(noun))
         if kin is not None:
-            return kin.predicate, kin.gender, kin.is_close
+            is_other = kin.beside is not None and _noun_before(noun) - kin.beside
+            return None if is_other else (kin.predicate, kin.gender, kin.is_close)
         return ("pet", "", True) if self._classes.is_of(noun, "pet") else None
 
     def _is_at_one_remove(self, noun: Token) -> bool:
@@ -154,3 +155,8 @@ def _listed(noun: Token) -> list[Token]:
             break
         found += [token] if token.pos_ == "PROPN" else []
     return found
+
+
+def _noun_before(noun: Token) -> set[str]:
+    """The common nouns that a noun is composed with."""
+    return {child.lower_ for child in children(noun, "compound") if child.pos_ == "NOUN"}

@@ -207,3 +207,19 @@ def test_an_occasion_is_told_apart_from_others_of_its_kind() -> None:
         physics
     }
     assert last_claims("The match against the Ravens is on 4 April.") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_partner"),
+    [
+        ("My business partner Omar is in Berlin.", False),
+        ("Omar is my tennis partner.", False),
+        ("My lab partner Omar broke the scale.", False),
+        ("My dance partner is Omar.", False),
+        ("My partner Omar is in Berlin.", True),
+        ("My life partner Omar is in Berlin.", True),
+        ("My new partner is Omar.", True),
+    ],
+)
+def test_a_partner_in_something_is_another_relation(text: str, is_partner: bool) -> None:
+    assert any(claim[2] == "partner" for claim in last_claims(text)) is is_partner
