@@ -154,6 +154,7 @@ class ParsedQuery:
     name_vocabulary: Vocabulary
     names: frozenset[str]
     fact_subjects: frozenset[str]
+    unknown_subjects: frozenset[str]
     persons: tuple[frozenset[str], ...]
     tags: frozenset[str]
     predicates: Mapping[str, float]
@@ -175,6 +176,7 @@ class ParsedQuery:
             name_vocabulary=self.name_vocabulary,
             names=self.names,
             fact_subjects=self.fact_subjects,
+            unknown_subjects=self.unknown_subjects,
             persons=self.persons,
             tags=self.tags,
             predicates=self.predicates,
@@ -304,6 +306,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         name_vocabulary=vocabulary_of([*called, *written_days(question.period)], known),
         names=names | fact_subjects,
         fact_subjects=fact_subjects or names_of_user(question.words, known),
+        unknown_subjects=frozenset(map(" ".join, question.topics)) if is_open else frozenset(),
         persons=named_groups(named, known.names) if named.is_between else (),
         tags=tags | query_entry_types(named.words),
         predicates=predicates,

@@ -132,7 +132,7 @@ class Search:
     """A query as the sources of a search get it.
 
     `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `fact_subjects` are the names
-    whose facts are wanted (*Marcus's sister*, not *Marcus*). `persons` are the names of each person, if the query is about
+    whose facts are wanted (*Marcus's sister*, not *Marcus*), and `unknown_subjects` those of whom there are none. `persons` are the names of each person, if the query is about
     what happened between several. `predicates` are the facts that it asks for, with weights; `related_predicates` are all
     that it may ask for, and `touched_predicates` also those that its words name without asking for them. `vector` is its
     meaning by `model`, and `vectors` is how many vectors of that model there are. `policy` limits the candidates of each
@@ -146,6 +146,7 @@ class Search:
     name_vocabulary: Vocabulary
     names: frozenset[str]
     fact_subjects: frozenset[str]
+    unknown_subjects: frozenset[str]
     tags: frozenset[str]
     predicates: Mapping[str, float]
     related_predicates: frozenset[str]

@@ -18,6 +18,7 @@ def search(**given: Any) -> Search:
         "name_vocabulary": Vocabulary(),
         "names": frozenset(),
         "fact_subjects": frozenset(),
+        "unknown_subjects": frozenset(),
         "tags": frozenset(),
         "predicates": {},
         "related_predicates": frozenset(),

@@ -280,6 +280,7 @@ def _superseding(search: Search) -> dict[str, Any]:
         "related_predicates": sorted(search.related_predicates),
         "touched_predicates": sorted(search.touched_predicates),
         "fact_subjects": sorted(search.fact_subjects),
+        "unknown_subjects": sorted(search.unknown_subjects),
         "excludes_superseded": search.excludes_superseded,
         "query_lexemes": [lexeme for lexeme, *_ in words],
         "query_lexeme_weights": [weight for _, weight, _ in words],

@@ -13,15 +13,20 @@ SELECT e.number, e.id, e.session_id, e.content,
               FROM -- include claimed
              WHERE claimed.span ->> 'start' IS NOT NULL)
             END AS claims,
-       (SELECT NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
+       (SELECT CASE WHEN cardinality(CAST(%(fact_subjects)s AS text[])) > 0
+                    THEN NOT bool_or(c.subject_key = ANY(CAST(%(fact_subjects)s AS text[])))
+                    -- Of somebody of whom no fact is known, what names them may tell something.
+                    WHEN cardinality(CAST(%(unknown_subjects)s AS text[])) > 0
+                    THEN count(*) > 0 AND NOT EXISTS (
+                        SELECT FROM unnest(CAST(%(unknown_subjects)s AS text[])) AS u (name)
+                         WHERE to_tsvector('simple', e.content) @@ phraseto_tsquery('simple', u.name)) END
           FROM (SELECT predicate, subject_key FROM mnestic.claim
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
                    AND session_id = e.session_id AND source_id = e.source_id
                  UNION ALL
                 SELECT predicate, subject_key FROM mnestic.fact
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = e.id AND e.kind = 'fact') AS c
-         WHERE c.predicate = ANY(CAST(%(touched_predicates)s AS text[])) AND cardinality(CAST(%(fact_subjects)s AS text[])) > 0)
-           AS is_about_others
+         WHERE c.predicate = ANY(CAST(%(touched_predicates)s AS text[]))) AS is_about_others
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (
     SELECT * FROM mnestic.entry
