@@ -68,8 +68,11 @@ def find_possessive_references(words: tuple[QueryWord, ...]) -> Iterator[Possess
         }
         if word.is_owner:
             for end in range(place + 2, min(place + 1 + _LONGEST, len(words)) + 1):
-                if not any(each.is_owner for each in words[place + 1 : end]):  # theirs is asked for
-                    yield _relative(owners, words[place + 1 : end])
+                called, after = words[place + 1 : end], words[end : end + 1]
+                if not any(each.is_owner for each in called[:-1]) and not (
+                    called[-1].is_owner and _are_kin(after)  # theirs are asked for
+                ):
+                    yield _relative(owners, called)
         elif first > 1 and words[first - 1].text == "of":
             yield _relative(owners, words[first - 2 : first - 1])
 
@@ -118,6 +121,10 @@ def subjects_of_relatives(
                 elif one.predicate or described:
                     keys |= one.called(name)
     return keys
+
+
+def _are_kin(words: Sequence[QueryWord]) -> bool:
+    return any(word.text.casefold() in _called() for word in words)
 
 
 def _relative(owners: set[str], called: tuple[QueryWord, ...]) -> PossessiveReference:

@@ -17,6 +17,7 @@ from tests.memory.retrieval.test_query_parsing import NOON
         ("Where does Mara's younger brother live?", "mara's younger brother", "sibling"),
         ("Where does the cousin of Mara live?", "mara's cousin", "cousin"),
         ("What is Mara's dog afraid of?", "mara's dog", None),
+        ("What is Mara's sister's job?", "mara's sister", "sibling"),
     ],
 )
 def test_they_are_called_by_whose_they_are(text: str, key: str, predicate: str | None) -> None:
@@ -37,3 +38,13 @@ def test_one_who_is_known_by_name_is_also_called_by_both() -> None:
     )
 
     assert {"dele", "dele (manager of mara"} <= boss.called("dele")
+
+
+def test_the_relatives_of_a_relative_are_not_those_of_the_first() -> None:
+    found = [
+        *find_possessive_references(
+            parse_words("Where does Mara's sister's husband work?", asked_at=NOON).words
+        )
+    ]
+
+    assert all("mara" not in one.owners for one in found)
