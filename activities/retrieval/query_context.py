@@ -118,19 +118,14 @@ class QueryContext:
         )
 
     def is_of_stranger(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
-        """Whether the query is about somebody or something unknown.
-
-        No word of a name that it is about is known, or no word of all its names.
-        """
-        question = self.question
+        """Whether the query is about an unknown: no word of a name that it is about is known, or no word of all its names."""
 
         def is_strange(name: tuple[str, ...]) -> bool:
             are_known = any(_is_known(word, known) for word in name)
             return not are_known and misspelt.keys().isdisjoint(name)
 
-        return any(map(is_strange, question.topics)) or (
-            bool(question.proper_names) and all(map(is_strange, question.proper_names))
-        )
+        names, topics = self.question.proper_names, self.question.topics
+        return any(map(is_strange, topics)) or (bool(names) and all(map(is_strange, names)))
 
     def _is_name(self, word: str) -> bool:
         """Whether a word is common with a capital."""

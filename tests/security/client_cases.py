@@ -55,6 +55,7 @@ WITHOUT_TENANT = {
     "Deployment.make_current": "likewise",
     "Deployment.find_standstill": "likewise",
     "wait_for_end": "it takes a handle of Temporal's client, which reaches its whole namespace",
+    "cursor_of": "it takes the description of a job, which nobody has of another tenant's",
 }
 
 # Cases of which the agents of a tenant do know, and why.
