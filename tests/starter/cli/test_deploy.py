@@ -105,7 +105,8 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
         job_id = await client.start_job(
             read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
         )
-        while "0 poll" in (doctor := await ask("doctor")).out:
+        nobody = f"0 poll {client.settings.task_queue}:"
+        while nobody in (doctor := await ask("doctor")).out:
             pass
         poked = await ask("job", "poke", job_id)
         document = (await ask("job", "poke", job_id, "--json")).document
