@@ -2,14 +2,17 @@
 
 It stands apart from learning because few messages need it. What a message corrects follows from the claims of the messages
 right before it in its session, whatever else is believed, so it does not depend on the order in which messages arrive.
+Where these claim nothing, it follows from their words.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.memory.knowledge.claims import Claim, name_key
+from mnestic.memory.knowledge.corrections.corrected_texts import corrects_text
 from mnestic.memory.knowledge.corrections.correcting_claims import correcting_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES, PendingMessage, contexts_of
@@ -22,14 +25,22 @@ _OWN = 2  # messages of the same person that a correction may mean
 _RECENT = timedelta(hours=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """What messages correct, by session and source id: `claims` beside their own, or the messages that they put right."""
+
+    claims: dict[Place, list[Claim]] = field(default_factory=dict)
+    messages: dict[Place, Place] = field(default_factory=dict)
+
+
 async def find_corrections(
     transaction: Transaction,
     batch: Sequence[PendingMessage],
     claims: Mapping[Place, Sequence[Claim]],
     *,
     workflow_run: str | None,
-) -> dict[Place, list[Claim]]:
-    """What messages correct of the same person's last messages, beside their own claims; by session and source id.
+) -> Corrections:
+    """What messages correct of the same person's last messages.
 
     Args:
         transaction: It reads the claims of earlier messages.
@@ -39,7 +50,7 @@ async def find_corrections(
     """
     correcting = sorted((one for one in batch if one.may_correct), key=lambda one: one.order)
     if not correcting:
-        return {}
+        return Corrections()
     before = await transaction.ingest_states.list_around(correcting, before=CONTEXT_MESSAGES)
     contexts = contexts_of(correcting, before)
     stored = await transaction.facts.list_claims_from({one.place for one in before} - claims.keys())
@@ -47,7 +58,7 @@ async def find_corrections(
     predicates = await transaction.facts.get_predicates(
         {claim.predicate for each in known.values() for claim in each}
     )
-    found: dict[Place, list[Claim]] = {}
+    found = Corrections()
     for pending in correcting:
         context = contexts[pending.place]
         facts = _active_facts(
@@ -63,9 +74,24 @@ async def find_corrections(
         if extracted:
             corrects = pending.model_copy(update={"extracted": extracted})
             made = await remove_excluded(transaction, corrects.claims(workflow_run=workflow_run))
-            found[pending.place] = made
+            found.claims[pending.place] = made
             known[pending.place] = [*known[pending.place], *made]
+        elif not known[pending.place] and pending.entry_type == "interaction":
+            silent = [one for one in own if not known.get(one.place)]
+            if (wrong := _corrected_message(pending, silent, own)) is not None:
+                found.messages[pending.place] = wrong.place
     return found
+
+
+def _corrected_message(
+    pending: PendingMessage, silent: Sequence[PendingMessage], own: Sequence[PendingMessage]
+) -> PendingMessage | None:
+    """The one of the person's last messages, of which nothing was learned, that a message puts right by its words."""
+    text = pending.resource.content
+    return next(
+        (one for one in silent if corrects_text(text, one.resource.content, is_next=one == own[0])),
+        None,
+    )
 
 
 def _own_messages(

@@ -11,7 +11,11 @@ from mnestic.activities.knowledge.namesakes import with_namesakes_apart
 from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.knowledge.subjects import adopt_named_facts
 from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.enrichment import effective_claims, enriched_entry
+from mnestic.memory.knowledge.enrichment import (
+    correcting_entry,
+    effective_claims,
+    enriched_entry,
+)
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.knowledge.relations import Place, related_messages
@@ -37,7 +41,7 @@ async def learn_from(
     """
     if not batch:
         return
-    claims = await _claims_of(transaction, batch, workflow_run=workflow_run)
+    claims, corrected = await _claims_of(transaction, batch, workflow_run=workflow_run)
     stored = await transaction.facts.list_claims_from(claims)
     replaced = {place: _replaced(stored.get(place, ()), each) for place, each in claims.items()}
     changes = await transaction.facts.claim(
@@ -45,6 +49,7 @@ async def learn_from(
         replaced=[claim for each in replaced.values() for claim in each],
     )
     await adopt_named_facts(transaction, changes)
+    await _mark_corrections(transaction, corrected, owner=owner)
     await _enrich(transaction, claims, replaced=replaced, changes=changes, owner=owner)
     await transaction.ingest_states.mark_learned(batch)
     changed = {
@@ -57,8 +62,8 @@ async def learn_from(
 
 async def _claims_of(
     transaction: Transaction, batch: Sequence[PendingMessage], *, workflow_run: str | None
-) -> dict[Place, list[Claim]]:
-    """What messages claim and correct, without what is kept out."""
+) -> tuple[dict[Place, list[Claim]], dict[Place, Place]]:
+    """What messages claim and correct, without what is kept out, and the messages that some put right by words alone."""
     batch = await with_namesakes_apart(transaction, batch)
     claimed = {pending.place: pending.claims(workflow_run=workflow_run) for pending in batch}
     allowed = await remove_excluded(
@@ -69,7 +74,25 @@ async def _claims_of(
         place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
     }
     corrections = await find_corrections(transaction, batch, claims, workflow_run=workflow_run)
-    return {place: [*each, *corrections.get(place, ())] for place, each in claims.items()}
+    made = corrections.claims
+    with_corrections = {place: [*each, *made.get(place, ())] for place, each in claims.items()}
+    return with_corrections, corrections.messages
+
+
+async def _mark_corrections(
+    transaction: Transaction, corrected: Mapping[Place, Place], *, owner: str
+) -> None:
+    """Makes the entries of messages corrections of those that they put right, which no search finds any more."""
+    if not corrected:
+        return
+    wrong = {
+        entry_id_at(place, owner=owner): entry_id_at(one, owner=owner)
+        for place, one in corrected.items()
+    }
+    entries = await transaction.entries.select(sorted(wrong), lock=True)
+    await transaction.entries.change(
+        [correcting_entry(entry, corrects=wrong[entry.id]) for entry in entries.values()]
+    )
 
 
 def _replaced(stored: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:

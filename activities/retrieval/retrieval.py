@@ -212,7 +212,8 @@ def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
     """Ranks the candidates."""
     query = parsed.query
     # Superseded entries propagate nothing.
-    candidates = found.candidates.without(found.superseded, entry_ids=query.excluded)
+    candidates = found.candidates.with_corrections(found.corrections)
+    candidates = candidates.without(found.superseded, entry_ids=query.excluded)
     if parsed.words is not None:
         by_meaning = query.mode == "semantic"
         late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)

@@ -59,6 +59,7 @@ ROW = np.dtype(
         ("identity", "i1"),
     ]
 )
+_INHERITED = ("words", "cosine", "names_time", "is_tagged")  # by a correction
 MOST_BITS = 60  # of `persons` and `lexemes`
 
 
@@ -147,6 +148,23 @@ class Candidates:
         if entry_ids:
             goes |= np.array([text.entry_id in entry_ids for text in self.texts], dtype=bool)
         return self.of(np.flatnonzero(~goes))
+
+    def with_corrections(self, corrections: Mapping[int, Sequence[int]]) -> Self:
+        """The candidates, of which corrections match the query as well as the entries do in whose place they stand.
+
+        Args:
+            corrections: By the number of an entry, those of its corrections.
+        """
+        if not corrections:
+            return self
+        rows = self.rows.copy()
+        places = {number: place for place, number in enumerate(rows["number"].tolist())}
+        for wrong, numbers in corrections.items():
+            for right in (places[number] for number in numbers if number in places):
+                for name in _INHERITED:
+                    rows[name][right] = np.maximum(rows[name][right], rows[name][places[wrong]])
+                rows["lexemes"][right] |= rows["lexemes"][places[wrong]]
+        return type(self)(rows, self.texts)
 
     def _are_among(self, numbers: AbstractSet[int]) -> NDArray[np.bool_]:
         all_numbers = self.rows["number"].tolist()

@@ -190,13 +190,14 @@ class SearchResult:
     """The candidates of all sources, and the edges along which scores are propagated.
 
     `seeds` is the number of entries that propagate their scores, and `superseded` are the numbers of those whose claims
-    are valid no longer. `successions` are the entries behind the values of fact timelines. `is_exhaustive`: no source
+    are valid no longer; `corrections` are those that have taken the place of some of them. `successions` are the entries behind the values of fact timelines. `is_exhaustive`: no source
     has more candidates.
     """
 
     candidates: Candidates
     edges: Edges
     superseded: frozenset[int]
+    corrections: Mapping[int, Sequence[int]]
     seeds: int
     successions: Sequence[Succession]
     is_exhaustive: bool

@@ -25,6 +25,7 @@ from mnestic.memory.knowledge.corrections.signs import (
     VALUES,
     amendment_spans,
     contrasts,
+    marked_values,
     may_correct,
     signs,
 )
@@ -256,29 +257,14 @@ def _is_first(text: str, place: int) -> bool:
 
 def _renamed(text: str, facts: Sequence[Fact | Extracted]) -> list[_Replacement]:
     """The facts that values without the wrong ones correct: "I meant Tilburg", "oops, Marc"; of one subject and predicate."""
-    known = signs()
-    # The kinds of values that have to be alike after each mark.
-    marks = (
-        (known.meaning, ()),
-        (known.aside, ("words",)),
-        (known.retreat, ("words", "name")),
-        (known.lead, ("words", "name")),
-        (known.denial, ("words", "name")),
-        (known.star, ("words", "name")),
-    )
-    for mark, doubtful in marks:
-        for found in mark.finditer(text):
-            rest = text[found.end() :]
-            values = re.match(rf"{known.fillers}({VALUES}){LAST}", rest, re.IGNORECASE)
-            if values is None:
-                continue
-            if others := _relisted(values[1], facts):
-                return others
-            fits = [one for fact in facts if (one := _fitting(fact, values[1]))]
-            if len(fits) > 1 or (fits and kind_of(fits[0].wrong.object or "") in doubtful):
-                fits = [one for one in fits if is_misspelt(one.wrong.object or "", one.right[0])]
-            if len(fits) == 1:
-                return fits
+    for marked in marked_values(text):
+        if others := _relisted(marked.value, facts):
+            return others
+        fits = [one for fact in facts if (one := _fitting(fact, marked.value))]
+        if len(fits) > 1 or (fits and kind_of(fits[0].wrong.object or "") in marked.doubtful):
+            fits = [one for one in fits if is_misspelt(one.wrong.object or "", one.right[0])]
+        if len(fits) == 1:
+            return fits
     return []
 
 

@@ -4,7 +4,7 @@ They stand apart because a message is looked through for them long before anybod
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +46,7 @@ class CorrectionWords(DeferredModel):
     fillers: tuple[str, ...]
     pronouns: tuple[str, ...]
     additions: tuple[str, ...]
+    times: tuple[str, ...]
 
 
 class Signs(NamedTuple):
@@ -64,11 +65,20 @@ class Signs(NamedTuple):
     exchange: re.Pattern[str]
     beginning: re.Pattern[str]
     amendment: re.Pattern[str]
+    afterthought: re.Pattern[str]
     break_: re.Pattern[str]
     negation: str
     misnaming: str
     fillers: str
     pronouns: frozenset[str]
+    times: frozenset[str]
+
+
+class MarkedValue(NamedTuple):
+    """A value, or a list of them, after a sign that it is the right one; of the `doubtful` kinds only a similar value is meant."""
+
+    value: str
+    doubtful: frozenset[str] = frozenset()
 
 
 class Contrast(NamedTuple):
@@ -112,11 +122,15 @@ def signs() -> Signs:
             rf"|(?:{before}{ENDS})*(?:{negation}|{misnaming}){VALUE}\s*[,;{DASHES}]\s*{fillers}{VALUES}"
             rf"|{fillers}{VALUE}{contrast}){LAST}"
         ),
+        afterthought=_compiled(
+            rf"^\W*{fillers}(?P<value>{VALUE})\s*[,;.{DASHES}]\s*{_any((*words.leads, *words.meanings, *words.asides))}{LAST}"
+        ),
         break_=_compiled(rf"\s*(?:[,;(]|\s[{DASHES}]|\u2014)\s*(?={mark})"),
         negation=negation,
         misnaming=misnaming,
         fillers=fillers,
         pronouns=frozenset(words.pronouns),
+        times=frozenset(words.times),
     )
 
 
@@ -153,6 +167,25 @@ def is_amendment(text: str) -> bool:
     """Whether words name a right value with a sign that it is one, and say nothing else."""
     is_short = len(text.split()) <= _LONGEST_AMENDMENT
     return is_short and signs().amendment.match(text) is not None
+
+
+def marked_values(text: str) -> Iterator[MarkedValue]:
+    """The values at the end of a text, behind each sign that they are right: "I meant Tilburg", "oops, Marc"."""
+    known = signs()
+    marks = (
+        (known.meaning, ()),
+        (known.aside, ("words",)),
+        (known.retreat, ("words", "name")),
+        (known.lead, ("words", "name")),
+        (known.denial, ("words", "name")),
+        (known.star, ("words", "name")),
+    )
+    for mark, doubtful in marks:
+        for found in mark.finditer(text):
+            rest = text[found.end() :]
+            values = re.match(rf"{known.fillers}({VALUES}){LAST}", rest, re.IGNORECASE)
+            if values is not None:
+                yield MarkedValue(values[1], frozenset(doubtful))
 
 
 def without_signs(text: str) -> str:

@@ -105,7 +105,12 @@ class PostgresSearchStore:
             edges={
                 row.number: [(number, _EDGE_KINDS[kind]) for number, kind in row.edges]
                 for row in rows
-                if row.edges
+                if row.edges and not row.is_superseded
+            },
+            corrections={
+                row.number: [number for number, _ in row.edges]
+                for row in rows
+                if row.edges and row.is_superseded
             },
             superseded=frozenset(row.number for row in rows if row.is_superseded),
             seeds=sum(row.is_seed for row in rows),

@@ -271,6 +271,26 @@ edge AS MATERIALIZED (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = s.id
       ) AS x
      WHERE s.is_superseded IS NOT TRUE
+     UNION ALL
+    -- What a correction has taken the place of, it answers instead; of several in a row the last.
+    SELECT seed, number, 'correction', own
+      FROM (WITH RECURSIVE correcting AS (
+                SELECT number AS seed, own, number, id FROM seed WHERE is_superseded
+                 UNION
+                SELECT c.seed, c.own, e.number, e.id
+                  FROM correcting AS c
+                 CROSS JOIN LATERAL (
+                    SELECT entry_number AS number FROM mnestic.entry_term
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = c.id
+                     UNION ALL
+                    SELECT number FROM mnestic.entry
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND parent = c.id OFFSET 0) AS n
+                 CROSS JOIN LATERAL (
+                    SELECT number, id, entry_type, status, parent, related FROM mnestic.entry
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = n.number OFFSET 0) AS e
+                 WHERE e.entry_type = 'correction' AND e.status = 'active' AND c.id IN (e.parent, e.related ->> 0))
+            SELECT * FROM correcting) AS corrected
+     WHERE number <> seed
 ),
 -- Entries below the propagation floor are not read.
 propagated AS (
