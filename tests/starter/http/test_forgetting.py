@@ -87,7 +87,7 @@ async def test_nothing_that_is_stored_of_a_request_is_a_hash_of_the_topic(
 async def test_a_request_whose_start_failed_is_started_when_it_comes_again(
     client: MnesticClient,
 ) -> None:
-    await client.memory("ada").add("Mara rents a flat in Porto.")
+    await add(client, "Mara rents a flat in Porto.")
     token = (await client.memory("ada").preview_forget("Porto")).token
     unstartable = client.settings.model_copy(update={"task_queue": "q" * 2000})
 
