@@ -12,24 +12,11 @@ import pytest
 
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance
 
 LIMIT_S = 60.0
 MESSAGE = {"speaker": "Mara", "content": "I moved to Porto.", "session_id": "s"}
-
-
-@pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    """What a process needs to serve this test's tenant."""
-    assert settings.database_url is not None
-    return {
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "TEMPORAL_ADDRESS": str(settings.temporal_address),
-        "MNESTIC_TENANT_ID": settings.tenant_id,
-        "MNESTIC_DATA_DIR": str(settings.data_dir),
-    }
 
 
 @pytest.fixture

@@ -1,0 +1,37 @@
+"""The OpenAPI document and the server agree: whatever a request has, its answer is one that the document names."""
+
+import asyncio
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mnestic.memory.access.api_keys import ACTIONS
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+pytestmark = pytest.mark.acceptance
+
+RUNNER = str(Path(sys.executable).with_name("st"))
+CONFIGURATION = str(Path(__file__).with_name("schemathesis.toml"))
+
+
+@pytest.mark.usefixtures("worker")
+async def test_each_answer_is_one_that_the_document_names(
+    processes: Any, mnestic: str, environment: dict[str, str], client: MnesticClient
+) -> None:
+    issued = await client.api_keys().create(agents=["*"], actions=ACTIONS)
+    running = processes.start(mnestic, "api", "--port", "0", env=environment)
+    url = await asyncio.to_thread(
+        running.until, lambda: re.search(r"http://127.0.0.1:\d+", running.err), what="ready"
+    )
+
+    done = await asyncio.to_thread(
+        processes.run,
+        *(RUNNER, "--config-file", CONFIGURATION, "run", f"{url[0]}/openapi.json"),
+        env={"MNESTIC_KEY": issued.text},
+    )
+
+    assert done.code == 0, done.out
+    assert "unresolvable reference" not in done.out
