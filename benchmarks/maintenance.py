@@ -112,13 +112,13 @@ class Maintained:
     def _base_tenant(self) -> str:
         return f"base-{self._base}"
 
-    def _tenant(self, size: int) -> str:
+    def tenant(self, size: int) -> str:
         """The tenant whose agent has so many entries; a run of the benchmark has its own."""
         return f"entries-{size}-{self._run}"
 
     async def build(self, size: int) -> None:
         """Makes the memory of a size."""
-        await self._copy(size, to=self._tenant(size))
+        await self._copy(size, to=self.tenant(size))
 
     async def _copy(self, size: int, *, to: str) -> None:
         """Makes a memory of a size that of a tenant, which has a cleanup."""
@@ -135,7 +135,7 @@ class Maintained:
 
     async def measure(self, size: int, kind: MaintenanceKind) -> KindFigures:
         """Measures one run, which may remove as much as the policy of its kind says."""
-        async with self._lanes.open(self._tenant(size), maintains=True) as lane:
+        async with self._lanes.open(self.tenant(size), maintains=True) as lane:
             return await _measured(self._lanes, lane, kind)
 
     async def measure_resumes(self, size: int, *, samples: int) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class Maintained:
         for number in itertools.count():
             if not (most := min(_WINDOW, samples - len(during))):
                 break
-            tenant_id = f"{self._tenant(size)}-{number}"
+            tenant_id = f"{self.tenant(size)}-{number}"
             await self._copy(size, to=tenant_id)
             async with self._lanes.open(tenant_id, maintains=True) as lane:
                 maintained, idle = await _window(lane, most=most)
