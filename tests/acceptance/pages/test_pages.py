@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 from temporalio import activity
 from temporalio.worker import Worker
 
@@ -52,6 +52,13 @@ nodes:
 async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
     page: Page, client: MnesticClient
 ) -> None:
+    """On a slow network, so that the script which follows changes comes last."""
+
+    async def late(route: Route) -> None:
+        await asyncio.sleep(0.5)
+        await route.continue_()
+
+    await page.route("**/hx-sse.min.js", late)
     plan = parse_plan(PLAN, source="test")
     await client.start_job(plan, agent_id="ada", session_id="order-4711", job_id="order-4711")
 
