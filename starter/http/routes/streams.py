@@ -1,7 +1,7 @@
 """Streams of server-sent events: the changes of an agent's memory, and the progress of jobs and of maintenance."""
 
-from collections.abc import AsyncIterator
-from typing import Annotated, NamedTuple
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import APIRouter, Depends, Path, Query
 from fastapi.exceptions import RequestValidationError
@@ -13,11 +13,12 @@ from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.maintenance.reports import MaintenanceRun
 from mnestic.memory.scope import Id
 from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, tenant_call
-from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, finished
+from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Streams, finished
 
 router = APIRouter(tags=["streams"], dependencies=[HELD])
 _MOST_DIGITS = 18  # of a number that Postgres can have
-_ENDED = frozenset({"completed", "failed", "cancelled", "terminated"})
+_FINAL = frozenset({"completed", "failed", "cancelled", "terminated"})
+State = TypeVar("State", JobDescription, MaintenanceRun)
 
 
 class _Start(NamedTuple):
@@ -93,16 +94,12 @@ async def stream_job(
 
     It ends after five minutes at the latest: go on with `Last-Event-ID`, as browsers do.
     """
-    job, last = call.job, last_event_id
-    async for _ in streams.polls():
-        name = _name_of(job)
-        if name != last:
-            yield ServerSentEvent(event="job", id=name, data=job)
-            last = name
-        if job.state in _ENDED:
-            yield ServerSentEvent(event="end", id=name, data={"state": job.state})
-            return
-        job = await finished(call.client.describe_job(call.job_id))
+
+    async def read() -> JobDescription:
+        return await call.client.describe_job(call.job_id)
+
+    async for event in _states(streams, call.job, read, name="job", last=last_event_id):
+        yield event
 
 
 @router.get("/api/maintenance/runs/{run_id}/events", response_class=EventSourceResponse)
@@ -113,18 +110,29 @@ async def stream_run(
 
     It ends after five minutes at the latest: go on with `Last-Event-ID`, as browsers do.
     """
-    run, last = start.run, last_event_id
+
+    async def read() -> MaintenanceRun:
+        return await start.call.client.maintenance.describe_run(start.run.id)
+
+    async for event in _states(streams, start.run, read, name="run", last=last_event_id):
+        yield event
+
+
+async def _states(
+    streams: Streams,
+    state: State,
+    read: Callable[[], Coroutine[Any, Any, State]],
+    *,
+    name: str,
+    last: str | None,
+) -> AsyncIterator[ServerSentEvent]:
+    """An event now, unless it is the last one that came, one with each change, and `end` once the state is final."""
     async for _ in streams.polls():
-        name = _name_of(run)
-        if name != last:
-            yield ServerSentEvent(event="run", id=name, data=run)
-            last = name
-        if run.state != "running":
-            yield ServerSentEvent(event="end", id=name, data={"state": run.state})
+        version = sha256_hex(state.model_dump_json().encode())[:16]
+        if version != last:
+            yield ServerSentEvent(event=name, id=version, data=state)
+            last = version
+        if state.state in _FINAL:
+            yield ServerSentEvent(event="end", id=version, data={"state": state.state})
             return
-        run = await finished(start.call.client.maintenance.describe_run(run.id))
-
-
-def _name_of(state: JobDescription | MaintenanceRun) -> str:
-    """An id that is another one whenever anything has changed."""
-    return sha256_hex(state.model_dump_json().encode())[:16]
+        state = await finished(read())
