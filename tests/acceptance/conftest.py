@@ -44,6 +44,19 @@ def mnestic() -> str:
     return MNESTIC
 
 
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    """Where a process finds the servers, and that it serves this test's tenant."""
+    assert settings.database_url is not None
+    return {
+        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "TEMPORAL_ADDRESS": str(settings.temporal_address),
+        "MNESTIC_TENANT_ID": settings.tenant_id,
+        "MNESTIC_TASK_QUEUE": settings.task_queue,
+        "MNESTIC_DATA_DIR": str(settings.data_dir),
+    }
+
+
 @pytest.fixture(scope="module")
 def root() -> Path:
     """The repository."""

@@ -90,18 +90,6 @@ def loopback() -> Iterator[tuple[Loopback, str]]:
 
 
 @pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    """Where a worker finds the servers, as a cluster tells it."""
-    assert settings.database_url is not None
-    return {
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "TEMPORAL_ADDRESS": str(settings.temporal_address),
-        "MNESTIC_TASK_QUEUE": settings.task_queue,
-        "MNESTIC_TENANT_ID": settings.tenant_id,
-    }
-
-
-@pytest.fixture
 def port() -> int:
     """A port that is free."""
     with socket.create_server(("127.0.0.1", 0)) as server:

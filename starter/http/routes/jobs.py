@@ -1,9 +1,10 @@
 """Jobs of agents: start, list, explain, resume and steer them."""
 
 import json
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictInt
@@ -18,6 +19,7 @@ from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.http.calls import (
     AgentCall,
     ChangesJob,
+    JobCall,
     OfJob,
     TenantCall,
     agent_write,
@@ -237,16 +239,27 @@ async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     return JobStarted(job_id=job_id)
 
 
-@router.post("/api/jobs/{job_id}/{action}", status_code=HTTPStatus.ACCEPTED)
-async def steer(action: Literal["pause", "unpause", "cancel"], call: ChangesJob) -> None:
-    """Pauses a job before its next step, lets a paused one continue, or asks it to end after its episode is written."""
-    steering = {
-        "pause": call.client.pause_job,
-        "unpause": call.client.unpause_job,
-        "cancel": call.client.cancel_job,
-    }
+@router.post("/api/jobs/{job_id}/pause", status_code=HTTPStatus.ACCEPTED)
+async def pause(call: ChangesJob) -> None:
+    """Pauses a job before its next step."""
+    await _steer(call, "pause", call.client.pause_job)
+
+
+@router.post("/api/jobs/{job_id}/unpause", status_code=HTTPStatus.ACCEPTED)
+async def unpause(call: ChangesJob) -> None:
+    """Lets a paused job continue."""
+    await _steer(call, "unpause", call.client.unpause_job)
+
+
+@router.post("/api/jobs/{job_id}/cancel", status_code=HTTPStatus.ACCEPTED)
+async def cancel(call: ChangesJob) -> None:
+    """Asks a job to end, after its episode is written."""
+    await _steer(call, "cancel", call.client.cancel_job)
+
+
+async def _steer(call: JobCall, action: str, steer: Callable[[str], Awaitable[None]]) -> None:
     request = {"job_id": call.job_id, "action": action}
-    await call.steer_once(request, lambda: steering[action](call.job_id))
+    await call.steer_once(request, lambda: steer(call.job_id))
 
 
 def _plan(given: dict[str, Any] | str) -> Plan:

@@ -1,18 +1,21 @@
-"""What a process of the HTTP API needs to serve a test's tenant."""
+"""`mnestic api` as a process that serves a test's tenant."""
+
+import re
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from mnestic.starter.settings import Settings
-
 
 @pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    """The environment of a process that serves this test's tenant."""
-    assert settings.database_url is not None
-    return {
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "TEMPORAL_ADDRESS": str(settings.temporal_address),
-        "MNESTIC_TENANT_ID": settings.tenant_id,
-        "MNESTIC_TASK_QUEUE": settings.task_queue,
-        "MNESTIC_DATA_DIR": str(settings.data_dir),
-    }
+def start_api(
+    processes: Any, mnestic: str, environment: dict[str, str]
+) -> Callable[[], tuple[Any, str]]:
+    """Starts it; gives the process and its URL."""
+
+    def start() -> tuple[Any, str]:
+        running = processes.start(mnestic, "api", "--port", "0", env=environment)
+        found = running.until(lambda: re.search(r"http://127.0.0.1:\d+", running.err), what="ready")
+        return running, found[0]
+
+    return start

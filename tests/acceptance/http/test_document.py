@@ -1,8 +1,8 @@
 """The OpenAPI document and the server agree: whatever a request has, its answer is one that the document names."""
 
 import asyncio
-import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +19,14 @@ CONFIGURATION = str(Path(__file__).with_name("schemathesis.toml"))
 
 @pytest.mark.usefixtures("worker")
 async def test_each_answer_is_one_that_the_document_names(
-    processes: Any, mnestic: str, environment: dict[str, str], client: MnesticClient
+    processes: Any, start_api: Callable[[], tuple[Any, str]], client: MnesticClient
 ) -> None:
     issued = await client.api_keys().create(agents=["*"], actions=ACTIONS)
-    running = processes.start(mnestic, "api", "--port", "0", env=environment)
-    url = await asyncio.to_thread(
-        running.until, lambda: re.search(r"http://127.0.0.1:\d+", running.err), what="ready"
-    )
+    _, url = await asyncio.to_thread(start_api)
 
     done = await asyncio.to_thread(
         processes.run,
-        *(RUNNER, "--config-file", CONFIGURATION, "run", f"{url[0]}/openapi.json"),
+        *(RUNNER, "--config-file", CONFIGURATION, "run", f"{url}/openapi.json"),
         env={"MNESTIC_KEY": issued.text},
     )
 

@@ -1,11 +1,11 @@
 """`mnestic api` as a process: it refuses a taken port, and a signal ends it without breaking what is open."""
 
 import json
-import re
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import pytest
@@ -39,21 +39,20 @@ def test_a_taken_port_is_one_clear_error(
 
 
 async def test_a_signal_ends_streams_and_lets_requests_be_answered(
-    processes: Any, mnestic: str, environment: dict[str, str], client: MnesticClient
+    start_api: Callable[[], tuple[Any, str]], client: MnesticClient
 ) -> None:
     issued = await client.api_keys().create(agents=["ada"], actions=["read", "write"])
     await client.memory("ada").add("Mara lives in Porto.")
     headers = {"Authorization": f"Bearer {issued.text}"}
-    running = processes.start(mnestic, "api", "--port", "0", env=environment)
-    url = running.until(lambda: re.search(r"http://127.0.0.1:(\d+)", running.err), what="ready")
+    running, url = start_api()
 
     with (
-        httpx2.Client(base_url=url[0], headers=headers, timeout=LIMIT_S) as http,
+        httpx2.Client(base_url=url, headers=headers, timeout=LIMIT_S) as http,
         http.stream("GET", "/api/memory/events") as stream,
     ):
         lines = stream.iter_lines()
         first = next(line for line in lines if line.startswith("event:"))
-        with begun_request(int(url[1]), headers) as request:
+        with begun_request(url, headers) as request:
             running.process.send_signal(signal.SIGTERM)
             status = finished_request(request)
         rest = list(lines)  # raises if the stream is cut off
@@ -68,9 +67,9 @@ async def test_a_signal_ends_streams_and_lets_requests_be_answered(
     assert {one.content for one in listed} == {"Mara lives in Porto.", MESSAGE["content"]}
 
 
-def begun_request(port: int, headers: dict[str, str]) -> socket.socket:
+def begun_request(url: str, headers: dict[str, str]) -> socket.socket:
     """A request whose body the server waits for."""
-    begun = socket.create_connection(("127.0.0.1", port), timeout=LIMIT_S)
+    begun = socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=LIMIT_S)
     lines = (
         *("POST /ingest HTTP/1.1", "Host: api", "Expect: 100-continue"),
         *(f"{name}: {value}" for name, value in headers.items()),

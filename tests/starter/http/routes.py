@@ -103,7 +103,7 @@ CASES: dict[str, Case] = {
         action="jobs", path=JOB, body={"by_seconds": 60}, of_job=True
     ),
     "POST /api/jobs/{job_id}/fork": Case(action="jobs", path=JOB, body={}, of_job=True),
-    "POST /api/jobs/{job_id}/{action}": Case(
-        action="jobs", path={**JOB, "action": "pause"}, of_job=True
-    ),
+    "POST /api/jobs/{job_id}/pause": Case(action="jobs", path=JOB, of_job=True),
+    "POST /api/jobs/{job_id}/unpause": Case(action="jobs", path=JOB, of_job=True),
+    "POST /api/jobs/{job_id}/cancel": Case(action="jobs", path=JOB, of_job=True),
 }
