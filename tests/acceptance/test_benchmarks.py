@@ -29,31 +29,60 @@ def is_spread(found: Any) -> bool:
     return set(found) == {"p50", "p95"} and 0 < found["p50"] <= found["p95"]
 
 
-@pytest.fixture(scope="module")
-def figures(processes: Any, root: Path) -> Any:
-    """What the benchmark prints on standard output: one object."""
-    script = str(root / "benchmarks" / "jobs" / "jobs.py")
-    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
+def figures_of(processes: Any, script: Path) -> Any:
+    """What a benchmark prints on standard output: one object."""
+    done = processes.run(sys.executable, str(script), "--json", "--quick", limit_s=LIMIT_S)
     assert done.code == 0, done.err
     return done.document
+
+
+@pytest.fixture(scope="module")
+def figures(processes: Any, root: Path) -> Any:
+    """Of jobs."""
+    return figures_of(processes, root / "benchmarks/jobs/jobs.py")
 
 
 @pytest.fixture(scope="module")
 def ingest_figures(processes: Any, root: Path) -> Any:
-    """What the benchmark of learning prints on standard output: one object."""
-    script = str(root / "benchmarks" / "ingest" / "ingest.py")
-    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
-    assert done.code == 0, done.err
-    return done.document
+    """Of learning."""
+    return figures_of(processes, root / "benchmarks/ingest/ingest.py")
 
 
 @pytest.fixture(scope="module")
 def retrieval_figures(processes: Any, root: Path) -> Any:
-    """What the benchmark of retrieval prints on standard output: one object."""
-    script = str(root / "benchmarks" / "retrieval" / "retrieval.py")
-    done = processes.run(sys.executable, script, "--json", "--quick", limit_s=LIMIT_S)
-    assert done.code == 0, done.err
-    return done.document
+    """Of retrieval."""
+    return figures_of(processes, root / "benchmarks/retrieval/retrieval.py")
+
+
+@pytest.fixture(scope="module")
+def api_figures(processes: Any, root: Path) -> Any:
+    """Of the HTTP API."""
+    return figures_of(processes, root / "benchmarks/api.py")
+
+
+@pytest.fixture(scope="module")
+def page_figures(processes: Any, root: Path) -> Any:
+    """Of the pages."""
+    return figures_of(processes, root / "benchmarks/pages.py")
+
+
+def test_requests_over_http_are_measured_beside_the_client(api_figures: Any) -> None:
+    for call in ("retrieve", "ingest"):
+        assert set(api_figures[call]) == {"1", "16", "64"}
+        for found in api_figures[call].values():
+            for side in (found["http"], found["client"]):
+                assert 0 < side["p50"] <= side["p95"]
+                assert side["per_s"] > 0
+                assert side["cpu_ms"] > 0
+
+
+def test_each_page_is_measured(page_figures: Any) -> None:
+    pages = page_figures["pages"]
+
+    assert {"facts", "search by both", "graph", "costs", "maintenance", "audit"} <= set(pages)
+    for found in pages.values():
+        assert is_spread(found["warm_ms"])
+        assert found["first_ms"] > 0
 
 
 def test_each_lane_of_retrieval_is_measured_beside_the_plain_statement(

@@ -1,0 +1,306 @@
+"""Measures the HTTP API: `python benchmarks/api.py --json`; progress goes to standard error.
+
+Beside each figure is the same call of the Python client without HTTP, in the process that sends the requests. Servers, a worker and
+`mnestic api` are processes of their own, in a directory that is removed afterwards.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import sys
+import tempfile
+import time
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import httpx2
+import psutil
+from pydantic import BaseModel, ConfigDict
+
+from benchmarks.figures import Machine, Spread, spread
+from benchmarks.jobs.jobs import machine_of
+from benchmarks.lanes import Lanes
+from benchmarks.messages import messages
+from benchmarks.retrieval.queries import questions
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.starter.cli.output import print_json, print_progress, print_table
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.embedded.connection import environment_for_embedded
+from mnestic.starter.embedded.runtime import EmbeddedRuntime
+from mnestic.starter.logs import configure_logs
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.schema import migrate
+
+_NAME, _AGENT = "api-benchmark", "ada"
+_SEED = 21
+_AT_ONCE = 500  # messages stored in one transaction beforehand
+_URL = re.compile(r"http://\S+")
+Value = TypeVar("Value")
+COLUMNS = ("call", "clients", "HTTP a second", "p50 / p95, ms", "without HTTP", "p50 / p95, ms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extent:
+    """How much is measured."""
+
+    entries: int = 10_000
+    clients: tuple[int, ...] = (1, 16, 64)
+    requests: int = 640  # of each call, with each number of clients
+    warm_up: int = 128
+
+
+QUICK = Extent(entries=200, requests=64, warm_up=8)
+
+
+class Load(Spread):
+    """Requests: milliseconds of each, how many a second, and processor time of a request in the process that serves it."""
+
+    per_s: float
+    cpu_ms: float
+
+
+class Compared(BaseModel):
+    """A call over HTTP, and without."""
+
+    model_config = ConfigDict(frozen=True)
+
+    http: Load
+    client: Load
+
+
+class ApiFigures(BaseModel):
+    """All figures, by the number of clients at once."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: int
+    requests: int
+    retrieve: dict[int, Compared]
+    ingest: dict[int, Compared]
+    machine: Machine
+
+
+class Side(Protocol):
+    """A way to memory, and the process that does the work of its calls."""
+
+    pid: int
+
+    async def retrieve(self, question: str) -> None:
+        """Reads the ten best entries."""
+
+    async def ingest(self, message: Resource) -> None:
+        """Stores a message, committed when it returns."""
+
+
+class OverHttp:
+    """Requests on connections that stay open, as an agent sends them."""
+
+    def __init__(self, http: httpx2.AsyncClient, *, pid: int) -> None:
+        self._http, self.pid = http, pid
+
+    async def retrieve(self, question: str) -> None:
+        """See `Side`."""
+        answer = await self._http.get("/retrieve", params={"q": question})
+        answer.raise_for_status()
+
+    async def ingest(self, message: Resource) -> None:
+        """See `Side`."""
+        document = message.model_dump(
+            mode="json",
+            include={"speaker", "content", "session_id", "source_id", "channel", "at"},
+        )
+        answer = await self._http.post("/ingest", json={"messages": [document]})
+        answer.raise_for_status()
+
+
+class InProcess:
+    """The Python client's methods, in this process."""
+
+    def __init__(self, memory: MemoryClient) -> None:
+        self._memory, self.pid = memory, os.getpid()
+
+    async def retrieve(self, question: str) -> None:
+        """See `Side`."""
+        await self._memory.retrieve(question)
+
+    async def ingest(self, message: Resource) -> None:
+        """See `Side`."""
+        await self._memory.ingest([message])
+
+
+async def measure(extent: Extent, data_dir: Path) -> ApiFigures:
+    """Learns what is searched, then measures both calls on both sides, which take turns."""
+    settings = Settings(data_dir=data_dir)
+    configure_logs(settings)  # requests are not logged
+    async with EmbeddedRuntime(
+        settings, report=print_progress, migrate=migrate, start_worker=False
+    ) as runtime:
+        lanes = Lanes(runtime.state, data_dir)
+        async with lanes.open(_NAME) as lane:
+            memory = lane.client.memory(_AGENT)
+            learned = await _learn(memory, extent.entries)
+            await (await start_ingest(lane.client, agent_id=_AGENT)).result()
+            issued = await lane.client.api_keys().create(agents=[_AGENT], actions=["read", "write"])
+            async with _serving(lanes, key=issued.text, clients=max(extent.clients)) as over_http:
+                sides = (over_http, InProcess(memory))
+                retrieve, ingest = await _compare(extent, sides, learned)
+        return ApiFigures(
+            entries=extent.entries,
+            requests=extent.requests,
+            retrieve=retrieve,
+            ingest=ingest,
+            machine=await machine_of(lanes),
+        )
+
+
+async def _learn(memory: MemoryClient, number: int) -> list[tuple[str, str]]:
+    learned, batch = [], []
+    for message in messages(number, seed=_SEED):
+        learned.append((message.speaker, message.content))
+        batch.append(message)
+        if len(batch) == _AT_ONCE:
+            await memory.ingest(batch)
+            batch = []
+    await memory.ingest(batch)
+    return learned
+
+
+async def _compare(
+    extent: Extent, sides: tuple[Side, Side], learned: list[tuple[str, str]]
+) -> tuple[dict[int, Compared], dict[int, Compared]]:
+    """Each side gets questions and messages of its own, so that no cache of one serves the other."""
+    number = extent.warm_up + extent.requests
+    every = number * len(sides) * len(extent.clients)
+    of_questions = iter(questions(learned, number=every, seed=_SEED + 1))
+    of_messages = iter(tuple(messages(every, seed=_SEED + 2)))
+    retrieve: dict[int, Compared] = {}
+    ingest: dict[int, Compared] = {}
+    for clients in extent.clients:
+        for name, found in (("retrieve", retrieve), ("ingest", ingest)):
+            loads = []
+            for side in sides:
+                if name == "retrieve":
+                    calls = _calls(side.retrieve, of_questions, number)
+                else:
+                    calls = _calls(side.ingest, of_messages, number)
+                for _ in range(extent.warm_up):
+                    await next(calls)()
+                loads.append(await _load(side, tuple(calls), clients=clients))
+            found[clients] = Compared(http=loads[0], client=loads[1])
+            rates = " and ".join(f"{one.per_s:.0f}" for one in loads)
+            print_progress(f"{name} by {clients} at once: {rates} a second, with HTTP and without")
+    return retrieve, ingest
+
+
+def _calls(
+    call: Callable[[Value], Awaitable[None]], values: Iterator[Value], number: int
+) -> Iterator[Callable[[], Awaitable[None]]]:
+    for _ in range(number):
+        yield partial(call, next(values))
+
+
+async def _load(
+    side: Side, calls: tuple[Callable[[], Awaitable[None]], ...], *, clients: int
+) -> Load:
+    """So many clients at once, each with one request after the other."""
+    waiting, taken = iter(calls), []
+
+    async def client() -> None:
+        for call in waiting:
+            began = time.perf_counter()
+            await call()
+            taken.append((time.perf_counter() - began) * 1000)
+
+    process = psutil.Process(side.pid)
+    cpu, began = sum(process.cpu_times()[:2]), time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for _ in range(clients):
+            group.create_task(client())
+    seconds = time.perf_counter() - began
+    used_ms = (sum(process.cpu_times()[:2]) - cpu) * 1000
+    spreads = spread(taken)
+    return Load(
+        p50=spreads.p50,
+        p95=spreads.p95,
+        per_s=round(len(taken) / seconds, 1),
+        cpu_ms=round(used_ms / len(taken), 2),
+    )
+
+
+@asynccontextmanager
+async def _serving(lanes: Lanes, *, key: str, clients: int) -> AsyncIterator[OverHttp]:
+    """`mnestic api`, and a client of it, for as long as a block."""
+    settings = lanes.settings(_NAME)
+    assert settings.database_url is not None
+    process = await asyncio.create_subprocess_exec(
+        str(Path(sys.executable).with_name("mnestic")),
+        *("api", "--port", "0"),
+        stderr=PIPE,
+        env={
+            **environment_for_embedded(),
+            "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+            "MNESTIC_DATA_DIR": str(settings.data_dir),
+            "MNESTIC_TENANT_ID": settings.tenant_id,
+            "MNESTIC_TASK_QUEUE": settings.task_queue,
+            "MNESTIC_LOG_LEVEL": "WARNING",
+            "TEMPORAL_ADDRESS": str(settings.temporal_address),
+        },
+    )
+    assert process.stderr is not None
+    try:
+        found = _URL.search((await process.stderr.readline()).decode())
+        if found is None:
+            raise RuntimeError("the API did not start")
+        async with httpx2.AsyncClient(
+            base_url=found[0],
+            headers={"Authorization": f"Bearer {key}"},
+            limits=httpx2.Limits(max_connections=clients, max_keepalive_connections=clients),
+            timeout=60,
+        ) as http:
+            yield OverHttp(http, pid=process.pid)
+    finally:
+        process.terminate()
+        await process.communicate()
+
+
+def rows(figures: ApiFigures) -> Iterator[tuple[str, ...]]:
+    """The figures as a table."""
+    for name, found in (("retrieve", figures.retrieve), ("ingest", figures.ingest)):
+        for clients, one in found.items():
+            yield (name, str(clients), *_cells(one.http), *_cells(one.client))
+
+
+def _cells(load: Load) -> tuple[str, str]:
+    return f"{load.per_s:.0f}", f"{load.p50:.1f} / {load.p95:.1f}"
+
+
+def main() -> None:
+    """Reads the options, measures, and prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="few requests, to see that it runs")
+    options = parser.parse_args()
+    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
+        del os.environ[name]  # the figures are of the embedded runtime and its defaults
+    with (
+        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
+        contextlib.chdir(folder),  # away from any .env
+    ):
+        figures = asyncio.run(measure(QUICK if options.quick else Extent(), Path(folder)))
+    if options.json:
+        print_json(figures.model_dump(mode="json"))
+        return
+    print_table(COLUMNS, rows(figures), empty="Nothing was measured.")
+    print_progress(str(figures.machine))
+
+
+if __name__ == "__main__":
+    main()
