@@ -14,6 +14,7 @@ class ProcessWiring:
     database_url: str
     database_admin_url: str  # maintenance builds indexes as the owner of the tables
     temporal_address: str
+    temporal_ui: str | None
     embedded: bool
     task_queue: str
     data_dir: Path
@@ -21,8 +22,10 @@ class ProcessWiring:
     def environment(self) -> dict[str, str]:
         """The environment of the process: ours, and where its servers are."""
         inherited = environment_for_embedded() if self.embedded else os.environ
+        ui = {"MNESTIC_TEMPORAL_UI_URL": self.temporal_ui} if self.temporal_ui else {}
         return {
             **inherited,
+            **ui,
             "MNESTIC_DATABASE_URL": self.database_url,
             "MNESTIC_DATABASE_ADMIN_URL": self.database_admin_url,
             "MNESTIC_DATA_DIR": str(self.data_dir),

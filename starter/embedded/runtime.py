@@ -272,6 +272,7 @@ class EmbeddedRuntime:
             database_url=self._state.database_url,
             database_admin_url=self._state.database_admin_url,
             temporal_address=self._state.temporal_address,
+            temporal_ui=self._state.temporal_ui,
             embedded=self._settings.temporal_address is None,
             task_queue=self._settings.task_queue,
             data_dir=self._data_dir,

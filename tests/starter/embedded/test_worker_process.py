@@ -58,6 +58,7 @@ def wiring(target: str, data_dir: Path) -> ProcessWiring:
         database_admin_url="postgresql://unused",
         database_url="postgresql://unused",
         temporal_address=target,
+        temporal_ui="http://127.0.0.1:8233",
         embedded=True,
         task_queue="some-queue",
         data_dir=data_dir,
@@ -101,6 +102,7 @@ async def test_keys_of_another_server_are_kept_from_the_embedded_one(
 
     assert "TEMPORAL_API_KEY" not in environment
     assert environment["TEMPORAL_ADDRESS"] == "127.0.0.1:7233"
+    assert environment["MNESTIC_TEMPORAL_UI_URL"] == "http://127.0.0.1:8233"  # pages link to it
 
 
 @pytest.mark.parametrize(
