@@ -51,10 +51,10 @@ COLUMNS = ("call", "clients", "HTTP a second", "p50 / p95, ms", "without HTTP", 
 class Extent:
     """How much is measured."""
 
-    entries: int = 10_000
+    entries: int = 2_000
     clients: tuple[int, ...] = (1, 16, 64)
-    requests: int = 640  # of each call, with each number of clients
-    warm_up: int = 128
+    requests: int = 320  # of each call, with each number of clients
+    warm_up: int = 16
 
 
 QUICK = Extent(entries=200, requests=64, warm_up=8)

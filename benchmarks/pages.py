@@ -64,6 +64,7 @@ async def measure(size: int, *, base: int, samples: int, data_dir: Path) -> Page
         maintained = Maintained(lanes, base=base)
         await maintained.learn()
         await maintained.build(size)
+        await maintained.measure(size, "monthly")  # copies lack the graph, and this builds it
         async with lanes.client(maintained.tenant(size)) as client:
             key = await client.api_keys().create(agents=["*"], actions=ACTIONS)
             (fact, *_), cursor = await client.memory(AGENT).facts.list(limit=50)
