@@ -104,14 +104,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
 async def answer_invalid(request: Request, error: Exception) -> Response:
     """Answers a request that does not have the form that its route wants."""
     assert isinstance(error, RequestValidationError)
-    invalid = tuple(
-        InvalidValue(
-            path=".".join(map(str, one["loc"])),
-            value=_shown(one.get("input")),
-            allowed=str(one["msg"]).removeprefix("Value error, "),
-        )
-        for one in error.errors()
-    )
+    invalid = tuple(map(_invalid, error.errors()))
     detail = "; ".join(f"{one.path}: {one.allowed}" for one in invalid[:3])
     kind = errors.InvalidInputError(what="request", why=detail)
     return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, kind, detail=detail, invalid=invalid)
@@ -191,6 +184,21 @@ def _response(
     content = document.model_dump(mode="json")
     return JSONResponse(
         content, status_code=document.status, headers=headers, media_type=MEDIA_TYPE
+    )
+
+
+def _invalid(error: Mapping[str, Any]) -> InvalidValue:
+    where, *rest = error["loc"]
+    if error["type"] == "json_invalid":
+        why = f"is no JSON from character {rest[0]} on: {error['ctx']['error']}"
+        return InvalidValue(path=where, allowed=why)
+    if where == "body" and isinstance(error.get("input"), bytes):
+        why = "is not read; send a JSON object, with `Content-Type: application/json`"
+        return InvalidValue(path=where, allowed=why)
+    return InvalidValue(
+        path=".".join(map(str, error["loc"])),
+        value=_shown(error.get("input")),
+        allowed=str(error["msg"]).removeprefix("Value error, "),
     )
 
 

@@ -58,6 +58,24 @@ async def test_a_malformed_body_is_refused(http: httpx2.AsyncClient, body: bytes
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
+@pytest.mark.parametrize(
+    ("body", "content_type", "why"),
+    [
+        (b'{"messages": }', "application/json", "body: is no JSON from character 13 on"),
+        (b'{"messages": []}', "application/x-www-form-urlencoded", "`Content-Type: application/"),
+    ],
+    ids=["no JSON", "as curl sends it"],
+)
+async def test_a_body_that_cannot_be_read_is_refused_with_the_remedy(
+    http: httpx2.AsyncClient, body: bytes, content_type: str, why: str
+) -> None:
+    answer = await http.post("/ingest", content=body, headers={"Content-Type": content_type})
+
+    assert answer.status_code == 422
+    assert why in answer.json()["detail"]
+    assert answer.json()["errors"][0]["path"] == "body"
+
+
 async def test_a_body_over_the_limit_is_refused(
     http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
