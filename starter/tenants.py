@@ -21,6 +21,8 @@ from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import OpenConnections, open_connections
 
+_BY_OTHERS: frozenset[Action] = frozenset({"jobs", "admin"})  # Temporal and its workers
+
 
 @dataclass(frozen=True, kw_only=True)
 class Access:
@@ -104,7 +106,7 @@ class Tenants:
     ) -> None:
         """Checks that a key allows an action, on an agent's memory or, without one, on all of the tenant.
 
-        What is denied is noted in the audit log.
+        The audit log notes what is denied, and what is allowed if it is work of others, whose rows do not name the key.
 
         Raises:
             ForbiddenError: the key does not allow it.
@@ -115,6 +117,8 @@ class Tenants:
                 access, action, agent_id=agent_id or EVERY_AGENT, target=target, why=why
             )
             raise ForbiddenError(what=target, why=why)
+        if action in _BY_OTHERS:
+            await self._allow(access, agent_id=agent_id or EVERY_AGENT, target=target)
 
     async def require_job(self, access: Access, job_id: str, *, target: str) -> JobDescription:
         """The job of an id, if the key allows jobs and the job is of an agent that it is for.
@@ -130,7 +134,13 @@ class Tenants:
         if why is not None:
             await self._deny(access, "jobs", agent_id=job.agent_id, target=target, why=why)
             raise NotFoundError(what="job", name=job_id)
+        await self._allow(access, agent_id=job.agent_id, target=f"{target}: {job_id}")
         return job
+
+    async def _allow(self, access: Access, *, agent_id: str, target: str) -> None:
+        tenant_id = access.client.settings.tenant_id
+        async with self._transaction(tenant_id, agent_id, key_id=access.key.id) as transaction:
+            transaction.audit.allow(target)
 
     async def _deny(
         self, access: Access, action: Action, *, agent_id: str, target: str, why: str

@@ -5,6 +5,7 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 
 DENIED = "access.denied"  # the action of a row about an access that was denied
+ALLOWED = "access.allowed"  # of one whose work others do: Temporal, and the workers of jobs and of maintenance
 
 
 class AuditEntry(DeferredModel):

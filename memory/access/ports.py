@@ -49,6 +49,10 @@ class ApiKeyStore(Protocol):
 class AuditStore(Protocol):
     """The audit log of a tenant."""
 
+    def allow(self, target: str) -> None:
+        """Notes an access that was allowed, and whose reads and writes others do."""
+        ...
+
     def deny(self, action: str, target: str, *, reason: str) -> None:
         """Notes an access that was denied."""
         ...

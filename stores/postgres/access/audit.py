@@ -2,7 +2,7 @@
 
 from sqlalchemy import bindparam, select, text
 
-from mnestic.memory.access.audit import DENIED, AuditEntry, AuditQuery, key_actor
+from mnestic.memory.access.audit import ALLOWED, DENIED, AuditEntry, AuditQuery, key_actor
 from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, encode_cursor
 from mnestic.stores.postgres.tables import AuditRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -24,6 +24,10 @@ class PostgresAuditStore:
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
+
+    def allow(self, target: str) -> None:
+        """See the port."""
+        self._unit.read(ALLOWED, target)
 
     def deny(self, action: str, target: str, *, reason: str) -> None:
         """See the port."""

@@ -13,6 +13,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import create_schedules
 from mnestic.starter.settings import Settings
 from tests.starter.http.conftest import NewKey, opened
+from tests.starter.http.routes import PLAN
 
 
 @pytest.fixture
@@ -161,6 +162,29 @@ async def test_a_schedule_that_there_is_not_is_not_found(operator: httpx2.AsyncC
     answer = await operator.post("/api/schedules/backup/pause", json={})
 
     assert answer.status_code == 404
+
+
+async def test_the_audit_log_names_the_key_that_steers_jobs_and_maintenance(
+    operator: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    await operator.patch("/api/maintenance/policy", json={"path": "cleanup.enabled", "value": True})
+    started = await operator.post(
+        "/api/jobs",
+        params={"agent_id": "ada"},
+        json={"plan": PLAN, "session_id": "s", "job_id": "order-1"},
+    )
+    await operator.post("/api/jobs/order-1/cancel")
+    (key,), _ = await client.api_keys().list()
+
+    found, _ = await client.audit().list(key_id=key.id)
+
+    assert started.status_code == 201
+    allowed = [(one.agent_id, one.target) for one in found if one.action == "access.allowed"]
+    assert allowed == [
+        ("ada", "POST /api/jobs/{job_id}/cancel: order-1"),
+        ("ada", "POST /api/jobs"),
+        ("*", "PATCH /api/maintenance/policy"),
+    ]
 
 
 async def test_the_audit_log_names_what_a_key_did(
