@@ -195,7 +195,7 @@ class _Comparison:
     @cached_property
     def _names_value(self) -> bool:
         """Whether a clause with a word of change has what names the old value."""
-        core = _core_of(self._words, self._old.value)
+        core = _core_of(self._words, self._old.answer)
         return bool(core) and any(core <= self._clauses[one].terms.keys() for one in self.changing)
 
     @cached_property
@@ -213,7 +213,7 @@ class _Comparison:
     @cached_property
     def _replaces(self) -> bool:
         """Whether it names a part of the old value beside what takes its place, as *from physics to chemistry*."""
-        value, pattern = self._old.value, change_words().replacements
+        value, pattern = self._old.answer, change_words().replacements
         changing = [self._clauses[place] for place in self.changing]
         return any(map(pattern.search, (one.text for one in changing))) and any(
             value & one.terms.keys() for one in changing
@@ -225,7 +225,9 @@ class _Comparison:
         if any(one.denies for one in self._old_clauses[0]):
             return False
         about = [self._clauses[place] for place in self.changing if place in self.about]
-        return any(NO_MORE.search(one.text) and self._old.value & one.terms.keys() for one in about)
+        return any(
+            NO_MORE.search(one.text) and self._old.answer & one.terms.keys() for one in about
+        )
 
     @property
     def _is_changed(self) -> bool:

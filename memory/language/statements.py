@@ -5,6 +5,7 @@ They stand apart from revisions, which compare them, because they look at one te
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
 from itertools import chain, pairwise, repeat
 from typing import Literal, NamedTuple
@@ -63,6 +64,22 @@ class Clause(NamedTuple):
     has_many: bool
     denies: bool
     text: str
+
+    def from_rows_of(self, terms: AbstractSet[str]) -> frozenset[str]:
+        """The words from the first row on that has some of these, and those that begin the clause as a name does.
+
+        *I share the car with my neighbour Gert*: from *neighbour* on, these are *neighbour* and *Gert*.
+        """
+        having = [word.row for term, word in self.terms.items() if term in terms]
+        if not having:
+            return frozenset()
+        first = next(iter(self.terms.values()))
+        begins = -1 if self.text.find(first.text) else first.phrase  # not *I*, *we* or *the band*
+        return frozenset(
+            term
+            for term, word in self.terms.items()
+            if word.row >= min(having) or word.phrase == begins
+        )
 
 
 class Statements:

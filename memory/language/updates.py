@@ -95,11 +95,12 @@ class UpdateText:
         text: str,
         *,
         query_stems: AbstractSet[str],
+        names: AbstractSet[str] = frozenset(),
         predicates: AbstractSet[str] = frozenset(),
         speaker: str = "",
     ) -> None:
         self.text, self.speaker = text[:_BEGINNING], speaker
-        self.query_stems, self._predicates = query_stems, predicates
+        self.query_stems, self._names, self._predicates = query_stems, names, predicates
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -117,11 +118,18 @@ class UpdateText:
         return Statements(self.text)
 
     @cached_property
+    def answer(self) -> frozenset[str]:
+        """Of its value, what stands with or behind words of the query other than names, if it has any: *Gert* for *neighbour*."""
+        asked = self.stems & self.query_stems - self._names
+        words = (one.from_rows_of(asked) for one in self.statements.clauses)
+        return self.value.intersection(chain.from_iterable(words)) if asked else self.value
+
+    @cached_property
     def heads(self) -> frozenset[str]:
-        """Of its value, the last word of each phrase: *Skoda* in *a red Skoda*."""
+        """Of its answer, the last word of each phrase: *Skoda* in *a red Skoda*."""
         words = [word for clause in self.statements.clauses for word in clause.terms.items()]
         last = {(word.row, word.phrase): term for term, word in words if term in self.value}
-        return frozenset(last.values())
+        return self.answer.intersection(last.values())
 
     @cached_property
     def says_change(self) -> bool:

@@ -116,10 +116,12 @@ class _Best:
         self.at = self._rows["at"]
         self.places = best[~self._rows["asks"][best]]
         self._ahead = is_ahead(candidates, query)
+        names = stems_of(" ".join(filter(str.isalpha, query.names)))
         self.texts = {
             place: UpdateText(
                 text.content,
                 query_stems=query.stems,
+                names=names,
                 predicates=query.predicates,
                 speaker=text.speaker,
             )
