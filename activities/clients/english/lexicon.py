@@ -206,6 +206,8 @@ class Grammar(BaseModel):
     conditions: Words
     governing: Words
     modals: Words
+    auxiliaries: Words
+    like_nouns: Words
     hedges: Words
     irrealis: Words
     pastimes: Words

@@ -29,11 +29,12 @@ from mnestic.activities.clients.messages.genres import is_report
 from mnestic.activities.clients.messages.pasted import mask_pasted
 from mnestic.activities.clients.messages.sentences import mask_lead_ins, sentences_of
 from mnestic.activities.clients.messages.voices import is_speakers_voice
-from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
 _LONGEST_SENTENCE = 200  # tokens; to walk a parse takes time in proportion to their square
 _REST = re.compile(r"[^.!?\n]*")
+_REST_OF_WORD = re.compile(r"(?<=\w)\w+\s+")
 _TURN = re.compile(r"\b(?:but|then|and)\b.*")
 
 
@@ -69,7 +70,17 @@ def read_message(
         if is_statement(sentence, lexicon.grammar)
         for claim in _claims_of([token for token in sentence if token.idx in places], reading)
     ]
+    claims = [_of_whole_words(claim, turn.content) for claim in claims]
     return Read(tuple(_renamed(claims, cast)), tuple(cast.persons), bool(places))
+
+
+def _of_whole_words(claim: Extracted, text: str) -> Extracted:
+    """A claim whose words begin with a whole one, where the parser has read a pronoun in the place of "and"."""
+    span = claim.span
+    begun = _REST_OF_WORD.match(text, span.start) if span.start else None
+    if begun is None or begun.end() >= span.end:
+        return claim
+    return claim.model_copy(update={"span": Span(start=begun.end(), end=span.end)})
 
 
 def _is_in_a_role(parsed: Parsed, lexicon: Lexicon) -> bool:
