@@ -7,6 +7,7 @@ configuration normalises them.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -15,12 +16,18 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.earlier_values import boundary_spans
-from mnestic.memory.language.function_words import UNSPACED, content_spans, stop_words
+from mnestic.memory.language.function_words import (
+    UNSPACED,
+    content_spans,
+    find_function_words,
+    stop_words,
+)
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.polarity import QuestionPolarity, polarity_of, without_negation
 from mnestic.memory.language.query_words import frame_spans, query_lists
-from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
+from mnestic.memory.language.terms import words_of
+from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds
 from mnestic.memory.retrieval.query_periods import find_periods
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
@@ -89,7 +96,10 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     periods, spans = find_periods(text, asked_at=asked_at)
     indirect = lists.indirect.match(text)
     after = boundary_spans(text) if asks_about_past(text.split()) else ()
-    exact_terms = find_exact_terms(_without(text, (*spans, *after)))
+    plain = _without(text, (*spans, *after))
+    exact_terms = find_exact_terms(plain)
+    if not find_function_words(words_of(text)):  # in other languages any noun may have a capital
+        exact_terms = replace(exact_terms, kinds=find_kinds(plain))
     subject_at = indirect.end() if indirect else 0
     spans = (*spans, *frame_spans(text))
     words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))

@@ -22,6 +22,7 @@ ALLOWED = {
     "activities/clients/english/coordination.py": {
         "_verb": "a pattern, once",
         "_joint": "a pattern, once",
+        "_auxiliary": "a pattern, once",
         "_governing": "a pattern, once",
     },
     "activities/clients/english/spelling.py": {"_pattern": "a pattern, once"},
@@ -74,6 +75,8 @@ ALLOWED = {
         "_no_names": "our own words",
         "_short_names": "our own words",
         "_pattern": "our own words, as a pattern",
+        "_titles": "our own words",
+        "_title_pattern": "our own words, as a pattern",
     },
     "memory/retrieval/clauses.py": {
         "_patterns": "our own patterns",
