@@ -248,10 +248,12 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     telling = content_words(named.words)
     is_foreign_query = is_foreign(named.words, known.languages)
     by = {one.word for one in related}  # words of kinship belong to the name
-    of_facts = (*(word for word in telling if word not in by), *action_words(named.words))
+    asks_for_work = question.asks_for_work and bool(names or related)
+    actions = action_words(named.words, asks_for_work=asks_for_work)
+    of_facts = (*(word for word in telling if word not in by), *actions)
     if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:
         by, fact_subjects = set(), fact_subjects | names  # the query asks who that is
-        of_facts = (*telling, *action_words(named.words))
+        of_facts = (*telling, *actions)
     slips, quiet = _slips_and_quiet(named.words, context, known)
     identifiers = {word.text for word in question.words if word.is_identifier}
     vocabulary = vocabulary_of(

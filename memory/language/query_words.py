@@ -33,6 +33,7 @@ class QueryLists(NamedTuple):
     asks_when: re.Pattern[str]
     is_question: re.Pattern[str]
     living: re.Pattern[str]
+    doing: re.Pattern[str]
     indirect: re.Pattern[str]
     short_title: re.Pattern[str]
     frames: tuple[re.Pattern[str], ...]
@@ -56,6 +57,7 @@ class _Lists(DeferredModel):
     when: tuple[str, ...] = ()
     living: tuple[str, ...] = ()
     no_living: tuple[str, ...] = ()
+    doing: tuple[str, ...] = ()
     indirect: tuple[str, ...] = ()
     knowing: tuple[str, ...] = ()
     whose_words: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ def query_lists() -> QueryLists:
         asks_when=_compiled(rf"\s*(?:{either('when')})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
         living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),
+        doing=_compiled(rf"\s*(?:{either('doing')})\W*$"),
         # Up to the name that the question is about: "do you know which bus ".
         indirect=_compiled(
             rf"\s*(?:{leads})\s+(?:{either('whose_words')})\s+(?=(?-i:[^\W\d_a-z]))"

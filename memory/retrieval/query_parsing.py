@@ -64,7 +64,8 @@ class QueryWords(NamedTuple):
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
     for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
-    numbered names. `polarity`: it asks for what somebody does, or does not do.
+    numbered names. `polarity`: it asks for what somebody does, or does not do. `asks_for_work`: it asks
+    what somebody does, and nothing more.
     """
 
     words: tuple[QueryWord, ...]
@@ -76,6 +77,7 @@ class QueryWords(NamedTuple):
     proper_names: tuple[tuple[str, ...], ...] = ()
     exact_terms: ExactTerms = ExactTerms()
     polarity: QuestionPolarity | None = None
+    asks_for_work: bool = False
 
 
 class NameMatch(NamedTuple):
@@ -115,6 +117,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,
         polarity=polarity_of(text),
+        asks_for_work=bool(lists.doing.match(text)),
     )
 
 

@@ -21,6 +21,7 @@ from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
 
+_WORK = "profession"
 _LIKING = "enjoy"
 _NEGATIONS = frozenset({"not", "never"})  # as words of a query
 _PAST = 0.8  # the weight with which words of a present predicate ask for the past one, or the other way round
@@ -96,10 +97,11 @@ def predicate_words(names: Collection[str]) -> frozenset[str]:
     return frozenset().union(*(group for name in names for group in _defaults().get(name, ())))
 
 
-def action_words(words: Collection[str]) -> tuple[str, ...]:
-    """The forms of *do* that make *like* a verb; they have no other meaning."""
+def action_words(words: Collection[str], *, asks_for_work: bool = False) -> tuple[str, ...]:
+    """The forms of *do* that make *like* a verb, which have no other meaning, and what stands for *do* where that means work."""
     verbs = _verbs_with_like()
-    return tuple(word for word in words if word.casefold() in verbs)
+    found = tuple(word for word in words if word.casefold() in verbs)
+    return (*found, _WORK) if asks_for_work else found
 
 
 def query_tags(words: Collection[str]) -> frozenset[str]:
