@@ -41,6 +41,10 @@ _LONG_NUMBER = 5  # digits, from which on a number names one thing whatever stan
 _PHONE_DIGITS = range(8, 16)  # Source: ITU-T E.164, at most 15 with the country's
 _FEWEST_DIGITS = 7
 _LONGEST_CODE = 64
+_LONG_CODE = 7  # letters and figures, from which on groups of a code may be written without what is between them
+_GROUPS = 3  # of a code that is written with spaces, at least
+_LONGEST_GROUP = 4  # letters and figures of one of them; a longer one may be a code by itself
+_MARKS = re.compile(r"[ _/.-]")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d"
 _SIGNS = str.maketrans(dict.fromkeys(_DASHES, "-"))
 _RUNS = re.compile(r"[a-z]+|\d+")
@@ -145,6 +149,7 @@ class _Data(DeferredModel):
     nouns: dict[str, tuple[str, ...]]
     suffixes: frozenset[str]
     prefixes: frozenset[str]
+    words: tuple[str, ...]
     currencies: tuple[str, ...]
     tlds: tuple[str, ...]
     calling_codes: frozenset[str]
@@ -173,6 +178,7 @@ def _patterns() -> tuple[_Pattern, ...]:
         "<tlds>": "|".join(data.tlds),
         "<labels>": "|".join(sorted(data.all_labels, key=len, reverse=True)),
         "<currencies>": "|".join(data.currencies),
+        "<words>": rf"(?! (?: {'|'.join(data.words)} ) \b )",
         "<ibans>": "|".join(_iban_patterns(data.iban_lengths)),
     }
     return tuple(_compiled(kind, parts) for kind in data.kinds)
@@ -265,10 +271,22 @@ def _code(text: str, _before: str) -> _Form | None:
     has_both = any(run.isdigit() for run in runs) and any(run.isalpha() for run in runs)
     if not has_both or len(text) > _LONGEST_CODE or not _names_one(text, runs):
         return None
-    key = ""
+    key, core = "", "".join(runs)
     for run in runs:
         key += "-" + run if key and key[-1].isdigit() and run[0].isdigit() else run
-    return _Form(f"code {key}", "".join(runs))
+    groups = _MARKS.split(folded)
+    mixed = [one for one in groups if not one.isdigit() and not one.isalpha()]
+    if " " in text and mixed and (len(groups) < _GROUPS or _is_list(groups, mixed)):
+        return None
+    is_long = len(core) >= _LONG_CODE and len(groups) >= _GROUPS
+    joined = [core] if is_long and key != core else []
+    apart = [one for one in mixed if " " in text and len(one) > _LONGEST_GROUP]
+    return _Form(f"code {key}", core, tuple(f"code {one}" for one in (*joined, *apart)))
+
+
+def _is_list(groups: list[str], mixed: list[str]) -> bool:
+    """Whether groups are codes of their own: *A12 B14 C16*."""
+    return len(mixed) == len(groups) and min(map(len, groups)) < _LONGEST_GROUP
 
 
 def _names_one(text: str, runs: list[str]) -> bool:

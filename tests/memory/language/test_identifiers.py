@@ -63,6 +63,13 @@ SAME = [
     ("85.07.30-033.28", "85073003328"),
     ("4111\u20111111\u20111111\u20111111", "4111\u00a01111\u00a01111\u00a01111"),
     ("\uff10\uff16 12 34 56 78", "06 12 34 56 78"),
+    ("HH-KL 2093", "hhkl2093"),
+    ("7B 40 16 QD", "7B4016QD"),
+    ("7B 40 16 QD", "7b-40-16-qd"),
+    ("Q9T4-88MX-KK20", "Q9T4 88MX KK20"),
+    ("Q9T4-88MX-KK20", "q9t488mxkk20"),
+    ("LX 2280 C", "lx-2280-c"),
+    ("VC7-0042-X", "VC7 0042 X"),
 ]
 
 OTHER = [
@@ -99,6 +106,11 @@ OTHER = [
     ("ticket 412", "#4120"),
     ("user_42", "user_421"),
     ("scale-annual-2026", "scale-monthly-2026"),
+    ("HH-KL 2093", "HH-KL 2039"),
+    ("7B 40 16 QD", "7B 40 61 QD"),
+    ("7B 40 16 QD", "7B4061QD"),
+    ("Q9T4-88MX-KK20", "Q9T4 88MX KK02"),
+    ("LX 2280 C", "LX 2280 D"),
 ]
 
 NONE = [
@@ -110,6 +122,7 @@ NONE = [
     "From 10:30:15 to 11:00, 3-4 times, 2 x 4, 10 20 30, and 1/2 of it.",
     "Look at the dot in the corner, at a dot or at dots; I met Ida at noon, 10 dot 5.",
     "",
+    "I HAVE 2 CATS AND 3 DOGS, AND I AM 30. IN 2024 A FIRE BROKE OUT.",
 ]
 
 
@@ -131,6 +144,19 @@ def test_what_differs_in_a_character_is_another_thing(one: str, other: str) -> N
 
     assert not found.is_same(differs)
     assert not differs.is_same(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("SEATS A12 B14 C16", ["A12", "B14", "C16"]),
+        ("LH1804 22 MAY", ["LH1804"]),
+        ("WE MEET AT 10 IN B2", ["B2"]),
+        ("room B2 0171 555 0133", ["B2", "0171 555 0133"]),
+    ],
+)
+def test_codes_beside_each_other_are_not_one(text: str, codes: list[str]) -> None:
+    assert [one.text for one in find_identifiers(text)] == codes
 
 
 @pytest.mark.parametrize("text", NONE)
