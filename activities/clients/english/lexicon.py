@@ -208,6 +208,8 @@ class Grammar(BaseModel):
     modals: Words
     auxiliaries: Words
     like_nouns: Words
+    limits: Words
+    unlimited: Words
     hedges: Words
     irrealis: Words
     pastimes: Words

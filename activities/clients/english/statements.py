@@ -20,7 +20,7 @@ from mnestic.activities.clients.english.clauses import Clause
 from mnestic.activities.clients.english.lexicon import Frames, Slot
 from mnestic.activities.clients.english.objects import value_of
 from mnestic.activities.clients.english.people import Person
-from mnestic.activities.clients.english.status import State
+from mnestic.activities.clients.english.status import State, is_limited
 from mnestic.activities.clients.english.trees import (
     children,
     clause_text,
@@ -288,6 +288,10 @@ def _is_bare(frame: _Frame) -> bool:
 def _is_so(frame: _Frame, value: str) -> Iterator[Extracted]:
     """A state, by its status."""
     state, frames = frame.state, frame.frames
+    if frames.denied or frames.feeling:  # what somebody likes, eats and drinks, or does not
+        is_denied, verb = state is State.NEGATED or not frames.denied, frame.clause.verb
+        if is_limited(verb, frame.reading.lexicon.grammar, is_denied=is_denied):
+            return
     if frame.is_denying or _is_now(frame):
         times = {"valid_from": frame.times.starts, "valid_to": frame.times.ends}
         yield frame.claim(value).model_copy(update=times)

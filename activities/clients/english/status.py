@@ -347,3 +347,28 @@ def _is_nothing(verb: Token, lows: set[str]) -> bool:
         is_order = not lows and verb.dep_ == "ROOT"
         return is_order or (verb.dep_ in {"acl", "advcl", "xcomp"} and "to" in lows)
     return verb.tag_ == "VBG" and not lows and verb.dep_ not in _TOLD_BY_ING
+
+
+def is_limited(verb: Token, grammar: Grammar, *, is_denied: bool) -> bool:
+    """Whether a clause denies something of a time, a place or a company alone, or says it *only* of these: "never after lunch".
+
+    Args:
+        verb: The verb of the clause, with an object.
+        grammar: Its words.
+        is_denied: Whether the clause says what somebody does not do or like.
+    """
+    things = children(verb, "dobj")
+    times = [
+        one
+        for thing in things
+        for one in children(thing, "prep")
+        if any(noun.ent_type_ in {"DATE", "TIME"} for noun in children(one, "pobj"))
+    ]
+    limits = [
+        one
+        for one in (*verb.children, *times)
+        if one.lower_ in grammar.limits
+        and all(lemma(noun) not in grammar.unlimited for noun in children(one, "pobj"))
+    ]
+    only = [one for token in (verb, *limits) for one in token.children if one.lower_ == "only"]
+    return bool(limits) and bool(things) and (is_denied or bool(only))
