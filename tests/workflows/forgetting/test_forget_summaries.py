@@ -40,6 +40,7 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
             policy=NightlyPolicy(),
             count_tokens=count_tokens,
             run="night",
+            sizes=PART_SIZES,
         )
     assert (part.counts["merged"], part.counts["categories_rebuilt"]) == (1, 1)
     assert {"category", "archived_entry"} <= scan("falcon").keys()
