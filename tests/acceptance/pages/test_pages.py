@@ -52,13 +52,14 @@ nodes:
 async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
     page: Page, client: MnesticClient
 ) -> None:
-    """On a slow network, so that the script which follows changes comes last."""
+    """On a slow network: the script which follows changes comes only once the page is read, and what was to run then has run."""
 
     async def late(route: Route) -> None:
-        await asyncio.sleep(0.5)
+        await page.wait_for_function("window.htmx && document.readyState !== 'loading'")
+        await page.evaluate("new Promise((resolve) => setTimeout(resolve))")
         await route.continue_()
 
-    await page.route("**/hx-sse.min.js", late)
+    await page.route("**/hx-sse.min.js", late, times=1)
     plan = parse_plan(PLAN, source="test")
     await client.start_job(plan, agent_id="ada", session_id="order-4711", job_id="order-4711")
 

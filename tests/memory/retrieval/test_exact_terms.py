@@ -121,7 +121,7 @@ def test_a_thing_of_a_kind_with_another_name_is_another(query: str, text: str) -
         ("Is the Ricoh copier new?", "Old copiers are collected on Monday."),
     ],
 )
-def test_a_thing_without_another_name_may_be_meant(query: str, text: str) -> None:
+def test_a_thing_without_another_name_may_be_the_one_asked_for(query: str, text: str) -> None:
     terms = ExactTerms(kinds=find_kinds(query))
 
     assert not terms.has_other_kind(text)
