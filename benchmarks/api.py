@@ -1,20 +1,14 @@
 """Measures the HTTP API: `python benchmarks/api.py --json`; progress goes to standard error.
 
-Beside each figure is the same call of the Python client without HTTP, in the process that sends the requests. Servers, a worker and
-`mnestic api` are processes of their own, in a directory that is removed afterwards.
+Beside each figure is the same call of the Python client without HTTP, in the process that sends the requests. The servers,
+a worker and the API are processes of their own, in a directory that is removed afterwards.
 """
 
 import argparse
 import asyncio
-import contextlib
 import os
-import re
-import sys
-import tempfile
 import time
-from asyncio.subprocess import PIPE
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -25,6 +19,7 @@ import psutil
 import psycopg
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lanes
@@ -34,7 +29,6 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.cli.output import print_json, print_progress, print_table
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.embedded.connection import environment_for_embedded
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings
@@ -43,7 +37,6 @@ from mnestic.stores.postgres.schema import migrate
 _NAME, _AGENT = "api-benchmark", "ada"
 _SEED = 21
 _AT_ONCE = 500  # messages stored in one transaction beforehand
-_URL = re.compile(r"http://\S+")
 Value = TypeVar("Value")
 COLUMNS = ("call", "clients", "HTTP a second", "p50 / p95, ms", "without HTTP", "p50 / p95, ms")
 
@@ -139,10 +132,10 @@ class InProcess:
 
 async def measure(extent: Extent, data_dir: Path) -> ApiFigures:
     """Learns what is searched, then measures both calls on both sides, which take turns."""
-    settings = Settings(data_dir=data_dir)
+    settings = Settings(data_dir=data_dir, task_queue=_NAME)
     configure_logs(settings)  # requests are not logged
     async with EmbeddedRuntime(
-        settings, report=print_progress, migrate=migrate, start_worker=False
+        settings, report=print_progress, migrate=migrate, start_worker=False, start_api=True
     ) as runtime:
         lanes = Lanes(runtime.state, data_dir)
         async with lanes.open(_NAME) as lane:
@@ -151,8 +144,15 @@ async def measure(extent: Extent, data_dir: Path) -> ApiFigures:
             await (await start_ingest(lane.client, agent_id=_AGENT)).result()
             await _vacuum(runtime.state.database_admin_url)
             issued = await lane.client.api_keys().create(agents=[_AGENT], actions=["read", "write"])
-            async with _serving(lanes, key=issued.text, clients=max(extent.clients)) as over_http:
-                sides = (over_http, InProcess(memory))
+            most = max(extent.clients)
+            async with httpx2.AsyncClient(
+                base_url=str(runtime.state.api_url),
+                headers={"Authorization": f"Bearer {issued.text}"},
+                limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+                timeout=60,
+            ) as http:
+                (pid,) = (mark.pid for mark in runtime.state.parts if mark.name == "HTTP API")
+                sides = (OverHttp(http, pid=pid), InProcess(memory))
                 retrieve, ingest = await _compare(extent, sides, learned)
         return ApiFigures(
             entries=extent.entries,
@@ -244,42 +244,6 @@ async def _load(
     )
 
 
-@asynccontextmanager
-async def _serving(lanes: Lanes, *, key: str, clients: int) -> AsyncIterator[OverHttp]:
-    """`mnestic api`, and a client of it, for as long as a block."""
-    settings = lanes.settings(_NAME)
-    assert settings.database_url is not None
-    process = await asyncio.create_subprocess_exec(
-        str(Path(sys.executable).with_name("mnestic")),
-        *("api", "--port", "0"),
-        stderr=PIPE,
-        env={
-            **environment_for_embedded(),
-            "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-            "MNESTIC_DATA_DIR": str(settings.data_dir),
-            "MNESTIC_TENANT_ID": settings.tenant_id,
-            "MNESTIC_TASK_QUEUE": settings.task_queue,
-            "MNESTIC_LOG_LEVEL": "WARNING",
-            "TEMPORAL_ADDRESS": str(settings.temporal_address),
-        },
-    )
-    assert process.stderr is not None
-    try:
-        found = _URL.search((await process.stderr.readline()).decode())
-        if found is None:
-            raise RuntimeError("the API did not start")
-        async with httpx2.AsyncClient(
-            base_url=found[0],
-            headers={"Authorization": f"Bearer {key}"},
-            limits=httpx2.Limits(max_connections=clients, max_keepalive_connections=clients),
-            timeout=60,
-        ) as http:
-            yield OverHttp(http, pid=process.pid)
-    finally:
-        process.terminate()
-        await process.communicate()
-
-
 def rows(figures: ApiFigures) -> Iterator[tuple[str, ...]]:
     """The figures as a table."""
     for name, found in (("retrieve", figures.retrieve), ("ingest", figures.ingest)):
@@ -297,13 +261,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="few requests, to see that it runs")
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(measure(QUICK if options.quick else Extent(), Path(folder)))
+    with default_settings() as folder:
+        figures = asyncio.run(measure(QUICK if options.quick else Extent(), folder))
     if options.json:
         print_json(figures.model_dump(mode="json"))
         return

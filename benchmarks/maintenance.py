@@ -5,11 +5,8 @@ Everything runs on an embedded runtime of its own, in a directory that is remove
 
 import argparse
 import asyncio
-import contextlib
 import itertools
 import math
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -20,6 +17,7 @@ import psycopg
 from pydantic import BaseModel, ConfigDict
 
 from benchmarks.cpu_time import cpu_time
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lane, Lanes
@@ -330,14 +328,9 @@ def main() -> None:
         parser.error(f"--sizes: give multiples of {base}")
     data = options.data and options.data.resolve()
     samples = min(options.resumes, QUICK_SAMPLES) if options.quick else options.resumes
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
+    with default_settings() as folder:
         work = measure(
-            sizes, base=base, kinds=options.kinds, samples=samples, data_dir=data or Path(folder)
+            sizes, base=base, kinds=options.kinds, samples=samples, data_dir=data or folder
         )
         figures = asyncio.run(work)
     if options.json:

@@ -6,9 +6,6 @@ directory that is removed afterwards.
 
 import argparse
 import asyncio
-import contextlib
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +13,7 @@ from pathlib import Path
 import httpx2
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lanes
@@ -131,13 +129,8 @@ def main() -> None:
     if size % base:
         parser.error(f"--size: give a multiple of {base}")
     samples = 2 if options.quick else SAMPLES
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(measure(size, base=base, samples=samples, data_dir=Path(folder)))
+    with default_settings() as folder:
+        figures = asyncio.run(measure(size, base=base, samples=samples, data_dir=folder))
     if options.json:
         print_json(figures.model_dump(mode="json"))
         return

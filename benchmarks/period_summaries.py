@@ -11,7 +11,6 @@ import itertools
 import math
 import re
 import resource
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ from typing import Any
 
 import psycopg
 
+from benchmarks.default_settings import default_settings
 from benchmarks.large_agents import multiply
 from benchmarks.messages import messages
 from mnestic.activities.clients.local import LocalSummariser
@@ -178,8 +178,8 @@ def main() -> None:
     parser.add_argument("--sizes", type=read, default=SIZES, help="messages, such as 12500,25000")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder:
-        print_json(asyncio.run(measure(options.sizes, data_dir=Path(folder))))
+    with default_settings() as folder:
+        print_json(asyncio.run(measure(options.sizes, data_dir=folder)))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,7 @@ Everything runs on an embedded runtime of its own, in a directory that is remove
 
 import argparse
 import asyncio
-import contextlib
 import itertools
-import os
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,6 +15,7 @@ from typing import Any
 import psycopg
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.ingest.plain_table import PlainTable
 from benchmarks.ingest.round_trips import RoundTrips, counted
@@ -188,14 +186,9 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="few samples, to see that it runs")
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
     adds, bulk = (5, 500) if options.quick else (400, 5000)
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(measure(adds=adds, bulk=bulk, data_dir=Path(folder)))
+    with default_settings() as folder:
+        figures = asyncio.run(measure(adds=adds, bulk=bulk, data_dir=folder))
     if options.json:
         print_json(figures.model_dump(mode="json"))
         return

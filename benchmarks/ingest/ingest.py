@@ -5,10 +5,7 @@ Everything runs on an embedded runtime of its own, in a directory that is remove
 
 import argparse
 import asyncio
-import contextlib
 import itertools
-import os
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +16,7 @@ import psycopg
 from psycopg import sql
 from pydantic import BaseModel, ConfigDict
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lane, Lanes
@@ -233,14 +231,9 @@ def main() -> None:
         "--only", action="append", choices=PARTS, help="measure this alone; may be repeated"
     )
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
     extent = QUICK if options.quick else Extent()
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(measure(extent, options.only or PARTS, Path(folder)))
+    with default_settings() as folder:
+        figures = asyncio.run(measure(extent, options.only or PARTS, folder))
     if options.json:
         print_json(figures.model_dump(mode="json", exclude_none=True))
         return

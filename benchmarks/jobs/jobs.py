@@ -5,9 +5,6 @@ Everything runs on an embedded runtime of its own, in a directory that is remove
 
 import argparse
 import asyncio
-import contextlib
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +13,7 @@ from typing import Any
 import psycopg
 from temporalio.api.workflowservice.v1 import GetSystemInfoRequest
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Figures, Machine, rows, this_machine
 from benchmarks.jobs.parked import PARKED, measure_history, measure_memory
 from benchmarks.jobs.resumes import measure_resumes, measure_throughput
@@ -97,14 +95,9 @@ def main() -> None:
         "--only", action="append", choices=PARTS, help="measure this alone; may be repeated"
     )
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
     extent = QUICK if options.quick else Extent()
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(measure(extent, options.only or PARTS, Path(folder)))
+    with default_settings() as folder:
+        figures = asyncio.run(measure(extent, options.only or PARTS, folder))
     if options.json:
         print_json(figures.model_dump(mode="json", exclude_none=True))
         return

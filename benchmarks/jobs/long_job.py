@@ -6,9 +6,6 @@ the time that a wait takes. It stands apart from the other figures because it ta
 
 import argparse
 import asyncio
-import contextlib
-import os
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +17,7 @@ from pydantic import BaseModel, ConfigDict
 from temporalio.api.enums.v1 import EventType
 from temporalio.client import WorkflowHandle, WorkflowUpdateFailedError
 
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Spread, spread
 from benchmarks.lanes import Lane, Lanes
 from mnestic.memory.jobs.waits import ResumeRequest
@@ -172,13 +170,8 @@ def main() -> None:
     parser.add_argument("--waits", type=int, default=10_000, help="how many; 10,000 by default")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),
-    ):
-        found = asyncio.run(measure(options.waits, Path(folder)))
+    with default_settings() as folder:
+        found = asyncio.run(measure(options.waits, folder))
     if options.json:
         print_json(found.model_dump(mode="json"))
         return

@@ -7,10 +7,7 @@ through the transaction that its activities use and through `MemoryClient`; Lang
 
 import argparse
 import asyncio
-import contextlib
-import os
 import statistics
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,6 +21,7 @@ from psycopg.conninfo import make_conninfo
 from pydantic import BaseModel, ConfigDict
 
 from benchmarks.conversations import with_conversation
+from benchmarks.default_settings import default_settings
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lanes
@@ -269,18 +267,13 @@ def main() -> None:
     parser.add_argument("--samples", type=int, default=200)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
+    with default_settings() as folder:
         figures = asyncio.run(
             measure(
                 size_kib=options.size,
                 samples=options.samples,
                 runs=options.runs,
-                data_dir=Path(folder),
+                data_dir=folder,
             )
         )
     if options.json:

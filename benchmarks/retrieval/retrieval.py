@@ -7,9 +7,6 @@ stays, so that the next run need not build the memories again. One of an older v
 
 import argparse
 import asyncio
-import contextlib
-import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +15,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
+from benchmarks.default_settings import default_settings
 from benchmarks.jobs.jobs import machine_of
 from benchmarks.lanes import Lanes
 from benchmarks.retrieval.data import (
@@ -179,15 +177,8 @@ def main() -> None:
     if not set(sizes) <= set(extent.population.sizes):
         parser.error(f"--entries: choose of {', '.join(map(str, extent.population.sizes))}")
     data = options.data and options.data.resolve()
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]  # the figures are of the embedded runtime and its defaults
-    with (
-        tempfile.TemporaryDirectory(prefix="mnestic-benchmark-") as folder,
-        contextlib.chdir(folder),  # away from any .env
-    ):
-        figures = asyncio.run(
-            measure(extent, data or Path(folder), lanes=options.lanes, sizes=sizes)
-        )
+    with default_settings() as folder:
+        figures = asyncio.run(measure(extent, data or folder, lanes=options.lanes, sizes=sizes))
     if options.json:
         print_json(figures.model_dump(mode="json", exclude_none=True))
         return
