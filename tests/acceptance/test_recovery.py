@@ -22,6 +22,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.postgres import _programs, start_postgres
 from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.jobs.plans import read_plan
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
@@ -87,7 +88,7 @@ Working = Callable[[Settings], AbstractAsyncContextManager[MnesticClient]]
 
 @pytest.fixture
 def working() -> Working:
-    """A client and a worker on the database that settings name, for as long as a block."""
+    """A client and the workers of a deployment on the database that settings name, for as long as a block."""
 
     class _Working(AsyncExitStack):
         def __init__(self, settings: Settings) -> None:
@@ -97,12 +98,20 @@ def working() -> Working:
         async def __aenter__(self) -> Any:
             await super().__aenter__()
             assert self._settings.database_url is not None
+            assert self._settings.database_admin_url is not None
+            admin_url = self._settings.database_admin_url.get_secret_value()
             memory = PostgresMemory(self._settings.database_url.get_secret_value(), pool_size=5)
             self.push_async_callback(memory.close)
             client = await self.enter_async_context(await MnesticClient.connect(self._settings))
             activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
             worker = make_worker(client.temporal, self._settings, activities=activities)
             await self.enter_async_context(worker)
+            maintenance = make_maintenance_worker(
+                client.temporal,
+                self._settings,
+                activities=maintenance_activities(memory, admin_url=admin_url),
+            )
+            await self.enter_async_context(maintenance)
             return client
 
     return _Working
