@@ -2,18 +2,34 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from mnestic.memory.knowledge.entries import ArchiveMark
-from mnestic.memory.maintenance.duplicates import joined, plan_merges
+from mnestic.memory.maintenance.duplicates import AlikeEntries, joined, plan_merges
 from mnestic.memory.ports import Transaction
 
 _ENTRIES = 500  # compared at once
 
 
+class Merged(NamedTuple):
+    """How many entries a part of the merging archived, where the next one begins, and how many the later ones would archive."""
+
+    merged: int
+    after: int | None  # None: it was the last
+    left: int
+
+
 async def merge_duplicates(
-    transaction: Transaction, *, now: datetime, at: datetime, similarity: float, run: str
-) -> int:
-    """Archives entries that another says as well; returns how many.
+    transaction: Transaction,
+    *,
+    now: datetime,
+    at: datetime,
+    similarity: float,
+    run: str,
+    most: int,
+    after: int,
+) -> Merged:
+    """Archives entries that another says as well.
 
     Args:
         transaction: Of the agent.
@@ -21,38 +37,51 @@ async def merge_duplicates(
         at: When they are archived.
         similarity: How near the vectors of those have to be whose words differ.
         run: What archives them, as the archive names it.
+        most: So many entries are compared, or one group of more. What later parts would archive is counted by the first.
+        after: Where the part before ended; 0 for the first.
     """
-    store, merged = transaction.maintenance, 0
-    groups = await store.list_alike(now)
-    for batch in _batches(groups):
-        ids = sorted(entry_id for group in batch for entry_id in group)
-        entries = await transaction.entries.select(ids, lock=True)
-        plans = [
-            plan_merges(
-                [
-                    entries[name]
-                    for name in group
-                    if name in entries and entries[name].status == "active"
-                ]
-            )
-            for group in batch
-        ]
-        likely = [merge for plan in plans for merge in plan.likely]
-        near = await store.compare(likely)
-        confirmed = [merge for merge in likely if near.get(merge, 0) >= similarity]
-        certain = (merge for plan in plans for merge in plan.certain)
-        if merges := joined(certain, confirmed):
-            await store.merge(merges)
+    merged = left = compared = 0
+    last: int | None = None
+    groups = await transaction.maintenance.list_alike(now, after=after)
+    for batch in _batches(groups, most=min(_ENTRIES, most)):
+        is_full = compared >= most
+        if is_full and after:
+            return Merged(merged, last, left)
+        merges = await _plan(transaction, batch, similarity=similarity, lock=not is_full)
+        if is_full:
+            left += len(merges)
+            continue
+        if merges:
+            await transaction.maintenance.merge(merges)
             mark = ArchiveMark(archived_at=at, reason="merged", run=run)
             merged += await transaction.archive.add(sorted(merges), mark)
-    return merged
+        compared += sum(len(group.ids) for group in batch)
+        last = batch[-1].number
+    return Merged(merged, last if left else None, left)
 
 
-def _batches(groups: Iterable[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
+async def _plan(
+    transaction: Transaction, groups: Sequence[AlikeEntries], *, similarity: float, lock: bool
+) -> dict[str, str]:
+    """What is merged of some groups, by id, each into which."""
+    ids = sorted(entry_id for group in groups for entry_id in group.ids)
+    entries = await transaction.entries.select(ids, lock=lock)
+    active = {name: entry for name, entry in entries.items() if entry.status == "active"}
+    plans = [
+        plan_merges([active[name] for name in group.ids if name in active]) for group in groups
+    ]
+    likely = [merge for plan in plans for merge in plan.likely]
+    near = await transaction.maintenance.compare(likely)
+    confirmed = [merge for merge in likely if near.get(merge, 0) >= similarity]
+    certain = (merge for plan in plans for merge in plan.certain)
+    return joined(certain, confirmed)
+
+
+def _batches(groups: Iterable[AlikeEntries], *, most: int) -> Iterator[list[AlikeEntries]]:
     """Groups in batches of so many entries; a larger group is a batch of its own."""
-    batch: list[Sequence[str]] = []
+    batch: list[AlikeEntries] = []
     for group in groups:
-        if batch and sum(map(len, batch)) + len(group) > _ENTRIES:
+        if batch and sum(len(one.ids) for one in batch) + len(group.ids) > most:
             yield batch
             batch = []
         batch.append(group)

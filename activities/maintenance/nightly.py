@@ -7,7 +7,9 @@ from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.activities.maintenance.duplicates import merge_duplicates
 from mnestic.activities.maintenance.parts import Part, PartSizes
+from mnestic.memory.maintenance.nights import NightlyCursor
 from mnestic.memory.maintenance.policies import NightlyPolicy
+from mnestic.memory.maintenance.removal_guard import ActiveMemory
 from mnestic.memory.ports import TokenCounter, Transaction
 
 _ENTRIES = 500  # removed by one statement
@@ -26,8 +28,6 @@ async def maintain_nightly(
 ) -> Part:
     """Removes what has expired, merges duplicates, promotes what was used, computes importance, and writes summaries.
 
-    The first part does all of it, but computes the importance of so many entries; later parts compute that of the others.
-
     Args:
         transaction: Of the agent.
         now: The moment that decides what has expired.
@@ -36,46 +36,92 @@ async def maintain_nightly(
         count_tokens: What limits the summaries of categories.
         run: The run that does it, as the archive names it.
         sizes: How much one part does.
-        after: The number of the last entry of the part before; None for the first part.
+        after: The cursor of the part before; None for the first part.
     """
-    store = transaction.maintenance
-    if after is not None:
-        renewed, last = await _renew_importance(transaction, at=at, after=after, sizes=sizes)
-        return Part(+Counter(importance_changed=renewed), after=last)
-    counts = Counter(
-        records_expired=await store.remove_expired_records(now),
-        entries_expired=await _remove_expired_entries(transaction, now=now),
-        merged=await merge_duplicates(
-            transaction, now=now, at=at, similarity=policy.merge_similarity, run=run
-        ),
-        promoted=await _promote_facts(transaction, now=now, step=policy.promotion),
+    night = _Night(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
+    counts = Counter[str]()
+    if after is None:
+        counts["records_expired"] = await transaction.maintenance.remove_expired_records(now)
+    begun = NightlyCursor() if after is None else NightlyCursor.model_validate_json(after)
+    cursor = await night.go_on(begun)
+    counts += night.counts
+    if cursor is None:  # last, since transactions that change facts wait for categories
+        counts["categories_rebuilt"] = await rebuild_categories(
+            transaction, now=at, count_tokens=count_tokens
+        )
+    return Part(
+        +counts,
+        None if cursor is None else cursor.model_dump_json(),
+        left_active=ActiveMemory(facts=0, entries=night.left),
     )
-    renewed, last = await _renew_importance(transaction, at=at, after="0", sizes=sizes)
-    # Categories come last, since transactions that change facts wait for them.
-    rebuilt = await rebuild_categories(transaction, now=at, count_tokens=count_tokens)
-    counts += Counter(importance_changed=renewed, categories_rebuilt=rebuilt)
-    return Part(+counts, after=last)
 
 
-async def _renew_importance(
-    transaction: Transaction, *, at: datetime, after: str, sizes: PartSizes
-) -> tuple[int, str | None]:
-    """Computes the importance of the next entries; returns how many changed, and the last of them unless there are no more."""
-    store, basis = transaction.maintenance, await transaction.settings.importance_basis()
-    end = await store.find_end(int(after), limit=sizes.renewed)
-    renewed = await store.renew_importance(at, basis.policy, after=int(after), up_to=end)
-    return renewed, None if end is None else str(end)
+class _Night:
+    """A part of the night, in one transaction: its counts, and how many entries later parts merge."""
 
+    def __init__(
+        self,
+        transaction: Transaction,
+        *,
+        now: datetime,
+        at: datetime,
+        policy: NightlyPolicy,
+        run: str,
+        sizes: PartSizes,
+    ) -> None:
+        self._transaction, self._now, self._at = transaction, now, at
+        self._policy, self._run, self._sizes = policy, run, sizes
+        self.counts = Counter[str]()
+        self.left = 0
 
-async def _promote_facts(transaction: Transaction, *, now: datetime, step: float) -> int:
-    promoted = await transaction.maintenance.promote_facts(now, step=step)
-    if promoted:
-        await transaction.facts.graph.rebuild()  # the weights of edges follow
-    return promoted
+    async def go_on(self, cursor: NightlyCursor) -> NightlyCursor | None:
+        """Goes on after the part before, as far as the sizes allow; returns the cursor of the next part, None at the end."""
+        if cursor.removes:
+            cursor = await self._merge(await self._remove_expired(cursor))
+            if cursor.removes:
+                return cursor
+            self.counts["promoted"] = await self._promote_facts()
+        return await self._renew_importance(cursor)
 
+    async def _remove_expired(self, cursor: NightlyCursor) -> NightlyCursor:
+        if cursor.expired is None:
+            return cursor
+        ids, last = await self._transaction.maintenance.list_expired_entries(
+            self._now, after=cursor.expired, limit=self._sizes.expired
+        )
+        for start in range(0, len(ids), _ENTRIES):
+            batch = ids[start : start + _ENTRIES]
+            self.counts["entries_expired"] += await remove_entries(self._transaction, batch)
+        return cursor.model_copy(update={"expired": last})
 
-async def _remove_expired_entries(transaction: Transaction, *, now: datetime) -> int:
-    removed = 0
-    while expired := await transaction.maintenance.list_expired_entries(now, limit=_ENTRIES):
-        removed += await remove_entries(transaction, expired)
-    return removed
+    async def _merge(self, cursor: NightlyCursor) -> NightlyCursor:
+        if cursor.compared is None:
+            return cursor
+        done = await merge_duplicates(
+            self._transaction,
+            now=self._now,
+            at=self._at,
+            similarity=self._policy.merge_similarity,
+            run=self._run,
+            most=self._sizes.compared,
+            after=cursor.compared,
+        )
+        self.counts["merged"], self.left = done.merged, done.left
+        return cursor.model_copy(update={"compared": done.after})
+
+    async def _promote_facts(self) -> int:
+        promoted = await self._transaction.maintenance.promote_facts(
+            self._now, step=self._policy.promotion
+        )
+        if promoted:
+            await self._transaction.facts.graph.rebuild()  # the weights of edges follow
+        return promoted
+
+    async def _renew_importance(self, cursor: NightlyCursor) -> NightlyCursor | None:
+        store = self._transaction.maintenance
+        basis = await self._transaction.settings.importance_basis()
+        end = await store.find_end(cursor.renewed, limit=self._sizes.renewed)
+        self.counts["importance_changed"] = await store.renew_importance(
+            self._at, basis.policy, after=cursor.renewed, up_to=end
+        )
+        return None if end is None else cursor.model_copy(update={"renewed": end})

@@ -15,23 +15,23 @@ class PartSizes(NamedTuple):
     faded: int = 2000  # facts
     archived: int = 10_000  # entries that a cleanup archives
     deleted: int = 2000  # archived entries
+    expired: int = 2000  # entries that a night removes
+    compared: int = 20_000  # entries that a night compares with each other
     renewed: int = 20_000  # entries whose importance a night computes
 
 
 PART_SIZES = PartSizes()
-WHOLE_NIGHT = PART_SIZES._replace(renewed=2**31 - 1)
-"""Those of a dry run: how many importances change is known only once all are computed."""
 
 
 class Part(NamedTuple):
     """What a part of an agent's maintenance did, and where the next one begins.
 
-    The first part also says what all later ones would do, so that the guard decides before anything is changed.
+    The first part also says what later ones would remove, so that the guard decides before anything is changed.
     """
 
     counts: Counter[str]
     after: str | None = None  # None: it was the last
-    left: Counter[str] | None = None
+    left: Counter[str] | None = None  # what all later parts would do, where that is known before
     left_active: ActiveMemory | None = None  # active memory that later parts would remove
 
     @property

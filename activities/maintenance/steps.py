@@ -13,7 +13,7 @@ from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
-from mnestic.activities.maintenance.parts import PART_SIZES, WHOLE_NIGHT, Part, PartSizes
+from mnestic.activities.maintenance.parts import PART_SIZES, Part, PartSizes
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
@@ -207,7 +207,7 @@ class MaintenanceActivities:
                 transaction.discard()
             else:
                 await transaction.complete(operation, part.dump())
-            if params.dry_run or is_stopped:
+            if is_stopped or (params.dry_run and part.left is not None):
                 part = Part(part.all_counts)
             return part, excess if is_stopped else None
 
@@ -227,10 +227,10 @@ class MaintenanceActivities:
             if (stored := await transaction.replay(operation, request)) is not None:
                 return Part.load(stored)
             part = await self._work(transaction, params, policy=policy, after=after)
-            if part.is_to_store:
-                await transaction.complete(operation, part.dump())
-            else:
+            if params.dry_run or not part.is_to_store:
                 transaction.discard()
+            else:
+                await transaction.complete(operation, part.dump())
             return part
 
     def _transaction(
@@ -283,7 +283,7 @@ class MaintenanceActivities:
             policy=policy.nightly,
             count_tokens=self._count_tokens,
             run=params.run,
-            sizes=WHOLE_NIGHT if params.dry_run else self._sizes,
+            sizes=self._sizes,
             after=after,
         )
 

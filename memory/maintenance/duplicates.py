@@ -21,6 +21,13 @@ _FILE = Path(__file__).with_name("duplicates.yaml")
 _QUESTION = re.compile(r"[?\uff1f]")
 
 
+class AlikeEntries(NamedTuple):
+    """Entries that may say the same, by id, and the number of the first."""
+
+    ids: tuple[str, ...]
+    number: int
+
+
 class Merge(NamedTuple):
     """An entry that goes, by id, and the one that says the same and stays."""
 

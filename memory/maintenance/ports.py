@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.maintenance.backups import Backup
     from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
     from mnestic.memory.maintenance.compression import Compression
-    from mnestic.memory.maintenance.duplicates import Merge
+    from mnestic.memory.maintenance.duplicates import AlikeEntries, Merge
     from mnestic.memory.maintenance.policies import CleanupPolicy, MaintenanceKind, WeeklyPolicy
     from mnestic.memory.maintenance.removal_guard import ActiveMemory
     from mnestic.memory.maintenance.samples import Sample
@@ -63,8 +63,13 @@ class MaintenanceStore(Protocol):
         """Removes the values of long-term records that have expired; their versions continue. Returns how many."""
         ...
 
-    async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
-        """The ids of messages' entries that have expired; those of facts that have ended, and what a waiting job refers to, stay."""
+    async def list_expired_entries(
+        self, now: datetime, *, after: int, limit: int
+    ) -> tuple[tuple[str, ...], int | None]:
+        """The ids of messages' entries that have expired, so many after a number, and the number of the last; None if there are no more.
+
+        Those of facts that have ended, and what a waiting job refers to, stay.
+        """
         ...
 
     async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
@@ -110,13 +115,14 @@ class MaintenanceStore(Protocol):
         """
         ...
 
-    async def list_alike(self, now: datetime) -> tuple[tuple[str, ...], ...]:
-        """Groups of active entries that may say the same, by id: with the same names, and the same letters and figures.
+    async def list_alike(self, now: datetime, *, after: int) -> tuple[AlikeEntries, ...]:
+        """Groups of active entries that may say the same: with the same names, and the same letters and figures.
 
         Entries that others belong to or correct, and those that were restored, are in none.
 
         Args:
             now: Entries that have expired by then are in none.
+            after: Groups come in the order of their first entries, those after an entry of this number.
         """
         ...
 

@@ -9,7 +9,7 @@ from mnestic.memory.knowledge.facts import MOST_CONFIDENT
 from mnestic.memory.knowledge.importance import ImportancePolicy
 from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
 from mnestic.memory.maintenance.compression import Compression
-from mnestic.memory.maintenance.duplicates import Merge
+from mnestic.memory.maintenance.duplicates import AlikeEntries, Merge
 from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
 from mnestic.memory.maintenance.ports import Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
@@ -91,11 +91,14 @@ class PostgresMaintenanceStore:
             self._unit.wrote("record.expire", f"{row.removed} records")
         return int(row.removed)
 
-    async def list_expired_entries(self, now: datetime, *, limit: int) -> tuple[str, ...]:
+    async def list_expired_entries(
+        self, now: datetime, *, after: int, limit: int
+    ) -> tuple[tuple[str, ...], int | None]:
         """See the port."""
-        query = _EXPIRED_ENTRIES.bind({**self._unit.owner, "now": now, "limit": limit})
-        rows = await self._rows_of(query)
-        return tuple(row.id for row in rows)
+        values = {**self._unit.owner, "now": now, "after": after, "limit": limit}
+        rows = await self._rows_of(_EXPIRED_ENTRIES.bind(values))
+        last = rows[-1].number if len(rows) == limit else None
+        return tuple(row.id for row in rows), last
 
     async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
         """See the port."""
@@ -163,10 +166,11 @@ class PostgresMaintenanceStore:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)
 
-    async def list_alike(self, now: datetime) -> tuple[tuple[str, ...], ...]:
+    async def list_alike(self, now: datetime, *, after: int) -> tuple[AlikeEntries, ...]:
         """See the port."""
-        rows = await self._rows_of(_LIST_ALIKE.bind({**self._unit.owner, "now": now}))
-        return tuple(tuple(row.ids) for row in rows)
+        values = {**self._unit.owner, "now": now, "after": after}
+        rows = await self._rows_of(_LIST_ALIKE.bind(values))
+        return tuple(AlikeEntries(tuple(row.ids), row.number) for row in rows)
 
     async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
         """See the port."""

@@ -20,8 +20,8 @@ found AS MATERIALIZED (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = one.number OFFSET 0) AS e
      WHERE e.expires_at IS NULL OR e.expires_at > CAST(%(now)s AS timestamptz)
 )
-SELECT array_agg(a.id ORDER BY a.number) AS ids
+SELECT array_agg(a.id ORDER BY a.number) AS ids, min(a.number) AS number
   FROM found AS a
  WHERE -- include mergeable
- GROUP BY a.key HAVING count(*) > 1
+ GROUP BY a.key HAVING count(*) > 1 AND min(a.number) > CAST(%(after)s AS bigint)
  ORDER BY min(a.number)
