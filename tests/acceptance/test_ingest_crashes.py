@@ -1,4 +1,4 @@
-"""A worker killed at random while an agent learns from ten thousand messages: each is learned from once."""
+"""A worker killed at random while an agent learns from a thousand messages: each is learned from once."""
 
 import asyncio
 import os
@@ -23,8 +23,8 @@ from mnestic.starter.settings import Settings
 pytestmark = pytest.mark.acceptance
 
 AGENT = "ada"
-MESSAGES = 3_000
-AT_ONCE = 500
+MESSAGES = 1_000
+AT_ONCE = 200
 KILLS = 20
 LIMIT_S = 600.0
 # How many steps were taken so far: each message is read, learned from, and given a vector.

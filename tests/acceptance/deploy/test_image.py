@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,11 +28,17 @@ def build_command(dockerfile: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def image(processes: Any, root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder() -> Iterator[Path]:
+    """A folder for another account, beside those of pytest, which another run of it closes to all others."""
+    with tempfile.TemporaryDirectory(prefix="mnestic-image-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def image(processes: Any, root: Path, folder: Path) -> Path:
     """What the image has in /opt/mnestic."""
-    folder = tmp_path_factory.mktemp("image")
-    folder.parent.chmod(0o755)  # another account runs what is in it
-    folder.chmod(0o755)
     source, made = folder / "source", folder / "opt"
     source.mkdir()
     allowed = (root / ".dockerignore").read_text(encoding="utf-8").splitlines()
@@ -52,14 +59,12 @@ def image(processes: Any, root: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def data(folder: Path) -> Path:
     """The only folder that the user of the image may write."""
-    data = tmp_path / "data"
+    data = folder / "data"
     data.mkdir()
     if os.geteuid() == 0:
         os.chown(data, USER, USER)
-        for folder in (tmp_path, *tmp_path.parents[:2]):
-            folder.chmod(0o755)
     return data
 
 
