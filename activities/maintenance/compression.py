@@ -1,14 +1,17 @@
 """Compressing entries: old ones of an agent that say nearly the same."""
 
+import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 
-from mnestic.memory.knowledge.entries import ArchiveMark
+from mnestic.memory.knowledge.entries import ArchiveMark, Entry
 from mnestic.memory.maintenance.compression import FEWEST, plan_compressions
 from mnestic.memory.maintenance.policies import WeeklyPolicy
 from mnestic.memory.ports import Transaction
 
 _PAIRS = 10_000  # of one run; the next run finds the others
+_ENTRIES = 500  # selected at once
 
 
 async def compress_entries(
@@ -35,10 +38,11 @@ async def compress_entries(
     store = transaction.maintenance
     similar = await store.list_similar(now, policy, fewest=FEWEST, limit=_PAIRS)
     ids = sorted({entry_id for pair in similar for entry_id in pair})
-    entries = await transaction.entries.select(ids)
-    plans = plan_compressions(entries, similar, most=most)
+    entries = await _select(transaction, ids)
+    # In a thread: for many entries it takes longer than a worker may be without a heartbeat.
+    plans = await asyncio.to_thread(plan_compressions, entries, similar, most=most)
     chosen = sorted(source for plan in plans for source in plan.sources)
-    locked = await transaction.entries.select(chosen, lock=True)
+    locked = await _select(transaction, chosen, lock=True)
     same = [
         plan
         for plan in plans
@@ -53,3 +57,12 @@ async def compress_entries(
     mark = ArchiveMark(archived_at=at, reason="compressed", run=run)
     archived = await transaction.archive.add(sources, mark)
     return Counter(compressed=archived, compressed_into=len(same))
+
+
+async def _select(
+    transaction: Transaction, ids: Sequence[str], *, lock: bool = False
+) -> dict[str, Entry]:
+    entries: dict[str, Entry] = {}
+    for start in range(0, len(ids), _ENTRIES):
+        entries |= await transaction.entries.select(ids[start : start + _ENTRIES], lock=lock)
+    return entries

@@ -101,9 +101,9 @@ class MaintenanceStore(Protocol):
     async def list_fading(
         self, now: datetime, policy: WeeklyPolicy, *, after: str, limit: int
     ) -> tuple[tuple[FadingFact, ...], str | None]:
-        """Facts that have decayed so far that they fade, and the last of them by id, None if there are no more.
+        """Facts that have decayed so far that they fade, and the id after which there may be more, None if there are no more.
 
-        So many come after an id, and with them all that fade of the same subjects and predicates.
+        So many that have decayed are looked at after an id, and with them all of the same subjects and predicates.
         """
         ...
 

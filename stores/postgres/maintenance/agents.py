@@ -149,9 +149,11 @@ class PostgresMaintenanceStore:
     ) -> tuple[tuple[FadingFact, ...], str | None]:
         """See the port."""
         values = self._decay_values(now, policy) | {"after": after, "limit": limit}
-        rows = await self._rows_of(_LIST_FADING.bind(values))
-        facts = (FadingFact(row.id, row.subject, row.predicate, row.object) for row in rows)
-        return tuple(facts), rows[0].last if rows else None
+        (row,) = await self._rows_of(_LIST_FADING.bind(values))
+        if row.ids is None:
+            return (), row.last
+        columns = (row.ids, row.subjects, row.predicates, row.objects)
+        return tuple(map(FadingFact, *columns)), row.last
 
     def _decay_values(self, now: datetime, policy: WeeklyPolicy) -> dict[str, Any]:
         limits = policy.model_dump(
