@@ -28,7 +28,7 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 	@$(BIN)/python -m pytest -n 4 -m "not acceptance" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native $(ARGS)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native --durations=25 $(ARGS)
 
 pooler: $(INSTALLED) ## Run some of the store and job tests through PgBouncer, in transaction mode
 	@MNESTIC_TEST_POOLER=1 $(BIN)/python -m pytest -n 2 $(POOLED) $(ARGS)
