@@ -99,6 +99,10 @@ class ValueClasses:
         is_other = is_other or bool(self._values.kind_of(token)) or self._values.is_date(token)
         return not is_other and not children(token, "det", "nummod")
 
+    def is_address(self, token: Token) -> bool:
+        """Whether a token stands for an address, a number or a time zone."""
+        return self._values.kind_of(token) in _ADDRESSES
+
     def amount_of(self, token: Token, word_class: str) -> Token | None:
         """What there is an amount of, as in "three cups of coffee"."""
         for preposition in children(token, "prep"):
@@ -138,7 +142,7 @@ class ValueClasses:
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
         is_other = is_other or not words.isdisjoint(words_of_no_state("lives_in"))
         is_house = any(child.is_digit for child in children(token, "nummod"))
-        return not is_other and not is_house and self._values.kind_of(token) not in _ADDRESSES
+        return not is_other and not is_house and not self.is_address(token)
 
     def _is_employer(self, token: Token) -> bool:
         return self._is_name(token) and token.ent_type_ not in _NO_EMPLOYERS

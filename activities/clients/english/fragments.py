@@ -14,7 +14,8 @@ from mnestic.activities.clients.english.trees import children, is_verb, lemma, s
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 
-_OWN = frozenset({"me", "us"})
+_WE, _OWN, _OUR = frozenset({"i", "we"}), frozenset({"me", "us"}), frozenset({"my", "our"})
+_BEFORE_ADDRESSES = frozenset({"DT", "PRP$", "JJ", "RB", "IN"})
 _CONTACTS = {"phone": "phone", "email": "email"}
 _ASIDE = frozenset({"from", "by"})
 _IS = {"'m": "am", "m": "am", "'s": "is", "'re": "are"}
@@ -39,7 +40,7 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         if predicate is None:
             continue
         lead = list(sentence[max(0, place - _LONGEST_LEAD) : place])
-        cues = [each for each in lead if _is_cue(each, grammar)]
+        cues = [each for each in lead if _is_cue(each, token, reading)]
         is_named = any(_is_other(each, reading) for each in lead)
         if not cues or is_named or any(each.lower_ in grammar.contact_of_others for each in lead):
             continue
@@ -51,10 +52,46 @@ def _contacts(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted
         yield make_claim([cues[0], token], reading.cast.speaker, predicate, value, kind=kind)
 
 
-def _is_cue(token: Token, grammar: Grammar) -> bool:
-    """Whether a word says that an address is the speaker's: "reach me on", "my email", "use", "mail:"."""
-    is_label = token.lower_ in grammar.contact and token.nbor().text == ":"
-    return token.lower_ in _OWN | {"my", "new", "use"} or is_label
+def _is_cue(token: Token, address: Token, reading: Reading) -> bool:
+    """Whether a word says that an address after it is the speaker's: "reach me on", "my email", "new number:", "use"."""
+    contact, low = reading.lexicon.grammar.contact, token.lower_
+    if low in _OWN:  # "write to me", "call me", no "Ana gave me"
+        verb = token.head if is_verb(token.head) else token.head.head
+        return not contact.isdisjoint({lemma(verb), verb.lower_}) and all(
+            each.lower_ == "you" for each in subjects(verb)
+        )
+    if token.dep_ == "nsubjpass":
+        return low in _WE and lemma(token.head) in contact
+    if low == "use":
+        between = token.doc[token.i + 1 : address.i]
+        is_of_all = all(each.lower_ == "you" for each in subjects(token))
+        return is_of_all and all(
+            each.is_punct or each.tag_ in _BEFORE_ADDRESSES or _is_contact(each, reading)
+            for each in between
+        )
+    return _is_contact(token, reading) and _is_own(token, reading)
+
+
+def _is_contact(token: Token, reading: Reading) -> bool:
+    """Whether a word names an address, such as "number", or what to do with it, such as "text"."""
+    noun = reading.lexicon.nouns.get(token.lower_)
+    return noun in _CONTACTS.values() or token.lower_ in reading.lexicon.grammar.contact
+
+
+def _is_own(noun: Token, reading: Reading) -> bool:
+    """Whether an address that is named belongs to the speaker: "my work number", "new number", "mail:", no "Ana's number"."""
+    before = [*reversed(noun.doc[noun.sent.start : noun.i])]
+    described = [*itertools.takewhile(lambda each: each.pos_ in {"NOUN", "ADJ"}, before)]
+    owner = before[len(described)].lower_ if len(described) < len(before) else ""
+    if owner in _OUR:
+        return not is_verb(noun) and not any(
+            lemma(each) in reading.lexicon.grammar.kin_of for each in described
+        )
+    if owner and not before[len(described)].is_punct:
+        return False
+    is_plain = all(each.lower_ == "new" or _is_contact(each, reading) for each in described)
+    is_label = noun.i + 1 < len(noun.doc) and noun.nbor().text == ":"
+    return is_plain and (is_label or any(each.lower_ == "new" for each in described))
 
 
 def _is_other(token: Token, reading: Reading) -> bool:
@@ -69,7 +106,9 @@ def _is_other(token: Token, reading: Reading) -> bool:
             each.lower_ in _OWN or reading.lexicon.nouns.get(each.lower_) in _CONTACTS.values()
             for each in objects
         )
-    is_owner = token.dep_ in {"nsubj", "poss"} or token.head.lower_ == "of"
+    if token.dep_ == "poss":
+        return token.lower_ not in _OUR
+    is_owner = token.dep_ == "nsubj" or token.head.lower_ == "of"
     return token.pos_ == "PROPN" and is_owner
 
 

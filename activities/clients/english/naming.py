@@ -132,7 +132,7 @@ class Names:
                     and one.lower_ not in self._lexicon.classes["no_name"]
                     and not children(one, "det", "poss", "amod")
                 )
-                if is_name and self.kin_of(one) is None:
+                if is_name and self.kin_of(one) is None and not self._classes.is_address(one):
                     yield self.full_name(one), one
 
 
