@@ -1,7 +1,7 @@
 """Server-sent events: streams that end by themselves, and of which each key has a few at most.
 
-They stand apart from the routes because every stream has the same limits. A client goes on with `Last-Event-ID`, and since a stream
-lasts five minutes at most, a key that was revoked meanwhile gets no other.
+They stand apart from the routes because every stream has the same limits: it lasts five minutes at most, after which a client goes on
+with `Last-Event-ID`, and it ends when its key is revoked or expires.
 """
 
 import asyncio
@@ -15,7 +15,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Header, Request
 from starlette.exceptions import HTTPException
 
-from mnestic.starter.tenants import Access
+from mnestic.memory.access.errors import UnauthenticatedError
+from mnestic.starter.http.calls import access_of, tenants_of
+from mnestic.starter.tenants import Access, Tenants
 
 Result = TypeVar("Result")
 MOST_STREAMS = 16  # of a key at once
@@ -44,16 +46,15 @@ class Streams:
         """Ends all streams, since their clients would keep the server from ending; they go on at the next one."""
         self._ending.set()
 
-    async def polls(self) -> AsyncIterator[None]:
-        """The moments at which a stream looks for something new, until it has lasted long enough."""
-        ends = time.monotonic() + LONGEST_S
-        while not self._ending.is_set():
-            yield
-            if time.monotonic() + POLL_S > ends:
-                return
-            # Neither Temporal nor the outbox of events says when to look again.
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._ending.wait(), POLL_S)
+    @property
+    def is_ending(self) -> bool:
+        """Whether the process is to end."""
+        return self._ending.is_set()
+
+    async def wait_to_end(self, seconds: float) -> None:
+        """Waits until the process is to end, but no longer than some seconds."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._ending.wait(), seconds)
 
     @contextmanager
     def hold(self, key_id: str) -> Iterator[None]:
@@ -73,17 +74,42 @@ class Streams:
             self._open += Counter()  # drops keys without a stream
 
 
-async def _held(request: Request) -> AsyncIterator[Streams]:
-    access, streams = request.state.access, request.app.state.streams
-    assert isinstance(access, Access)
+class Stream:
+    """One stream, which is open as long as its key is valid."""
+
+    def __init__(self, streams: Streams, tenants: Tenants, access: Access) -> None:
+        self._streams, self._tenants, self._access = streams, tenants, access
+
+    async def polls(self) -> AsyncIterator[None]:
+        """The moments at which the stream looks for something new, until it has lasted long enough."""
+        ends = time.monotonic() + LONGEST_S
+        while not self._streams.is_ending:
+            yield
+            if time.monotonic() + POLL_S > ends:
+                return
+            # Neither Temporal nor the outbox of events says when to look again.
+            await self._streams.wait_to_end(POLL_S)
+            if not await finished(self._is_allowed()):
+                return
+
+    async def _is_allowed(self) -> bool:
+        try:
+            await self._tenants.authenticate(self._access.text)
+        except UnauthenticatedError:
+            return False
+        return True
+
+
+async def _held(request: Request) -> AsyncIterator[Stream]:
+    access, streams = access_of(request), request.app.state.streams
     assert isinstance(streams, Streams)
     with streams.hold(access.key.id):
-        yield streams
+        yield Stream(streams, tenants_of(request), access)
 
 
 HELD = Depends(_held)
 """The dependency of a route that streams; `Held` is its parameter."""
-Held = Annotated[Streams, HELD]
+Held = Annotated[Stream, HELD]
 
 
 async def finished(read: Coroutine[Any, Any, Result]) -> Result:

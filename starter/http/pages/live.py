@@ -16,7 +16,7 @@ from mnestic.starter.http.pages.facts import ReadCall
 from mnestic.starter.http.pages.job import cursor_of
 from mnestic.starter.http.pages.jobs import JobsCall, PageCursor, PlanName, State, read_page
 from mnestic.starter.http.pages.maintenance import ReportsCall, read_state
-from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Streams, finished
+from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Stream, finished
 from mnestic.starter.jobs.listing import UNFINISHED
 
 router = APIRouter(dependencies=[HELD])
@@ -26,7 +26,7 @@ LIVE = f"{ROOT}/live"
 @router.get(f"{LIVE}/jobs", response_class=EventSourceResponse)
 async def follow_jobs(
     call: JobsCall,
-    streams: Held,
+    stream: Held,
     state: State = "",
     plan: PlanName = "",
     cursor: PageCursor = None,
@@ -37,13 +37,13 @@ async def follow_jobs(
     async def read() -> str:
         return str(await read_page(call, state=state, plan=plan, cursor=cursor))
 
-    async for event in _changes(streams, read, last=last_event_id):
+    async for event in _changes(stream, read, last=last_event_id):
         yield event
 
 
 @router.get(f"{LIVE}/jobs/{{job_id}}", response_class=EventSourceResponse)
 async def follow_job(
-    call: OfJob, streams: Held, last_event_id: LastEventId = None
+    call: OfJob, stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when anything about a job has changed, such as the node at which it is, and when the job has ended."""
     job = call.job
@@ -53,7 +53,7 @@ async def follow_job(
         job = await call.client.describe_job(call.job_id)
         return f"{job.model_dump_json()} {await cursor_of(call.client, job)}"
 
-    async for event in _changes(streams, read, last=last_event_id):
+    async for event in _changes(stream, read, last=last_event_id):
         yield event
         if job.state not in UNFINISHED:
             yield ServerSentEvent(event="end", data={})
@@ -62,35 +62,35 @@ async def follow_job(
 
 @router.get(f"{LIVE}/memory", response_class=EventSourceResponse)
 async def follow_memory(
-    call: ReadCall, streams: Held, last_event_id: LastEventId = None
+    call: ReadCall, stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when an agent's memory has changed."""
 
     async def read() -> str:
         return str(await call.memory.events.last_number())
 
-    async for event in _changes(streams, read, last=last_event_id):
+    async for event in _changes(stream, read, last=last_event_id):
         yield event
 
 
 @router.get(f"{LIVE}/maintenance", response_class=EventSourceResponse)
 async def follow_maintenance(
-    call: ReportsCall, streams: Held, last_event_id: LastEventId = None
+    call: ReportsCall, stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when a run of maintenance has ended, or a Schedule has changed."""
 
     async def read() -> str:
         return str(await read_state(call))
 
-    async for event in _changes(streams, read, last=last_event_id):
+    async for event in _changes(stream, read, last=last_event_id):
         yield event
 
 
 async def _changes(
-    streams: Streams, read: Callable[[], Coroutine[Any, Any, str]], *, last: str | None
+    stream: Stream, read: Callable[[], Coroutine[Any, Any, str]], *, last: str | None
 ) -> AsyncIterator[ServerSentEvent]:
     """An event `changed` now, unless it is the last one that came, and whenever what is read is another text."""
-    async for _ in streams.polls():
+    async for _ in stream.polls():
         version = sha256_hex((await finished(read())).encode())[:16]
         if version != last:
             yield ServerSentEvent(event="changed", id=version, data={})

@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.maintenance.reports import MaintenanceRun
 from mnestic.memory.scope import Id
 from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, tenant_call
-from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Streams, finished
+from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Stream, finished
 
 router = APIRouter(tags=["streams"], dependencies=[HELD])
 _MOST_DIGITS = 18  # of a number that Postgres can have
@@ -34,7 +34,11 @@ async def _start(  # noqa: PLR0917 - its parameters are those of the stream
     call: Annotated[AgentCall, agent_call("read")],
     after: Annotated[
         int | None,
-        Query(ge=0, description="The number of the last event seen; by default the oldest stored"),
+        Query(
+            ge=0,
+            lt=10**_MOST_DIGITS,
+            description="The number of the last event seen; by default the oldest stored",
+        ),
     ] = None,
     kind: Annotated[list[EventKind], Query(description="Only of these kinds")] = [],  # noqa: B006 - FastAPI reads it
     last_event_id: LastEventId = None,
@@ -70,14 +74,14 @@ async def _run(
 
 @router.get("/api/memory/events", response_class=EventSourceResponse)
 async def stream_events(
-    start: Annotated[_Start, Depends(_start)], streams: Held
+    start: Annotated[_Start, Depends(_start)], stream: Held
 ) -> AsyncIterator[ServerSentEvent]:
     """Streams the changes of an agent's memory in their order; the id of each is its number.
 
     It ends after five minutes: go on with `Last-Event-ID`, as browsers do.
     """
     after, events, of_agent = start.after, start.events, start.call.memory.events
-    async for _ in streams.polls():
+    async for _ in stream.polls():
         events = events or await finished(of_agent.list(after=after, kinds=start.kinds))
         while events:
             for event in events:
@@ -88,7 +92,7 @@ async def stream_events(
 
 @router.get("/api/jobs/{job_id}/events", response_class=EventSourceResponse)
 async def stream_job(
-    call: OfJob, streams: Held, last_event_id: LastEventId = None
+    call: OfJob, stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Streams a job's state: an event `job` now and with each change, and `end` when the job has ended.
 
@@ -98,13 +102,13 @@ async def stream_job(
     async def read() -> JobDescription:
         return await call.client.describe_job(call.job_id)
 
-    async for event in _states(streams, call.job, read, name="job", last=last_event_id):
+    async for event in _states(stream, call.job, read, name="job", last=last_event_id):
         yield event
 
 
 @router.get("/api/maintenance/runs/{run_id}/events", response_class=EventSourceResponse)
 async def stream_run(
-    start: Annotated[_Run, Depends(_run)], streams: Held, last_event_id: LastEventId = None
+    start: Annotated[_Run, Depends(_run)], stream: Held, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Streams how far a run of maintenance is: an event `run` now and with each change, and `end` when it has ended.
 
@@ -114,12 +118,12 @@ async def stream_run(
     async def read() -> MaintenanceRun:
         return await start.call.client.maintenance.describe_run(start.run.id)
 
-    async for event in _states(streams, start.run, read, name="run", last=last_event_id):
+    async for event in _states(stream, start.run, read, name="run", last=last_event_id):
         yield event
 
 
 async def _states(
-    streams: Streams,
+    stream: Stream,
     state: State,
     read: Callable[[], Coroutine[Any, Any, State]],
     *,
@@ -127,7 +131,7 @@ async def _states(
     last: str | None,
 ) -> AsyncIterator[ServerSentEvent]:
     """An event now, unless it is the last one that came, one with each change, and `end` once the state is final."""
-    async for _ in streams.polls():
+    async for _ in stream.polls():
         version = sha256_hex(state.model_dump_json().encode())[:16]
         if version != last:
             yield ServerSentEvent(event=name, id=version, data=state)

@@ -15,9 +15,7 @@ _NODE = """
     timeout: 21d
     form: {{type: object, required: [amount], properties: {{amount: {{type: number}}}}}}
     on: {{resumed: {then}, timeout: end}}"""
-TWO_QUESTIONS = (
-    f"name: two-questions\nnodes:{_NODE.format(id='boxes', then='pallets')}{_NODE.format(id='pallets', then='end')}"
-)
+TWO_QUESTIONS = f"name: two-questions\nnodes:{_NODE.format(id='boxes', then='pallets')}{_NODE.format(id='pallets', then='end')}"
 
 
 async def test_a_value_stays_in_its_row_when_a_fact_comes_before_it(

@@ -86,9 +86,11 @@ async def test_an_offset_that_cannot_be_is_a_problem(
     await client.memory("ada").add("Mara lives in Porto.")
 
     ahead = await http.get(EVENTS, params={"after": 99})
+    huge = await http.get(EVENTS, params={"after": 10**30})
     malformed = await http.get(EVENTS, headers={"Last-Event-ID": "x"})
 
     assert (ahead.status_code, malformed.status_code) == (422, 422)
+    assert huge.json()["errors"][0]["path"] == "query.after"
     assert malformed.json()["errors"][0]["path"] == "header.Last-Event-ID"
     assert ahead.headers["Content-Type"] == "application/problem+json"
 
@@ -136,6 +138,26 @@ async def test_streams_end_with_the_server(
 
     assert not [line for line in rest if line.startswith("event: ")]
     assert events_of(later.text) == []
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_sent_events, "POLL_S", 0.05)
+    await client.memory("ada").add("Mara lives in Porto.")
+    key = await new_key()
+
+    async with served(app, key) as http:
+        async with asyncio.timeout(20), http.stream("GET", EVENTS) as stream:
+            lines = stream.aiter_lines()
+            while not (await anext(lines)).startswith("event: "):
+                pass
+            await client.api_keys().revoke(key.split(".")[-2])
+            rest = [line async for line in lines]  # it ends long before five minutes
+        later = await http.get(EVENTS)
+
+    assert not [line for line in rest if line.startswith("event: ")]
+    assert later.status_code == 401
 
 
 @pytest.mark.usefixtures("worker")
