@@ -31,6 +31,21 @@ def _in_range(moment: datetime) -> datetime:
     return moment
 
 
+def check_moment(moment: datetime, *, what: str) -> None:
+    """Refuses a moment that names no offset, or is out of range.
+
+    Raises:
+        InvalidInputError: says which moments there are.
+    """
+    if moment.utcoffset() is None:
+        why = f"{moment.isoformat()} has no offset; add one, as {_EXAMPLE} has"
+        raise InvalidInputError(what=what, why=why)
+    try:
+        _in_range(moment)
+    except ValueError as error:
+        raise InvalidInputError(what=what, why=str(error)) from None
+
+
 def check_date(at: datetime, *, what: str) -> None:
     """Refuses a date at which nothing can have been said.
 

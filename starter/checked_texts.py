@@ -1,11 +1,12 @@
-"""Checks the texts that callers pass to methods of the clients.
+"""Checks the texts and times that callers pass to methods of the clients.
 
 It stands alone because no method may forget it: a client that inherits `ChecksTexts` has the arguments of its
 public methods checked before they run, those of new methods too.
 """
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime
 from functools import wraps
 from inspect import Parameter
 from types import NoneType, UnionType
@@ -15,6 +16,7 @@ from pydantic import BaseModel
 
 from mnestic.memory.canonical import check_text, is_blank
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.timestamps import check_moment
 
 LONGEST_NAME = 10_000  # characters; callees check narrower limits
 LONGEST_SHOWN = 80  # characters of a value that is refused
@@ -25,7 +27,7 @@ _VARIADIC = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
 
 
 class ChecksTexts:
-    """A client whose public methods accept only texts that can be stored.
+    """A client whose public methods accept only texts that can be stored, and times with an offset.
 
     A parameter of type `str` is a name or an id: not blank, and not endless. One of type `FreeText` is not
     held to that, nor are texts within values and models. Where a text is wanted, nothing else is given, and
@@ -162,16 +164,22 @@ def _check_name(text: str, what: str) -> None:
 
 
 def _check(value: Any, what: str) -> None:
-    """Refuses a value that has an invalid text in it."""
+    """Refuses a value that has an invalid text or time in it."""
     if isinstance(value, str):
         check_text(value, what=what)
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            _check(getattr(value, name), f"{what}.{name}")
+    elif isinstance(value, datetime):
+        check_moment(value, what=what)
     elif isinstance(value, Mapping):
-        for name, part in value.items():
+        for name in value:
             _check(name, what)
-            _check(part, f"{what}.{name}")
-    elif isinstance(value, (list, tuple, set, frozenset)):
-        for place, part in enumerate(value):
-            _check(part, f"{what}.{place}")
+    for place, part in _parts_of(value):
+        _check(part, f"{what}.{place}")
+
+
+def _parts_of(value: Any) -> Iterable[tuple[object, Any]]:
+    """The values within a value, each with its name or its place."""
+    if isinstance(value, BaseModel):
+        return ((name, getattr(value, name)) for name in type(value).model_fields)
+    if isinstance(value, Mapping):
+        return value.items()
+    return enumerate(value) if isinstance(value, (list, tuple, set, frozenset)) else ()

@@ -28,7 +28,7 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
         {"min_score": float("nan")},
         "min_score: is nan, which is no number from 0 to 1",
     ),
-    "a moment without a zone": ("key", {"as_of": datetime(2025, 3, 1)}, "timezone"),  # noqa: DTZ001
+    "a moment without a zone": ("key", {"as_of": datetime(2025, 3, 1)}, "offset"),  # noqa: DTZ001
     "a moment that is none": ("key", {"since": "some day"}, "since"),
     "an unknown field": ("key", {"colour": "blue"}, "colour"),
     "a filter with a zero byte": ("key", {"session_id": "s\0"}, "session_id: holds a NUL"),

@@ -7,6 +7,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta, timezone
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
@@ -173,6 +174,22 @@ async def test_whatever_text_comes_in_what_comes_out_is_an_error_of_ours(
                 ended = await outcome(target, name, {**CALLS[of][name], **given}, *rest)
                 if ended not in {"refused", "kept"} or (ended == "kept" and how in NOT_TEXT):
                     wrong.append((parameter, how, ended))
+
+    assert wrong == []
+
+
+async def test_a_time_without_an_offset_or_out_of_range_is_refused(client: MnesticClient) -> None:
+    naive = datetime(2026, 1, 1)  # noqa: DTZ001 - that is what is refused
+    early = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
+    wrong = []
+    for of, name in ENUMERATED:
+        target, hints = target_of(client, of), get_type_hints(getattr(of, name))
+        hints.pop("return", None)
+        for parameter in (one for one, hint in hints.items() if datetime in members(hint)):
+            for given, allowed in ((naive, {"refused"}), (early, {"refused", "kept"})):
+                ended = await outcome(target, name, {**CALLS[of][name], parameter: given})
+                if ended not in allowed:
+                    wrong.append((of.__name__, name, parameter, given, ended))
 
     assert wrong == []
 

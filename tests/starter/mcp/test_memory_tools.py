@@ -151,3 +151,14 @@ async def test_resources_are_read_for_their_agent_alone(
     assert '"chess"' in str(facts.contents)
     assert "preferences" in str(categories.contents)
     assert '"jobs": []' in str(jobs.contents).replace("\\n", "")
+
+
+async def test_a_time_without_an_offset_is_an_error_that_a_model_can_read(
+    connect: Connect, agent: str
+) -> None:
+    async with connect(agent) as client:
+        listed = await refusal(client, "list_facts", as_of="2026-01-01")
+        remembered = await refusal(client, "remember", text="Tea.", at="2026-01-01T09:00:00")
+
+    assert "as_of: 2026-01-01T00:00:00 has no offset" in listed
+    assert "at: 2026-01-01T09:00:00 has no offset" in remembered
