@@ -5,8 +5,9 @@ whole tenant.
 """
 
 import uuid
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_origin
 
 from fastapi import Depends, Header, Path, Query, Request
 from fastapi.dependencies.models import Dependant
@@ -305,23 +306,30 @@ def route_of(request: Request) -> str:
 
 
 def _refuse_unknown_parameters(request: Request) -> None:
-    """Refuses parameters that the route does not have, such as misspelt ones, which would change nothing.
+    """Refuses parameters that the route does not have, such as misspelt ones, which would change nothing, and a second value.
 
     A person who follows an old link to a page sees the page.
     """
     if request.state.is_page:
         return
-    known = _query_names(request.scope["route"].dependant)
-    for name in request.query_params:
-        if name not in known:
-            raise _invalid(
-                f"query.{name[:80]}", f"is not known; there are {', '.join(sorted(known))}"
-            )
+    takes_several = _query_parameters(request.scope["route"].dependant)
+    for name, times in Counter(name for name, _ in request.query_params.multi_items()).items():
+        if name not in takes_several:
+            allowed = ", ".join(sorted(takes_several))
+            raise _invalid(f"query.{name[:80]}", f"is not known; there are {allowed}")
+        if times > 1 and not takes_several[name]:
+            raise _invalid(f"query.{name}", f"has {times} values; give one")
 
 
-def _query_names(dependant: Dependant) -> set[str]:
-    own = {field.alias for field in dependant.query_params}
-    return own.union(*(_query_names(one) for one in dependant.dependencies))
+def _query_parameters(dependant: Dependant) -> dict[str, bool]:
+    """The names of a route's parameters, each with whether it takes several values."""
+    own = {
+        field.alias: get_origin(field.field_info.annotation) is list
+        for field in dependant.query_params
+    }
+    for one in dependant.dependencies:
+        own |= _query_parameters(one)
+    return own
 
 
 def _invalid(path: str, why: str) -> RequestValidationError:

@@ -80,6 +80,7 @@ class Gate:
         request = Request(scope)
         try:
             self._check_load()
+            _check_encoding(request)
             if request.state.is_page:
                 await _admit_to_page(request)
             elif scope["path"] not in PUBLIC:
@@ -94,6 +95,13 @@ class Gate:
     def _check_load(self) -> None:
         if self._in_flight > MAX_IN_FLIGHT:
             raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests", _RETRY)
+
+
+def _check_encoding(request: Request) -> None:
+    encoding = request.headers.get("Content-Encoding", "identity")
+    if encoding.lower() != "identity":
+        why = f"the body is encoded as {encoding[:80]}, which is not read; send it as it is"
+        raise HTTPException(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why, {"Accept-Encoding": "identity"})
 
 
 def _count(scope: Scope, *, route: str, status: int, seconds: float) -> None:

@@ -111,14 +111,17 @@ def _agent_of(request: Request) -> str | None:
     """The agent that the address names.
 
     Raises:
-        InvalidInputError: the address has another parameter, which would change nothing.
+        InvalidInputError: the address has another parameter, which would change nothing, or names several agents.
     """
     for name in request.query_params:
         if name != _AGENT:
             raise InvalidInputError(
                 what="address", why=f"the parameter {name[:80]!r} is not known; there is {_AGENT}"
             )
-    return request.query_params.get(_AGENT)
+    agents = request.query_params.getlist(_AGENT)
+    if len(agents) > 1:
+        raise InvalidInputError(what=_AGENT, why=f"has {len(agents)} values; give one")
+    return agents[0] if agents else None
 
 
 def _target_of(ctx: ServerRequestContext[Any, Any]) -> str:

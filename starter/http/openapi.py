@@ -26,13 +26,14 @@ _SCHEME = {
 }
 _PROBLEMS: Mapping[int, str] = MappingProxyType(
     {
-        400: "The body is no JSON",
+        400: "The body cannot be read",
         401: "No valid API key",
         403: "The API key does not allow it",
         404: "There is no such thing",
         409: "It conflicts with what is stored",
         410: "Events after that number are no longer stored",
         413: "The body is too large",
+        415: "The body is compressed",
         422: "A value is malformed",
         429: "A budget is used up, or too many streams are open",
         500: "The server failed; its log names the request",
@@ -92,7 +93,7 @@ def _statuses(method: str, operation: Mapping[str, Any]) -> Iterator[int]:
         if method != "get" or "jobs" in operation["tags"]:
             yield 409
     if "requestBody" in operation:
-        yield from (400, 413)
+        yield from (400, 413, 415)
     if "streams" in operation["tags"]:
         yield 410
 

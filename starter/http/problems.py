@@ -26,6 +26,14 @@ MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
 _LONGEST_VALUE = 80  # characters of a value that is refused
 log = logging.getLogger("mnestic.http")
+# Why a body could not be read, where it is not by its syntax.
+_UNREAD: Mapping[type[BaseException | None], str] = MappingProxyType(
+    {
+        UnicodeDecodeError: "is not UTF-8",
+        RecursionError: "is nested too deeply",
+        ValueError: "has a number with too many digits",
+    }
+)
 
 # The first that an error is an instance of; subclasses come before their bases.
 _STATUSES: Mapping[type[errors.MnesticError], HTTPStatus] = MappingProxyType(
@@ -116,11 +124,12 @@ async def answer_http(request: Request, error: Exception) -> Response:
     status = HTTPStatus(error.status_code)
     if status < HTTPStatus.BAD_REQUEST:  # it leads elsewhere
         return Response(status_code=status, headers=error.headers)
+    unread = _UNREAD.get(type(error.__cause__))
     document = Problem(
         type="about:blank",
         title=status.phrase,
         status=status,
-        detail=str(error.detail),
+        detail=str(error.detail) if unread is None else f"the body {unread}",
         instance=instance_of(request),
     )
     return _response(request, document, headers=error.headers)

@@ -1,6 +1,8 @@
 """How refused requests are answered: one shape, with the id of the request."""
 
+import gzip
 import logging
+from typing import Any
 
 import httpx2
 import pytest
@@ -25,10 +27,12 @@ from tests.starter.http.test_knowledge import HOME
         ({}, "query.q", None),
         ({"q": "Porto", "agent_id": "no id!"}, "query.agent_id", "no id!"),
         ({"q": "x\0y"}, "text", None),
+        ({"q": ["Porto", "Lisbon"]}, "query.q", None),
+        ({"q": "Porto", "agent_id": ["ada", "bob"]}, "query.agent_id", None),
     ],
 )
 async def test_an_invalid_value_is_named(
-    app: FastAPI, new_key: NewKey, params: dict[str, str], path: str, value: str | None
+    app: FastAPI, new_key: NewKey, params: dict[str, Any], path: str, value: str | None
 ) -> None:
     async with opened(app, await new_key(agents=("ada", "*"))) as http:
         answer = await http.get("/retrieve", params={"agent_id": "ada", **params})
@@ -74,6 +78,33 @@ async def test_a_body_that_cannot_be_read_is_refused_with_the_remedy(
     assert answer.status_code == 422
     assert why in answer.json()["detail"]
     assert answer.json()["errors"][0]["path"] == "body"
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b'{"messages": "caf\xe9"}', "the body is not UTF-8"),
+        (b"[" * 100_000, "the body is nested too deeply"),
+        (b"9" * 5_000, "the body has a number with too many digits"),
+    ],
+    ids=["Latin-1", "deep", "a long number"],
+)
+async def test_a_body_that_cannot_be_decoded_is_refused_with_why(
+    http: httpx2.AsyncClient, body: bytes, why: str
+) -> None:
+    answer = await http.post("/ingest", content=body, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code, answer.json()["detail"]) == (400, why)
+
+
+async def test_a_compressed_body_is_refused_with_the_remedy(http: httpx2.AsyncClient) -> None:
+    body = gzip.compress(b'{"messages": []}')
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+
+    answer = await http.post("/ingest", content=body, headers=headers)
+
+    assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "identity")
+    assert "send it as it is" in answer.json()["detail"]
 
 
 async def test_a_body_over_the_limit_is_refused(
