@@ -63,9 +63,9 @@ async def preview(
     plan: PlanName = "",
 ) -> Response:
     """Lists the jobs that an action would touch, and those that it would not, with why."""
-    chosen = job
+    chosen, more = job, None
     if every:
-        listed, _ = await read_page(call, state=state, plan=plan, limit=MOST_AT_ONCE)
+        listed, more = await read_page(call, state=state, plan=plan, limit=MOST_AT_ONCE)
         chosen = [one.job_id for one in listed]
     found: dict[str, JobDescription] = {}
 
@@ -82,6 +82,7 @@ async def preview(
         action=action,
         touched=touched,
         left=missing + left,
+        is_cut=more is not None,
         wait=wait,
         fields=fields_of(wait.form) if wait else (),
         state=state,

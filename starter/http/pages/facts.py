@@ -9,7 +9,7 @@ from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.starter.http.calls import AgentCall
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.page_calls import agent_page
-from mnestic.starter.http.pages.rendering import back_to, render
+from mnestic.starter.http.pages.rendering import back_to, back_to_list, render
 
 router = APIRouter()
 MEMORY = f"{ROOT}/memory"
@@ -79,15 +79,17 @@ async def show_fact(request: Request, key: str, call: ReadCall) -> Response:
 
 
 @router.post(f"{FACTS}/{{key}}")
-async def change_fact(key: str, call: WriteCall, value: Written) -> Response:
+async def change_fact(request: Request, key: str, call: WriteCall, value: Written) -> Response:
     """Changes the object of a fact, as of now."""
     await call.memory.facts.change(key, value.strip())
-    return back_to(MEMORY, done="changed", agent_id=call.agent_id)
+    return back_to_list(request, MEMORY, done="changed", agent_id=call.agent_id)
 
 
 @router.post(f"{FACTS}/{{key}}/{{action}}")
-async def decide(key: str, action: Literal["delete", "reactivate"], call: WriteCall) -> Response:
+async def decide(
+    request: Request, key: str, action: Literal["delete", "reactivate"], call: WriteCall
+) -> Response:
     """Deletes a fact, or has an archived one hold again."""
     facts = call.memory.facts
     await (facts.delete(key) if action == "delete" else facts.reactivate(key))
-    return back_to(MEMORY, done=f"{action}d", agent_id=call.agent_id)
+    return back_to_list(request, MEMORY, done=f"{action}d", agent_id=call.agent_id)

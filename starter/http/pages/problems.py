@@ -4,12 +4,11 @@ The status and the words are those of the API (`starter/http/problems.py`).
 """
 
 from http import HTTPStatus
-from urllib.parse import quote
 
 from fastapi import Request, Response
 
 from mnestic.starter.http.pages.access import SIGN_IN, is_page
-from mnestic.starter.http.pages.rendering import render
+from mnestic.starter.http.pages.rendering import link, render, shown_page
 
 _NOTICE = "#notice"  # the place in `frame.html` for what went wrong
 
@@ -34,10 +33,12 @@ def problem_page(request: Request, *, status: int, title: str, detail: str) -> R
 
 
 def _to_sign_in(request: Request, *, is_of_htmx: bool) -> Response:
-    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    then = f"?then={quote(here, safe='')}" if request.method == "GET" and not is_of_htmx else ""
+    """Leads to signing in, and from there back to the page that the person saw."""
     if "Last-Event-ID" in request.headers:  # a stream that goes on, whose answer is not processed
         return Response(status_code=HTTPStatus.UNAUTHORIZED)
     if is_of_htmx:
-        return Response(status_code=HTTPStatus.OK, headers={"HX-Redirect": SIGN_IN})
-    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": f"{SIGN_IN}{then}"})
+        to = link(SIGN_IN, then=shown_page(request))
+        return Response(status_code=HTTPStatus.OK, headers={"HX-Redirect": to})
+    here = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    to = link(SIGN_IN, then=here if request.method == "GET" else None)
+    return Response(status_code=HTTPStatus.SEE_OTHER, headers={"Location": to})

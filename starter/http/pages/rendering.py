@@ -6,7 +6,7 @@ from datetime import datetime
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -85,6 +85,23 @@ def render(request: Request, template: str, /, *, status: int = 200, **values: A
 def back_to(path: str, *, done: str, **parameters: Any) -> RedirectResponse:
     """Leads to a page that says what was done."""
     return RedirectResponse(link(path, **parameters, done=done), status_code=HTTPStatus.SEE_OTHER)
+
+
+def back_to_list(request: Request, path: str, *, done: str, **parameters: Any) -> RedirectResponse:
+    """As `back_to`, with the filter of the list if that is the page which the form was on."""
+    shown = urlsplit(shown_page(request) or "")
+    if shown.path == path:
+        parameters = dict(parse_qs(shown.query)) | parameters
+    return back_to(path, **(parameters | {"done": done}))
+
+
+def shown_page(request: Request) -> str | None:
+    """The page that the browser shows while a part of it is sent or loaded: its path with the parameters."""
+    try:
+        address = urlsplit(request.headers.get("HX-Current-URL", ""))
+    except ValueError:
+        return None
+    return f"{address.path}?{address.query}" if address.query else address.path or None
 
 
 def _agent_of(request: Request, access: Access | None) -> str | None:

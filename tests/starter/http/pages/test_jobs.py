@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http.pages import bulk
 from mnestic.starter.jobs.plans import parse_plan
 from tests.rotten_snapshots import rot_snapshots
 from tests.starter.http.conftest import NewKey
@@ -153,6 +154,26 @@ async def test_several_jobs_are_resumed_by_their_filter_after_a_preview_and_othe
     assert {one.results["ask"]["payload"]["answer"] for one in results} == {"yes"}
     assert "Resumed: 0. Failed: 2." in again.text
     assert {(await client.describe_job(one)).state for one in (another, other)} == {"waiting"}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_preview_says_that_more_jobs_match_than_it_takes(
+    browser: httpx2.AsyncClient, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [await waiting_job(client) for _ in range(2)]
+    async with asyncio.timeout(30):
+        while len((await client.list_jobs(state="waiting"))[0]) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)  # Temporal's visibility sets no event
+
+    form = {"action": "pause", "every": "true"}
+    whole = await browser.post("/ui/jobs?state=waiting", data=form)
+    monkeypatch.setattr(bulk, "MOST_AT_ONCE", 1)
+    cut = await browser.post("/ui/jobs?state=waiting", data=form)
+
+    assert set(chosen_in(whole.text)["job"]) == set(jobs)
+    assert "More jobs match" not in whole.text
+    assert len(chosen_in(cut.text)["job"]) == 1
+    assert "More jobs match" in cut.text
 
 
 @pytest.mark.usefixtures("worker")

@@ -15,6 +15,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.starter.http.pages.conftest import SERVER
 
 ADA = {"agent_id": "ada"}
 
@@ -43,6 +44,21 @@ async def test_a_fact_is_stated_changed_and_deleted(
     assert "The fact was changed." in page.text
     assert re.findall(r"<h2>(\w+) <", history.text) == ["Porto", "Lisbon", "Faro"]
     assert "Faro" not in await objects(client, "lives_in")
+
+
+async def test_a_change_leads_back_to_the_part_of_the_list_that_was_shown(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    facts = client.memory("ada").facts
+    await facts.add("Mara", "lives_in", "Porto")
+    (fact,), _ = await facts.list(predicate="lives_in")
+    shown = {"HX-Current-URL": f"{SERVER}/ui/memory?agent_id=ada&subject=Mara&done=added"}
+
+    answer = await browser.post(
+        f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Faro"}, headers=shown
+    )
+
+    assert answer.headers["Location"] == "/ui/memory?agent_id=ada&subject=Mara&done=changed"
 
 
 async def test_a_changed_value_ends_the_old_one_where_there_are_several(

@@ -27,6 +27,22 @@ async def test_signing_in_opens_the_page_that_was_wanted(browse: Browse, new_key
     assert (seen.status_code, "No jobs are waiting." in seen.text) == (200, True)
 
 
+async def test_signing_in_again_opens_the_page_that_was_shown(browse: Browse) -> None:
+    headers = {"HX-Request": "true", "HX-Current-URL": f"{SERVER}/ui/memory?agent_id=ada"}
+    async with browse(None) as http:
+        answers = [
+            await http.post("/ui/memory/facts/f/delete", headers=headers),
+            await http.get("/ui/live/memory", headers=headers),
+            await http.get("/ui/jobs", headers=headers | {"HX-Current-URL": "http://["}),
+        ]
+
+    assert [answer.headers["HX-Redirect"] for answer in answers] == [
+        "/ui/sign-in?then=%2Fui%2Fmemory%3Fagent_id%3Dada",
+        "/ui/sign-in?then=%2Fui%2Fmemory%3Fagent_id%3Dada",
+        "/ui/sign-in",
+    ]
+
+
 async def test_a_wrong_key_is_refused_where_it_was_entered(browse: Browse) -> None:
     async with browse(None) as http:
         answer = await http.post("/ui/sign-in", data={"key": "nonsense"})
