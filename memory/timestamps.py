@@ -32,18 +32,19 @@ def _in_range(moment: datetime) -> datetime:
 
 
 def check_moment(moment: datetime, *, what: str) -> None:
-    """Refuses a moment that names no offset, or is out of range.
+    """Refuses a moment that names no offset, or that is none in UTC; callees check narrower ranges.
 
     Raises:
-        InvalidInputError: says which moments there are.
+        InvalidInputError: says what is wrong with it.
     """
     if moment.utcoffset() is None:
-        why = f"{moment.isoformat()} has no offset; add one, as {_EXAMPLE} has"
+        why = f"has no offset: {moment.isoformat()}; add one, as {_EXAMPLE} has"
         raise InvalidInputError(what=what, why=why)
     try:
-        _in_range(moment)
-    except ValueError as error:
-        raise InvalidInputError(what=what, why=str(error)) from None
+        moment.astimezone(UTC)
+    except OverflowError:
+        why = f"{moment.isoformat()} is out of range"
+        raise InvalidInputError(what=what, why=why) from None
 
 
 def check_date(at: datetime, *, what: str) -> None:

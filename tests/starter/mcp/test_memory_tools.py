@@ -160,5 +160,5 @@ async def test_a_time_without_an_offset_is_an_error_that_a_model_can_read(
         listed = await refusal(client, "list_facts", as_of="2026-01-01")
         remembered = await refusal(client, "remember", text="Tea.", at="2026-01-01T09:00:00")
 
-    assert "as_of: 2026-01-01T00:00:00 has no offset" in listed
-    assert "at: 2026-01-01T09:00:00 has no offset" in remembered
+    assert "as_of: has no offset: 2026-01-01T00:00:00" in listed
+    assert "at: has no offset: 2026-01-01T09:00:00" in remembered
