@@ -6,9 +6,9 @@ about two entities. So what these tools write is found by every other way in, an
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from pydantic import BaseModel, ConfigDict, Field
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -17,6 +17,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.mcp.memory_tools import ADDS, READS, REMOVES, Call
+from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_scope import CHANNEL, ScopeOf, tool
 from mnestic.starter.pagination import list_all
 
@@ -111,9 +112,9 @@ class EntityTools:
     def __init__(self, scope_of: ScopeOf) -> None:
         self._scope_of = scope_of
 
-    def add_to(self, server: MCPServer[Any]) -> None:
-        """Registers the tools."""
-        for call, annotations in (
+    def tools(self) -> list[Tool]:
+        """The tools."""
+        calls = (
             (self.create_entities, ADDS),
             (self.create_relations, ADDS),
             (self.add_observations, ADDS),
@@ -123,8 +124,8 @@ class EntityTools:
             (self.read_graph, READS),
             (self.search_nodes, READS),
             (self.open_nodes, READS),
-        ):
-            server.add_tool(call, annotations=annotations)
+        )
+        return [strict_tool(call, annotations) for call, annotations in calls]
 
     @tool
     async def create_entities(

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
@@ -10,6 +10,7 @@ from mnestic.memory.jobs.waits import RESUMED, ResumeRequest
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.jobs.resumes import request_id_of
 from mnestic.starter.mcp.memory_tools import READS, Call
+from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import ResumedJob, StartedJob, WaitingJob, WaitingJobPage
 from mnestic.starter.mcp.tool_scope import ScopeOf, tool
 
@@ -25,11 +26,13 @@ class JobTools:
     def __init__(self, scope_of: ScopeOf) -> None:
         self._scope_of = scope_of
 
-    def add_to(self, server: MCPServer[Any]) -> None:
-        """Registers the tools."""
-        server.add_tool(self.start_job, annotations=RUNS)
-        server.add_tool(self.list_waiting_jobs, annotations=READS)
-        server.add_tool(self.resume_job, annotations=RUNS)
+    def tools(self) -> list[Tool]:
+        """The tools."""
+        return [
+            strict_tool(self.start_job, RUNS),
+            strict_tool(self.list_waiting_jobs, READS),
+            strict_tool(self.resume_job, RUNS),
+        ]
 
     @tool
     async def start_job(

@@ -7,11 +7,13 @@ only what a preview has shown.
 from datetime import datetime
 from typing import Annotated, Any
 
-from mcp.server.mcpserver import Context, MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from mnestic.memory.knowledge.entries import EntryType
+from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import (
     ContextBlock,
     FactPage,
@@ -39,16 +41,16 @@ class MemoryTools:
     def __init__(self, scope_of: ScopeOf) -> None:
         self._scope_of = scope_of
 
-    def add_to(self, server: MCPServer[Any]) -> None:
-        """Registers the tools."""
-        for call, annotations in (
+    def tools(self) -> list[Tool]:
+        """The tools."""
+        calls = (
             (self.remember, ADDS),
             (self.recall, READS),
             (self.context, READS),
             (self.forget, REMOVES),
             (self.list_facts, READS),
-        ):
-            server.add_tool(call, annotations=annotations)
+        )
+        return [strict_tool(call, annotations) for call, annotations in calls]
 
     @tool
     async def remember(

@@ -30,6 +30,11 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         scope_of: Finds the agent of a call.
         profile: Which tools it has.
     """
+    parts = (
+        (MemoryTools(scope_of), JobTools(scope_of))
+        if profile == "memory"
+        else (EntityTools(scope_of),)
+    )
     server: MCPServer[Any] = MCPServer(
         "mnestic",
         title="Mnestic",
@@ -38,13 +43,8 @@ def build_server(scope_of: ScopeOf, *, profile: Profile = "memory") -> MCPServer
         version=version("mnestic"),
         log_level="WARNING",
         subscriptions=False,  # what it lists never changes, and a stream would take a place for nothing
+        tools=[tool for part in parts for tool in part.tools()],
         extensions=[JobTasks(scope_of)] if profile == "memory" else [],
     )
-    parts = (
-        (MemoryTools(scope_of), JobTools(scope_of))
-        if profile == "memory"
-        else (EntityTools(scope_of),)
-    )
-    for part in (*parts, MemoryResources(scope_of)):
-        part.add_to(server)
+    MemoryResources(scope_of).add_to(server)
     return server

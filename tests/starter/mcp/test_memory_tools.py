@@ -48,6 +48,18 @@ async def test_the_default_profile_says_what_each_tool_does(
         assert tool.output_schema is not None
         assert tool.description
         assert all("description" in field for field in tool.input_schema["properties"].values())
+        assert tool.input_schema["additionalProperties"] is False
+
+
+async def test_an_argument_that_a_tool_does_not_have_is_refused(
+    connect: Connect, agent: str
+) -> None:
+    async with connect(agent) as client:
+        why = await refusal(client, "remember", text="The key is under the fern.", spaker="Ida")
+        recalled = await call(client, "recall", question="Where is the key?")
+
+    assert "spaker" in why
+    assert recalled == {"memories": []}
 
 
 async def test_what_is_remembered_is_recalled_and_put_into_a_context(
