@@ -11,9 +11,7 @@ class NightlyCursor(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     expired: int | None = 0  # of the last entry that was removed; None once all are
-    compared: int | None = (
-        0  # of the first entry of the last group that was merged; None once all are
-    )
+    compared: int | None = 0  # of the first entry of the last group compared; None once all are
     renewed: int = 0  # of the last entry whose importance was computed
 
     @property

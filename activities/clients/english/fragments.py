@@ -57,19 +57,21 @@ def _is_cue(token: Token, address: Token, reading: Reading) -> bool:
     contact, low = reading.lexicon.grammar.contact, token.lower_
     if low in _OWN:  # "write to me", "call me", no "Ana gave me"
         verb = token.head if is_verb(token.head) else token.head.head
-        return not contact.isdisjoint({lemma(verb), verb.lower_}) and all(
-            each.lower_ == "you" for each in subjects(verb)
-        )
+        return not contact.isdisjoint({lemma(verb), verb.lower_}) and _is_request(verb)
     if token.dep_ == "nsubjpass":
         return low in _WE and lemma(token.head) in contact
     if low == "use":
         between = token.doc[token.i + 1 : address.i]
-        is_of_all = all(each.lower_ == "you" for each in subjects(token))
-        return is_of_all and all(
+        return _is_request(token) and all(
             each.is_punct or each.tag_ in _BEFORE_ADDRESSES or _is_contact(each, reading)
             for each in between
         )
     return _is_contact(token, reading) and _is_own(token, reading)
+
+
+def _is_request(verb: Token) -> bool:
+    """Whether whoever reads a message is to do something: "use", "you can use"."""
+    return all(each.lower_ == "you" for each in subjects(verb))
 
 
 def _is_contact(token: Token, reading: Reading) -> bool:
