@@ -5,8 +5,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar, Unpack
 
+from mcp import MCPError
 from mcp.server import ServerRequestContext
-from mcp.server.mcpserver.exceptions import ResourceError, ToolError
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
+from mcp_types import INVALID_PARAMS
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import NotFoundError, RefusedError, UnavailableError
@@ -81,13 +83,17 @@ def tool(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitabl
 
 
 def resource(call: Callable[Params, Awaitable[Result]]) -> Callable[Params, Awaitable[Result]]:
-    """As `tool`, for resources."""
+    """Turns errors that a caller can act on into those of JSON-RPC: resources have no errors for the model."""
 
     @functools.wraps(call)
     async def answered(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         try:
             return await call(*args, **kwargs)
-        except (RefusedError, UnavailableError) as error:
+        except NotFoundError as error:
+            raise ResourceNotFoundError(str(error)) from error
+        except RefusedError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+        except UnavailableError as error:
             raise ResourceError(str(error)) from error
 
     return answered

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from mcp import Client, MCPError
 from mcp.client.streamable_http import streamable_http_client
+from mcp_types import INVALID_PARAMS
 
 from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -168,13 +169,14 @@ async def test_resources_need_the_same_rights(app: FastAPI, new_key: NewKey) -> 
     async with serving(app) as connect:
         async with connect(readable) as mcp:
             facts = await mcp.read_resource("mnestic://ada/facts")
-            with pytest.raises(MCPError, match="does not allow the action jobs"):
+            with pytest.raises(MCPError, match="does not allow the action jobs") as forbidden:
                 await mcp.read_resource("mnestic://ada/jobs")
         async with connect(theirs) as mcp:
             with pytest.raises(MCPError, match="no agent"):
                 await mcp.read_resource("mnestic://ada/facts")
 
     assert '"facts"' in str(facts.contents)
+    assert forbidden.value.code == INVALID_PARAMS
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
+from mcp_types import INVALID_PARAMS
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -157,12 +158,28 @@ async def test_resources_are_read_for_their_agent_alone(
         facts = await mcp.read_resource(f"mnestic://{agent}/facts/Ida")
         categories = await mcp.read_resource(f"mnestic://{agent}/categories")
         jobs = await mcp.read_resource(f"mnestic://{agent}/jobs")
-        with pytest.raises(MCPError, match="no agent"):
-            await mcp.read_resource("mnestic://somebody-else/facts")
 
     assert '"chess"' in str(facts.contents)
     assert "preferences" in str(categories.contents)
     assert '"jobs": []' in str(jobs.contents).replace("\\n", "")
+
+
+@pytest.mark.parametrize(
+    ("uri", "says"),
+    [
+        ("mnestic://somebody-else/facts", "no agent"),
+        ("mnestic://{agent}/jobs/nobody-started-it", "no job"),
+        ("mnestic://{agent}/nothing", "Unknown resource"),
+    ],
+)
+async def test_a_resource_that_is_not_there_has_invalid_parameters(
+    connect: Connect, agent: str, uri: str, says: str
+) -> None:
+    async with connect(agent) as mcp:
+        with pytest.raises(MCPError, match=says) as absent:
+            await mcp.read_resource(uri.format(agent=agent))
+
+    assert absent.value.code == INVALID_PARAMS
 
 
 async def test_a_time_without_an_offset_is_an_error_that_a_model_can_read(
