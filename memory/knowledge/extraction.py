@@ -18,6 +18,7 @@ from mnestic.memory.knowledge.claims import (
     make_id,
     name_key,
 )
+from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.models.messages import TokenUsage
 
 TurnKind = Literal["message", "tool_result"]
@@ -52,7 +53,7 @@ class Extracted(DeferredModel):
 
     kind: ClaimKind = "affirmed"
     subject: str = Field(min_length=1)
-    predicate: str = Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")
+    predicate: PredicateName
     object: str | None = None
     confidence: float = Field(ge=0, le=1, default=0.9)
     valid_from: AwareDatetime | None = None

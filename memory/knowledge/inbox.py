@@ -24,6 +24,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import PERSON, Claim, ClaimSource, make_id
 from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.names import CORRECTION, INSIGHT, INTERACTION
 from mnestic.memory.timestamps import check_date
@@ -46,7 +47,6 @@ def _whole(source_id: str) -> str:
 
 Words = Annotated[str, Field(min_length=1, max_length=256)]
 SourceId = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_whole)]
-Predicate = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
 
 
 class ToolOutput(DeferredModel):
@@ -102,7 +102,7 @@ class Statement(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     subject: Words
-    predicate: Predicate
+    predicate: PredicateName
     object: Words | None = None
 
 

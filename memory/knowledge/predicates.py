@@ -1,15 +1,16 @@
-"""Predicates: how many objects each has at a time, and which category its facts belong to.
+"""Predicates: their names, how many objects each has at a time, and which category its facts belong to.
 
 The defaults are data, in `predicates.yaml`, and not code in the extractors, since a tenant may change them.
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
@@ -18,10 +19,63 @@ from mnestic.memory.language.word_lists import parse_yaml
 
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
 _FILE = Path(__file__).with_name("predicates.yaml")
-_NAME = r"^[a-z][a-z0-9_]{0,63}$"
+_LONGEST = 64  # characters of a name
 
 # What they say is another name of their subject, which it is found by as well.
 NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")
+
+
+def check_predicate(name: str) -> str:
+    """Returns the name of a predicate: letters of any script in lower case, digits and `_`, as in an identifier.
+
+    Source: Unicode Standard Annex 31, with the normal form NFKC.
+
+    Raises:
+        InvalidInputError: it is none.
+    """
+    if not _is_name(name):
+        example = _joined(name)[:_LONGEST]
+        raise InvalidInputError(
+            what="predicate",
+            why=f"{name[:80]!r} is not a name; write words in lower case with _ between them, such as "
+            f"{example if _is_name(example) else 'lives_in'}",
+        )
+    return name
+
+
+def predicate_of(words: str) -> str:
+    """The name that words give a predicate: `works_for` of "Works for".
+
+    Raises:
+        InvalidInputError: they begin with no letter, or are too long.
+    """
+    return check_predicate(_joined(words))
+
+
+def _is_name(name: str) -> bool:
+    is_word = name.isidentifier() and not name.startswith("_")
+    return is_word and len(name) <= _LONGEST and name == _folded(name)
+
+
+def _joined(words: str) -> str:
+    letters = (one if f"_{one}".isidentifier() else "_" for one in _folded(words))
+    return re.sub("_+", "_", "".join(letters)).strip("_")
+
+
+def _folded(words: str) -> str:
+    return unicodedata.normalize("NFKC", words).lower()
+
+
+def _name(name: str) -> str:
+    try:
+        return check_predicate(name)
+    except InvalidInputError as error:
+        raise ValueError(error.why) from None
+
+
+PredicateName = Annotated[
+    str, AfterValidator(_name), Field(json_schema_extra={"minLength": 1, "maxLength": _LONGEST})
+]
 
 
 class Predicate(DeferredModel):
@@ -29,7 +83,7 @@ class Predicate(DeferredModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    name: str = Field(pattern=_NAME)
+    name: PredicateName
     cardinality: Cardinality = "multi"
     category: Category = "knowledge"
 
@@ -55,20 +109,6 @@ class _Defaults(DeferredModel):
     without_place: frozenset[str]
     past: dict[str, str]
     opposites: dict[str, tuple[str, ...]]
-
-
-def check_predicate(name: str) -> str:
-    """Returns the name of a predicate.
-
-    Raises:
-        InvalidInputError: it is none.
-    """
-    if not re.fullmatch(_NAME, name):
-        raise InvalidInputError(
-            what="predicate",
-            why=f"{name[:80]!r} is not a name; write a-z, 0-9 and _, such as lives_in",
-        )
-    return name
 
 
 def default_predicate(name: str) -> Predicate:

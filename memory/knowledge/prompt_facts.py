@@ -6,12 +6,12 @@ a quotation that it cannot close.
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Annotated
 
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
 from mnestic.memory.validation import Name
@@ -25,7 +25,7 @@ class KnowledgeSelection(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     subjects: tuple[Name, ...] = ()
-    predicates: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")], ...] = ()
+    predicates: tuple[PredicateName, ...] = ()
     limit: int = Field(50, ge=1, le=500)
 
 

@@ -4,17 +4,17 @@ An entity is a subject of facts. Its type is the fact `is_a`, an observation is 
 about two entities. So what these tools write is found by every other way in, and the other way round.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from mcp.server.mcpserver.tools import Tool
 from pydantic import BaseModel, ConfigDict, Field
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicates import predicate_of
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.mcp.memory_tools import ADDS, READS, REMOVES, Call
 from mnestic.starter.mcp.strict_tools import strict_tool
@@ -251,20 +251,6 @@ class EntityTools:
     ) -> EntityGraph:
         """Returns entities by name, with the relations between them."""
         return await _open((await self._scope_of(ctx.request_context, "read")).memory, names)
-
-
-def predicate_of(relation_type: str) -> str:
-    """The predicate of a relation: its words in lower case, joined by underscores.
-
-    Raises:
-        InvalidInputError: it has no letter.
-    """
-    predicate = re.sub(r"[^a-z0-9]+", "_", relation_type.lower()).strip("_")
-    if not predicate:
-        raise InvalidInputError(
-            what="relationType", why=f"{relation_type!r} has no letter of a-z; write works_for"
-        )
-    return predicate
 
 
 def graph_of(facts: Iterable[Fact], entries: Iterable[Entry]) -> EntityGraph:

@@ -70,6 +70,23 @@ async def test_entities_relations_and_observations_are_read_back(
     assert [entity["name"] for entity in found["entities"]] == ["Ida"]
 
 
+async def test_a_relation_of_any_script_is_read_back(connect: Connect, agent: str) -> None:
+    relations = [
+        {"from": "Ida", "to": "Norsk Yard", "relationType": name}
+        for name in ("ÜBER!", "любит", "पसंद है")
+    ]
+
+    async with connect(agent, "entities") as client:
+        await call(client, "create_relations", relations=relations)
+        graph = await call(client, "read_graph")
+        twice = await call(client, "create_relations", relations=relations)
+        deleted = await call(client, "delete_relations", relations=relations)
+
+    stored = {relation["relationType"] for relation in graph["relations"]}
+    assert stored == {"über", "любит", "पसंद_है"}
+    assert (twice["relations"], deleted["facts"]) == ([], 3)
+
+
 async def test_what_is_deleted_is_gone_and_observations_are_in_the_archive(
     connect: Connect, agent: str, client: MnesticClient
 ) -> None:
