@@ -13,6 +13,7 @@ code a command ends with, which HTTP status is answered. Those of language model
     │   ├── KeptOutError              it was forgotten, and is not to be learned again
     │   ├── NotFoundError             nothing is stored under that name
     │   ├── AlreadyExistsError        something is stored under that name
+    │   ├── StaleRequestError         what it is based on has changed since
     │   ├── StaleVersionError         the stored version has moved on
     │   ├── EventsTrimmedError        events after a number are no longer kept
     │   ├── IdempotencyConflictError  an operation key came back with another request
@@ -91,8 +92,7 @@ class PayloadTooLargeError(InvalidInputError):
         self.size_bytes, self.limit_bytes = size_bytes, limit_bytes
         super().__init__(
             what=what,
-            why=f"is {size_bytes} bytes, the limit is {limit_bytes}; "
-            "store the content as a record and pass its key",
+            why=f"is {size_bytes} bytes, the limit is {limit_bytes}; store the content as a record and pass its key",
         )
 
 
@@ -123,6 +123,14 @@ class AlreadyExistsError(RefusedError):
         super().__init__(f"{what} {name} exists already")
 
 
+class StaleRequestError(RefusedError):
+    """What the request is based on has changed since."""
+
+    def __init__(self, *, what: str, why: str) -> None:
+        self.what, self.why = what, why
+        super().__init__(f"{what}: {why}")
+
+
 class StaleVersionError(RefusedError):
     """A write was based on a version that is no longer the stored one.
 
@@ -133,8 +141,7 @@ class StaleVersionError(RefusedError):
         self.what, self.expected = what, expected
         self.stored_version, self.stored = stored_version, stored
         super().__init__(
-            f"{what} is at version {stored_version}, the write expected version {expected}; "
-            "read it again and repeat the change"
+            f"{what} is at version {stored_version}, the write expected version {expected}; read it again and repeat the change"
         )
 
 
@@ -146,8 +153,7 @@ class ForeignTenantError(RefusedError):
         memory = f"memory of tenant {tenant_id}" if tenant_id else "memory of no tenant"
         by = f"in workflow {workflow_id}" if workflow_id else "outside of a workflow"
         super().__init__(
-            f"{caller} asks {by} for {memory}; "
-            "a workflow reaches the memory of the tenant in its id (job/TENANT/JOB), "
+            f"{caller} asks {by} for {memory}; a workflow reaches the memory of the tenant in its id (job/TENANT/JOB), "
             "or else of the worker's MNESTIC_TENANT_ID"
         )
 
@@ -158,8 +164,7 @@ class EventsTrimmedError(RefusedError):
     def __init__(self, *, after: int, first: int) -> None:
         self.after, self.first = after, first
         super().__init__(
-            f"events {after + 1} to {first - 1} are trimmed; read memory anew, "
-            f"then go on after {first - 1}"
+            f"events {after + 1} to {first - 1} are trimmed; read memory anew, then go on after {first - 1}"
         )
 
 
@@ -190,8 +195,8 @@ class AlreadyWaitingError(RefusedError):
     def __init__(self, *, job_id: str, waits_for: str, key: str, is_given_up: bool = False) -> None:
         self.job_id, self.waits_for, self.key = job_id, waits_for, key
         message = (
-            f"job {job_id} waits for {waits_for}, so it cannot wait for {key} at the same time; wait for "
-            "one after the other, or make them one wait with an outcome for each"
+            f"job {job_id} waits for {waits_for}, so it cannot wait for {key} at the same time; "
+            "wait for one after the other, or make them one wait with an outcome for each"
         )
         if is_given_up:
             message = (
@@ -234,9 +239,7 @@ class JobEndedError(RefusedError):
 
     def __init__(self, *, job_id: str) -> None:
         self.job_id = job_id
-        super().__init__(
-            f"job {job_id} is over and opens no wait; start another job under its own id"
-        )
+        super().__init__(f"job {job_id} is over and opens no wait; start another under its own id")
 
 
 class ConfigurationError(RefusedError):
@@ -293,9 +296,8 @@ class PayloadKeyError(UnavailableError):
 
     def __init__(self, *, key_id: str, why: str) -> None:
         self.key_id = key_id
-        super().__init__(
-            f"a payload from Temporal is encrypted with key {key_id or '(none)'}, {why}"
-        )
+        key = key_id or "(none)"
+        super().__init__(f"a payload from Temporal is encrypted with key {key}, {why}")
 
 
 class NotesUnavailableError(UnavailableError):
@@ -322,8 +324,8 @@ class WorkerUnavailableError(UnavailableError):
     def __init__(self, *, job_id: str, limit: timedelta, again: str) -> None:
         self.job_id = job_id
         super().__init__(
-            f"no worker answers for job {job_id} within {limit.total_seconds():.0f} s; "
-            f"start one with `mnestic worker`, and repeat the request {again}"
+            f"no worker answers for job {job_id} within {limit.total_seconds():.0f} s; start one with `mnestic worker`, "
+            f"and repeat the request {again}"
         )
 
 
@@ -343,8 +345,7 @@ class JobStuckError(UnavailableError):
     def __init__(self, *, job_id: str, why: str) -> None:
         self.job_id = job_id
         super().__init__(
-            f"job {job_id} is stuck: its worker fails to run it ({why}); "
-            "nothing is lost, fix or restart the worker"
+            f"job {job_id} is stuck: its worker fails to run it ({why}); nothing is lost, fix or restart the worker"
         )
 
 
@@ -361,8 +362,7 @@ class ProvisioningError(UnavailableError):
 
     def __init__(self, *, tried: tuple[str, ...], remedy: str) -> None:
         self.tried = tried
-        attempts = "; ".join(tried)
-        super().__init__(f"Temporal's server could not be had. Tried: {attempts}. {remedy}")
+        super().__init__(f"Temporal's server could not be had. Tried: {'; '.join(tried)}. {remedy}")
 
 
 class StoredValueError(InvariantError):
@@ -387,8 +387,8 @@ class SnapshotCorruptedError(InvariantError):
     def __init__(self, *, snapshot_id: str, expected: str, found: str) -> None:
         self.snapshot_id = snapshot_id
         super().__init__(
-            f"snapshot {snapshot_id} is corrupted: its sha256 is {found}, it was written as {expected}; "
-            "restore the row from a backup, then repeat the request"
+            f"snapshot {snapshot_id} is corrupted: its sha256 is {found}, it was written as {expected}; restore the row from "
+            "a backup, then repeat the request"
         )
 
 

@@ -6,7 +6,7 @@ They stand apart from what a forgetting is, which workflows know too and which n
 from collections.abc import Iterable
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.forgetting.requests import ForgottenItem
 from mnestic.memory.forgetting.topic_names import parse_topic
 
@@ -32,10 +32,11 @@ def check_token(token: str | None, shown: str) -> None:
         shown: The one of what would go now.
 
     Raises:
-        InvalidInputError: there is none, or it is of something else.
+        InvalidInputError: there is none.
+        StaleRequestError: it is of something else.
     """
     if token is None:
         why = "is needed: look at what would go first, and give the token of that preview"
         raise InvalidInputError(what="confirm", why=why)
     if token != shown:
-        raise InvalidInputError(what="confirm", why="what would go has changed; look again")
+        raise StaleRequestError(what="preview", why="what would go has changed; look again")

@@ -7,7 +7,7 @@ from typing import get_args
 
 from mnestic.activities.knowledge.graph import read_graph
 from mnestic.activities.knowledge.subjects import adopt_named_facts, find_subjects, resolve_subject
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.knowledge.claims import (
     PERSON,
     Claim,
@@ -200,7 +200,8 @@ class FactClient(ClientPart):
 
         Raises:
             NotFoundError: there is no such fact.
-            InvalidInputError: it is not archived, or not the last period of its object.
+            StaleRequestError: it is not archived.
+            InvalidInputError: it is not the last period of its object.
         """
         return await self._decide(fact_id, "reactivated")
 
@@ -246,13 +247,14 @@ class FactClient(ClientPart):
 
         Raises:
             NotFoundError: there is no such fact.
-            InvalidInputError: it is not active, or the value is invalid.
+            StaleRequestError: it is not active.
+            InvalidInputError: the value is invalid.
         """
         check_name(value, what="object")
         async with self._scope.transaction(write=True) as transaction:
             fact = await transaction.facts.get(fact_id)
             if fact.status != "active":
-                raise InvalidInputError(what=f"fact {fact_id}", why=f"is {fact.status}, not active")
+                raise StaleRequestError(what=f"fact {fact_id}", why=f"is {fact.status}, not active")
             if name_key(fact.object) == name_key(value):
                 return ()
             await transaction.keep_outs.check(fact.subject, fact.predicate, value, what="fact")
@@ -274,7 +276,7 @@ class FactClient(ClientPart):
         async with self._scope.transaction(write=True) as transaction:
             fact = await transaction.facts.get(fact_id)
             if kind == "reactivated" and fact.status != "archived":
-                raise InvalidInputError(
+                raise StaleRequestError(
                     what=f"fact {fact_id}", why=f"is {fact.status}, not archived"
                 )
             changes = await transaction.facts.claim([await decision(transaction, fact, kind)])

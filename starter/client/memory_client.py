@@ -349,8 +349,8 @@ class MemoryClient(ChecksTexts):
                 since then; of other texts, only the entries that were shown.
 
         Raises:
-            InvalidInputError: there is no token, or it confirms something else; the topic
-                has no content words, or is too long.
+            InvalidInputError: there is no token, or the topic has no content words or is too long.
+            StaleRequestError: the token is of another preview.
             ConfigurationError: `keep_out` has no key, or another one than keep-outs that there are.
             ModelUnavailableError: the model of the entries' vectors does not answer.
             TemporalUnavailableError: Temporal does not answer.

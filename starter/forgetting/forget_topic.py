@@ -61,7 +61,8 @@ class TopicForgetting:
         """The current preview of a topic, if the token confirms it.
 
         Raises:
-            InvalidInputError: there is no token, or it is of another preview.
+            InvalidInputError: there is no token.
+            StaleRequestError: it is of another preview.
         """
         if token is None:
             check_token(None, "")

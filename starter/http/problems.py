@@ -46,6 +46,7 @@ _STATUSES: Mapping[type[errors.MnesticError], HTTPStatus] = MappingProxyType(
         errors.PayloadTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         errors.BudgetExceededError: HTTPStatus.TOO_MANY_REQUESTS,
         errors.AlreadyExistsError: HTTPStatus.CONFLICT,
+        errors.StaleRequestError: HTTPStatus.CONFLICT,
         errors.StaleVersionError: HTTPStatus.CONFLICT,
         errors.IdempotencyConflictError: HTTPStatus.CONFLICT,
         errors.AlreadyWaitingError: HTTPStatus.CONFLICT,

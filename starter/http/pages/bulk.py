@@ -8,7 +8,7 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import APIRouter, Form, Request, Response
 from pydantic import BaseModel, Field
 
-from mnestic.memory.errors import InvalidInputError, MnesticError
+from mnestic.memory.errors import InvalidInputError, MnesticError, StaleRequestError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.waits import RESUMED, JobWait
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -138,7 +138,7 @@ def _act_of(
     async def _act_on_wait(job: JobDescription, wait_id: str | None) -> None:
         wait = _open_wait(job)
         if wait is None or wait.wait_id != wait_id:
-            raise InvalidInputError(what=f"wait {wait_id}", why="is not open any more")
+            raise StaleRequestError(what=f"wait {wait_id}", why="is not open any more")
         if confirmed.action == "extend":
             by = timedelta(days=confirmed.days)
             await client.extend_wait(job.job_id, by=by, wait_id=wait_id)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Form, Query, Request, Response
 
 from mnestic.memory.knowledge.facts import FactStatus
+from mnestic.memory.knowledge.predicates import predicate_of
 from mnestic.starter.http.calls import AgentCall
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.page_calls import agent_page
@@ -35,7 +36,7 @@ async def list_facts(
     as_of = None if on == "" else datetime.combine(on, time(12), UTC)
     facts, next_cursor = await call.memory.facts.list(
         subject=subject or None,
-        predicate=predicate or None,
+        predicate=predicate_of(predicate) if predicate.strip() else None,
         statuses=None if as_of else (status,),
         as_of=as_of,
         limit=_LIMIT,
@@ -59,7 +60,7 @@ async def add_fact(
     value: Written,
 ) -> Response:
     """States a fact."""
-    await call.memory.facts.add(subject, predicate.strip().replace(" ", "_"), value)
+    await call.memory.facts.add(subject, predicate_of(predicate), value)
     return back_to(MEMORY, done="added", agent_id=call.agent_id)
 
 

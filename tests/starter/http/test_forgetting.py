@@ -32,7 +32,9 @@ async def test_a_topic_is_forgotten_as_its_preview_showed(
     done = await http.post(FORGET, json={"topic": "Porto", "token": shown["token"]})
     left = (await http.get("/items")).json()["items"]
 
-    assert (shown["dry_run"], wrong.status_code, len(before)) == (True, 422, 2)
+    assert (shown["dry_run"], wrong.status_code, len(before)) == (True, 409, 2)
+    assert wrong.json()["type"] == "urn:mnestic:problem:stale-request"
+    assert wrong.json()["title"] == "What the request is based on has changed since."
     assert (done.status_code, done.json()["purged"]["entry"]) == (200, 1)
     assert [one["content"] for one in left] == ["Bert plays chess."]
 
@@ -57,7 +59,7 @@ async def test_a_topic_is_forgotten_once_for_a_key(
     other = await http.post(FORGET, json={**body, "topic": "Mara"}, headers=key)
     left = (await http.get("/items")).json()["items"]
 
-    assert (early.status_code, retried.status_code) == (422, 422)
+    assert (early.status_code, retried.status_code) == (409, 409)
     assert (first.status_code, again.status_code, other.status_code) == (200, 200, 409)
     assert first.json()["forgetting_id"] == again.json()["forgetting_id"]
     assert first.json()["purged"] == again.json()["purged"]

@@ -102,10 +102,12 @@ async def test_the_object_of_a_fact_is_changed(http: httpx2.AsyncClient) -> None
     path = f"/api/memory/facts/{added[0]['after']['id']}"
 
     changed = await http.patch(path, json={"value": "Lisbon"})
+    stale = await http.patch(path, json={"value": "Faro"})
     absent = await http.patch("/api/memory/facts/none", json={"value": "Lisbon"})
     active = (await http.get("/api/memory/facts")).json()["items"]
     archived = (await http.get("/api/memory/facts", params={"status": "archived"})).json()["items"]
 
-    assert (changed.status_code, absent.status_code) == (200, 404)
+    assert (changed.status_code, stale.status_code, absent.status_code) == (200, 409, 404)
+    assert stale.json()["type"] == "urn:mnestic:problem:stale-request"
     assert [one["object"] for one in active] == ["Lisbon"]
     assert [one["object"] for one in archived] == ["Porto"]

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.forgetting.requests import CLOSE
 from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.knowledge.entries import EntryQuery
@@ -67,10 +67,10 @@ async def test_nothing_is_forgotten_without_the_token_of_a_preview(client: Mnest
 
     with pytest.raises(InvalidInputError, match="confirm: is needed: look at what would go first"):
         await memory.forget("divorce")
-    with pytest.raises(InvalidInputError, match="look again"):
+    with pytest.raises(StaleRequestError, match="look again"):
         await memory.forget("divorce", confirm="0" * 32)
     tea = await memory.preview_forget("tea")
-    with pytest.raises(InvalidInputError, match="look again"):
+    with pytest.raises(StaleRequestError, match="look again"):
         await memory.forget("divorce", confirm=tea.token)
 
     assert len((await memory.entries.list(EntryQuery()))[0]) == 1
@@ -87,7 +87,7 @@ async def test_a_preview_holds_until_something_of_the_topic_changes(client: Mnes
     beside = await memory.preview_forget("Paris")
     await memory.records.set("notes", "first", "Call Paris.")
 
-    with pytest.raises(InvalidInputError, match="what would go has changed; look again"):
+    with pytest.raises(StaleRequestError, match="what would go has changed; look again"):
         await memory.forget("Paris", confirm=shown.token)
     after = await memory.preview_forget("Paris")
     done = await memory.forget("Paris", confirm=after.token)

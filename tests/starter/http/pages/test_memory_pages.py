@@ -18,6 +18,7 @@ from mnestic.starter.settings import Settings
 from tests.starter.http.pages.conftest import SERVER
 
 ADA = {"agent_id": "ada"}
+STALE = "What the request is based on has changed since."
 
 
 async def objects(client: MnesticClient, predicate: str) -> list[str]:
@@ -38,12 +39,26 @@ async def test_a_fact_is_stated_changed_and_deleted(
     page = await browser.get(changed.headers["Location"])
     history = await browser.get(f"/ui/memory/facts/{fact.id}", params=ADA)
     (current,), _ = await facts.list(predicate="lives_in")
+    stale = await browser.post(f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Genoa"})
     await browser.post(f"/ui/memory/facts/{current.id}/delete", params=ADA)
 
     assert 'value="Faro"' in page.text
+    assert (stale.status_code, STALE in stale.text) == (409, True)
     assert "The fact was changed." in page.text
     assert re.findall(r"<h2>(\w+) <", history.text) == ["Porto", "Lisbon", "Faro"]
     assert "Faro" not in await objects(client, "lives_in")
+
+
+async def test_a_predicate_is_named_as_a_person_writes_it(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    form = {"subject": "Mara", "predicate": "Mag gern", "value": "Käse"}
+    await browser.post("/ui/memory/facts", params=ADA, data=form)
+
+    page = await browser.get("/ui/memory", params={**ADA, "predicate": "mag gern"})
+
+    assert await objects(client, "mag_gern") == ["Käse"]
+    assert 'value="Käse"' in page.text
 
 
 async def test_a_change_leads_back_to_the_part_of_the_list_that_was_shown(
@@ -195,6 +210,6 @@ async def test_a_topic_is_forgotten_as_it_was_previewed(
     left = (await memory.entries.list(EntryQuery()))[0]
 
     assert "Mara lives in Porto." in shown.text
-    assert refused.status_code == 422
+    assert (refused.status_code, STALE in refused.text) == (409, True)
     assert '<h2 id="forgotten">Forgotten</h2>' in done.text
     assert [one.content for one in left] == ["The boiler was repaired."]
