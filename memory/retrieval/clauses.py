@@ -238,14 +238,23 @@ def _split_objects(part: str) -> Iterator[str]:
 
 
 def _split_at_questions(part: str) -> Iterator[str]:
-    """The parts of a text, each with a question that begins within it; one without a mark has to begin as no statement does."""
+    """The parts of a text, each with a question that begins within it; one without a mark has to begin as no statement does.
+
+    The mark at the end of a sentence is one of each of its questions: "who won, and when is it due?".
+    """
     patterns, start = _patterns(), 0
-    inner = patterns.inner if _QUESTION_MARK.search(part) else patterns.unmarked
+    is_marked = _QUESTION_MARK.search(part) is not None
+    inner = patterns.inner if is_marked else patterns.unmarked
     for match in inner.finditer(part):
         before = part[start : match.start()]
-        is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
-        if is_long and (match["connective"] or not patterns.opening.match(before)):
-            yield before
+        begins = patterns.opening.match(before) is not None
+        is_question = is_marked and (begins or patterns.inner.search(before) is not None)
+        if before.endswith(":"):
+            is_lead = _NAME_OR_NUMBER.search(before) is None  # not "the trip to Bergen: who drove?"
+        else:
+            is_lead = len(_WORD.findall(before)) >= _LEAST_WORDS
+        if is_lead and (match["connective"] or not begins):
+            yield f"{before}?" if is_question else before
             start = match.start("question")
     yield part[start:]
 
@@ -291,7 +300,7 @@ def _patterns() -> _Patterns:
     direct = "|".join(pattern for one in words for pattern in _direct(one))
     free = "".join(rf"(?<!\b{word})" for one in words for word in one.governors)
     follows = rf"(?:(?P<connective>{connective})\b[\s,]*)?"
-    marked = rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
+    marked = rf"(?P<question>{inverted}|(?<=[,:]\s)(?:{question}|{auxiliary})\b)"
     reason = _either(one.reasons for one in words)
     speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|(?:{connective})\b))"
     topic = rf"(?:(?:{connective})\s+)?(?:{_either(one.topics for one in words)})"

@@ -33,10 +33,12 @@ _COUNT = read_query("count_entries")
 
 # The subjects whose first word is a name, and whether somebody of just that name has spoken.
 _BEARERS = text("""
+WITH subject AS MATERIALIZED (
+    SELECT DISTINCT term FROM mnestic.entry_term
+     WHERE tenant_id = :tenant_id AND agent_id = :agent_id AND kind = 'subject' AND term LIKE '% %')
 SELECT n.name,
-       (SELECT array_agg(DISTINCT t.term) FROM mnestic.entry_term AS t
-         WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND t.kind = 'subject'
-           AND left(t.term, length(n.name) + 1) = n.name || ' ') AS subjects,
+       (SELECT array_agg(s.term) FROM subject AS s
+         WHERE left(s.term, length(n.name) + 1) = n.name || ' ') AS subjects,
        EXISTS (SELECT FROM mnestic.entry_term AS t
                  JOIN mnestic.entry AS e ON e.tenant_id = t.tenant_id AND e.agent_id = t.agent_id
                   AND e.number = t.entry_number

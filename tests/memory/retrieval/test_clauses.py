@@ -43,15 +43,29 @@ def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
         ("Es regnet seit Stunden draussen. Wo wohnt Ana?", ["Wo wohnt Ana?"]),
         (
             "Where does Ana live, and when did Ben move to Oslo?",
-            ["Where does Ana live", "when did Ben move to Oslo?"],
+            ["Where does Ana live?", "when did Ben move to Oslo?"],
         ),
         (
             "What's the locker number and when did Ben move to Oslo?",
-            ["What's the locker number", "when did Ben move to Oslo?"],
+            ["What's the locker number?", "when did Ben move to Oslo?"],
         ),
         (
             "Where\u2019s the ladder, and who's our baker?",
-            ["Where\u2019s the ladder", "who's our baker?"],
+            ["Where\u2019s the ladder?", "who's our baker?"],
+        ),
+        ("Who leads Heron and is it due?", ["Who leads Heron?", "is it due?"]),
+        (
+            "Two things before lunch: who leads Heron, and is INV-309 settled?",
+            ["who leads Heron?", "is INV-309 settled?"],
+        ),
+        ("Quick one: where does Ana live?", ["where does Ana live?"]),
+        (
+            "The trip to Bergen: who drove us and where did we stay?",
+            ["The trip to Bergen: who drove us?", "where did we stay?"],
+        ),
+        (
+            "Remember the trip to Bergen: who drove us?",
+            ["Remember the trip to Bergen: who drove us?"],
         ),
         ("Let me know, I have to run before the shop closes.", []),
     ],
