@@ -262,7 +262,7 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
     """Whether a later text says that something has ended that the query is about, or the value that it asks for."""
     if not old.stems & new.stems:
         return False
-    if any(rejected and rejected <= old.value for rejected in new.rejected):
+    if any(rejected and rejected <= old.answer for rejected in new.rejected):
         return True
     known = old.stems | old.query_stems | _patterns().asides
     for ending in new.ended:

@@ -39,6 +39,8 @@ def test_a_description_beside_a_name_says_who_it_is(
         "My brother and Otto came along.",
         "I heard it from Otto.",
         "My dog Otto chased my cat Otto.",
+        "Sorry, my brother sings.",
+        "It rained. Yesterday, my dog barked.",
     ],
 )
 def test_without_one_or_with_two_nobody_is_described(text: str) -> None:
