@@ -282,6 +282,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             period=known.period or question.period,
             is_question=question.is_question,
             asks_for_time=question.asks_for_time,
+            asks_for_subject=question.asks_for_subject,
             polarity=question.polarity,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
             or (

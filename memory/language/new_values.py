@@ -34,7 +34,13 @@ ValueChange = Literal["changed", "replaced"]
 
 
 def find_change(
-    old: UpdateText, new: UpdateText, *, common: float, covered: float, asks_for_time: bool = False
+    old: UpdateText,
+    new: UpdateText,
+    *,
+    common: float,
+    covered: float,
+    asks_for_time: bool = False,
+    asks_for_subject: bool = False,
 ) -> ValueChange | None:
     """Whether a later text gives another value than an earlier one for what a query asks, or takes its place altogether.
 
@@ -44,13 +50,16 @@ def find_change(
         common: Of the weight of the query's words in the earlier text, the share that the later text has too.
         covered: The same, of the weight of all words of the query.
         asks_for_time: Whether the query asks for a time, so that one is a value also where the earlier text has none.
+        asks_for_subject: Whether it asks for the subject of a statement, so that another subject is another value.
     """
     first, second = old.statements, new.statements
     if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
         return None
     if not _may_change(old, new, covered=covered):
         return None
-    compared = _Comparison(old, new, common=common, covered=covered)
+    compared = _Comparison(
+        old, new, common=common, covered=covered, asks_for_subject=asks_for_subject
+    )
     if not compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset()):
         return None
     return "replaced" if compared.takes_the_place else "changed"
@@ -88,8 +97,17 @@ class _Comparison:
     clauses with a shared word, by number, and `changing` those with a word of change and a shared word or one of the old value.
     """
 
-    def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
+    def __init__(
+        self,
+        old: UpdateText,
+        new: UpdateText,
+        *,
+        common: float,
+        covered: float,
+        asks_for_subject: bool,
+    ) -> None:
         self._old, self._new, self._common, self._covered = old, new, common, covered
+        self._asks_for_subject = asks_for_subject
         self.shared, self.missing = _topic_of(old, new)
         self._clauses = new.statements.clauses
         self._words = [*_words_of(old.statements.clauses)]
@@ -324,7 +342,9 @@ class _Comparison:
                         is_other = is_before and not is_counted
                     else:
                         is_part = not self._changes_amount and is_compound(clause, word)
-                        is_value = modified and (word.preposition == "to" or not is_before)
+                        is_value = modified and (
+                            word.preposition == "to" or not is_before or self._asks_for_subject
+                        )
                         is_other = word.is_of or ((is_before or is_part) and not is_value)
                 elif word.kind == "number":
                     is_other = False

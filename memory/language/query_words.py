@@ -31,6 +31,7 @@ class QueryLists(NamedTuple):
     past: frozenset[str]
     continuing: frozenset[str]
     asks_when: re.Pattern[str]
+    asks_for_subject: re.Pattern[str]
     is_question: re.Pattern[str]
     living: re.Pattern[str]
     doing: re.Pattern[str]
@@ -55,6 +56,7 @@ class _Lists(DeferredModel):
     continuing: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    subject: tuple[str, ...] = ()
     living: tuple[str, ...] = ()
     no_living: tuple[str, ...] = ()
     doing: tuple[str, ...] = ()
@@ -76,9 +78,12 @@ def query_lists() -> QueryLists:
         return "|".join(pattern for one in lists for pattern in getattr(one, name))
 
     leads = either("indirect").replace("<knowing>", either("knowing"))
+    auxiliaries = "|".join(sorted(words("auxiliaries")))
+    subject = either("subject").replace("<auxiliary>", auxiliaries)
     return QueryLists(
         **{name: words(name) for name in _WORDS},
         asks_when=_compiled(rf"\s*(?:{either('when')})\b"),
+        asks_for_subject=_compiled(rf"\s*(?:{subject})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
         living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),
         doing=_compiled(rf"\s*(?:{either('doing')})\W*$"),

@@ -189,6 +189,7 @@ class RankingQuery:
     period: Period | None = None
     is_question: bool = False
     asks_for_time: bool = False
+    asks_for_subject: bool = False
     is_uncertain: bool = False
     has_identifier: bool = False
     includes_past: bool = False

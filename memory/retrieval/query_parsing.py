@@ -62,7 +62,7 @@ class QueryWords(NamedTuple):
 
     `words` excludes the words of the period, and those of a frame such as *take place*. `period` is the time that it means; if it names no year, `earlier` has the
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
-    for a time. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
+    for a time. `asks_for_subject`: it asks who does something. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
     numbered names. `polarity`: it asks for what somebody does, or does not do. `asks_for_work`: it asks
     what somebody does, and nothing more.
@@ -73,6 +73,7 @@ class QueryWords(NamedTuple):
     earlier: tuple[Period, ...]
     is_question: bool
     asks_for_time: bool
+    asks_for_subject: bool = False
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
     exact_terms: ExactTerms = ExactTerms()
@@ -113,6 +114,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         earlier=periods[1:],
         is_question=is_question,
         asks_for_time=bool(lists.asks_when.match(text)),
+        asks_for_subject=bool(lists.asks_for_subject.match(text)),
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,

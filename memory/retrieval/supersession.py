@@ -55,7 +55,7 @@ def apply_supersession(
     """
     rows = candidates.rows
     lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-    has_terms = query.weights or (query.names and query.earlier is not None)
+    has_terms = query.weights or (query.names and (query.earlier is not None or query.predicates))
     if not has_terms or query.period is not None:
         return lifted, replaced
     best = _Best(candidates, query, total=total)
@@ -191,6 +191,7 @@ class _Best:
             common=common,
             covered=covered,
             asks_for_time=self._query.asks_for_time,
+            asks_for_subject=self._query.asks_for_subject,
         )
 
     def _update(self, old: int, new: int, *, is_replacement: bool) -> _Update:

@@ -3,6 +3,7 @@
 import pytest
 
 from mnestic.memory.language.new_values import find_change
+from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.language.updates import UpdateText, stems_of
 
 
@@ -14,7 +15,16 @@ def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> b
     )
     asked, both = earlier.stems & stems, earlier.stems & later.stems & stems
     common = len(both) / max(len(asked), 1)
-    return find_change(earlier, later, common=common, covered=common) is not None
+    return (
+        find_change(
+            earlier,
+            later,
+            common=common,
+            covered=common,
+            asks_for_subject=query_lists().asks_for_subject.match(query) is not None,
+        )
+        is not None
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,3 +134,31 @@ def test_what_is_said_of_oneself_is_changed_by_oneself_alone() -> None:
 
     assert _has_new_value(*texts)
     assert not _has_new_value(*texts, by_same=False)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("Who leads Egret?", "Marcus leads Egret.", "Priya leads Egret now."),
+        ("Who leads Egret?", "Leila leads Heron and Marcus leads Egret.", "Marcus left the company on Friday, so Priya leads Egret now."),
+        ("Who is our plumber?", "Rasmus is our plumber.", "Nils is our plumber now."),
+        ("Which firm audits the group?", "Deloitte audits the group.", "KPMG audits the group from now on."),
+    ],
+)  # fmt: skip
+def test_another_subject_is_another_value_for_who_asks_for_it(
+    query: str, old: str, new: str
+) -> None:
+    assert _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("Who leads Heron?", "Ana leads Heron.", "Ben leads the Egret team now."),
+        ("Who runs the bakery in Graz?", "Ana runs the bakery in Graz.", "Otto runs the bakery in Linz now."),
+        ("Who plays the violin?", "Ana plays the violin.", "Ben plays the violin too."),
+        ("What does the bakery in Graz sell?", "The bakery in Graz sells rye bread.", "Otto's bakery in Graz is closed on Mondays now."),
+    ],
+)  # fmt: skip
+def test_another_subject_of_another_thing_is_none(query: str, old: str, new: str) -> None:
+    assert not _has_new_value(query, old, new)
