@@ -281,8 +281,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             names=tuple(sorted(fact_subjects or names)),
             period=known.period or question.period,
             is_question=question.is_question,
-            asks_for_time=question.asks_for_time,
-            asks_for_subject=question.asks_for_subject,
+            requested=question.requested,
             polarity=question.polarity,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
             or (

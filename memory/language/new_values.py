@@ -34,13 +34,7 @@ ValueChange = Literal["changed", "replaced"]
 
 
 def find_change(
-    old: UpdateText,
-    new: UpdateText,
-    *,
-    common: float,
-    covered: float,
-    asks_for_time: bool = False,
-    asks_for_subject: bool = False,
+    old: UpdateText, new: UpdateText, *, common: float, covered: float
 ) -> ValueChange | None:
     """Whether a later text gives another value than an earlier one for what a query asks, or takes its place altogether.
 
@@ -49,18 +43,14 @@ def find_change(
         new: The later one, of the same person or about the same.
         common: Of the weight of the query's words in the earlier text, the share that the later text has too.
         covered: The same, of the weight of all words of the query.
-        asks_for_time: Whether the query asks for a time, so that one is a value also where the earlier text has none.
-        asks_for_subject: Whether it asks for the subject of a statement, so that another subject is another value.
     """
     first, second = old.statements, new.statements
     if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
         return None
     if not _may_change(old, new, covered=covered):
         return None
-    compared = _Comparison(
-        old, new, common=common, covered=covered, asks_for_subject=asks_for_subject
-    )
-    if not compared.has_new_value(frozenset({"time"}) if asks_for_time else frozenset()):
+    compared = _Comparison(old, new, common=common, covered=covered)
+    if not compared.has_new_value:
         return None
     return "replaced" if compared.takes_the_place else "changed"
 
@@ -97,17 +87,8 @@ class _Comparison:
     clauses with a shared word, by number, and `changing` those with a word of change and a shared word or one of the old value.
     """
 
-    def __init__(
-        self,
-        old: UpdateText,
-        new: UpdateText,
-        *,
-        common: float,
-        covered: float,
-        asks_for_subject: bool,
-    ) -> None:
+    def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
         self._old, self._new, self._common, self._covered = old, new, common, covered
-        self._asks_for_subject = asks_for_subject
         self.shared, self.missing = _topic_of(old, new)
         self._clauses = new.statements.clauses
         self._words = [*_words_of(old.statements.clauses)]
@@ -129,11 +110,12 @@ class _Comparison:
             or self._is_of_new(clause)
         )
 
-    def has_new_value(self, requested: AbstractSet[Kind]) -> bool:
+    @property
+    def has_new_value(self) -> bool:
         """Whether the later text gives another value, of a kind that the old one has or that is requested."""
         if not (self.shared or self._replaces) or self._is_uncertain or self._has_other_identifier:
             return False
-        return self._denies or (self._is_about_the_same and self._adds_value(requested))
+        return self._denies or (self._is_about_the_same and self._adds_value)
 
     @property
     def takes_the_place(self) -> bool:
@@ -202,13 +184,14 @@ class _Comparison:
             self._names_value or not self._is_about_another
         )
 
-    def _adds_value(self, requested: AbstractSet[Kind]) -> bool:
+    @property
+    def _adds_value(self) -> bool:
         """Whether it adds a value of a kind that the old one has or that is requested, or after a change any."""
         added = self._added
         if self._replaces or self._changes_to_another or self._is_changed:
             return bool(added)
         kinds = _VALUES if self._names_value else self._gone & _VALUES
-        return bool(added & (kinds | requested))
+        return bool(added & kinds) or (self._old.requested == "time" and "time" in added)
 
     @cached_property
     def _names_value(self) -> bool:
@@ -343,7 +326,9 @@ class _Comparison:
                     else:
                         is_part = not self._changes_amount and is_compound(clause, word)
                         is_value = modified and (
-                            word.preposition == "to" or not is_before or self._asks_for_subject
+                            word.preposition == "to"
+                            or not is_before
+                            or self._old.requested == "subject"
                         )
                         is_other = word.is_of or ((is_before or is_part) and not is_value)
                 elif word.kind == "number":

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.word_lists import read_word_lists
+
+Requested = Literal["time", "subject"]
 
 _FILE = Path(__file__).with_name("query_words.yaml")
 
@@ -30,7 +32,7 @@ class QueryLists(NamedTuple):
     titles: frozenset[str]
     past: frozenset[str]
     continuing: frozenset[str]
-    asks_when: re.Pattern[str]
+    asks_for_time: re.Pattern[str]
     asks_for_subject: re.Pattern[str]
     is_question: re.Pattern[str]
     living: re.Pattern[str]
@@ -66,6 +68,14 @@ class _Lists(DeferredModel):
     frames: tuple[str, ...] = ()
 
 
+def requested_by(question: str) -> Requested | None:
+    """What a question asks for, if that is a time, or the subject of a statement as in *who leads Egret*."""
+    lists = query_lists()
+    if lists.asks_for_time.match(question):
+        return "time"
+    return "subject" if lists.asks_for_subject.match(question) else None
+
+
 @cache
 def query_lists() -> QueryLists:
     """The words and patterns, read once."""
@@ -82,7 +92,7 @@ def query_lists() -> QueryLists:
     subject = either("subject").replace("<auxiliary>", auxiliaries)
     return QueryLists(
         **{name: words(name) for name in _WORDS},
-        asks_when=_compiled(rf"\s*(?:{either('when')})\b"),
+        asks_for_time=_compiled(rf"\s*(?:{either('when')})\b"),
         asks_for_subject=_compiled(rf"\s*(?:{subject})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
         living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),

@@ -25,6 +25,7 @@ from mnestic.memory.language.change_words import (
     stem,
 )
 from mnestic.memory.language.function_words import function_words
+from mnestic.memory.language.query_words import Requested
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of, words_of
@@ -88,7 +89,7 @@ class Ending(NamedTuple):
 
 
 class UpdateText:
-    """A text, as far as updates compare it for a query; each part is worked out when it is first needed."""
+    """A text, as far as updates compare it for a query that asks for `requested`; each part is worked out when it is first needed."""
 
     def __init__(
         self,
@@ -98,8 +99,9 @@ class UpdateText:
         names: AbstractSet[str] = frozenset(),
         predicates: AbstractSet[str] = frozenset(),
         speaker: str = "",
+        requested: Requested | None = None,
     ) -> None:
-        self.text, self.speaker = text[:_BEGINNING], speaker
+        self.text, self.speaker, self.requested = text[:_BEGINNING], speaker, requested
         self.query_stems, self._names, self._predicates = query_stems, names, predicates
 
     @cached_property

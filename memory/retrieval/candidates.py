@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.earlier_values import EarlierQuestion
 from mnestic.memory.language.polarity import QuestionPolarity
+from mnestic.memory.language.query_words import Requested
 from mnestic.memory.retrieval.queries import Mode
 
 Made = TypeVar("Made")
@@ -188,8 +189,7 @@ class RankingQuery:
     names: Sequence[str] = ()
     period: Period | None = None
     is_question: bool = False
-    asks_for_time: bool = False
-    asks_for_subject: bool = False
+    requested: Requested | None = None
     is_uncertain: bool = False
     has_identifier: bool = False
     includes_past: bool = False

@@ -25,7 +25,7 @@ from mnestic.memory.language.function_words import (
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.polarity import QuestionPolarity, polarity_of, without_negation
-from mnestic.memory.language.query_words import frame_spans, query_lists
+from mnestic.memory.language.query_words import Requested, frame_spans, query_lists, requested_by
 from mnestic.memory.language.terms import words_of
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds
 from mnestic.memory.retrieval.query_periods import find_periods
@@ -61,8 +61,8 @@ class QueryWords(NamedTuple):
     """A parsed question.
 
     `words` excludes the words of the period, and those of a frame such as *take place*. `period` is the time that it means; if it names no year, `earlier` has the
-    same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks
-    for a time. `asks_for_subject`: it asks who does something. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
+    same time in the years before. `is_question`: it is a question, not just words to search for. `requested` is what it
+    asks for, if that is a time or who does something. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
     numbered names. `polarity`: it asks for what somebody does, or does not do. `asks_for_work`: it asks
     what somebody does, and nothing more.
@@ -72,8 +72,7 @@ class QueryWords(NamedTuple):
     period: Period | None
     earlier: tuple[Period, ...]
     is_question: bool
-    asks_for_time: bool
-    asks_for_subject: bool = False
+    requested: Requested | None = None
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
     exact_terms: ExactTerms = ExactTerms()
@@ -113,8 +112,7 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         period=periods[0] if periods else None,
         earlier=periods[1:],
         is_question=is_question,
-        asks_for_time=bool(lists.asks_when.match(text)),
-        asks_for_subject=bool(lists.asks_for_subject.match(text)),
+        requested=requested_by(text),
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,

@@ -264,7 +264,7 @@ class SignalScores:
             "tag": policy.tag * rows["is_tagged"],
             "time": policy.time * self._time_proximity,
             "recency": policy.recency * self._recency(),
-            "mention": policy.mention * (rows["names_time"] & query.asks_for_time),
+            "mention": policy.mention * (rows["names_time"] & (query.requested == "time")),
             "question": -(policy.question + self._repeated_question())
             * rows["asks"]
             * bool(policy.question),

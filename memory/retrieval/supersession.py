@@ -124,6 +124,7 @@ class _Best:
                 names=names,
                 predicates=query.predicates,
                 speaker=text.speaker,
+                requested=query.requested,
             )
             for place in self.places.tolist()
             for text in [candidates.texts[place]]
@@ -190,8 +191,6 @@ class _Best:
             second,
             common=common,
             covered=covered,
-            asks_for_time=self._query.asks_for_time,
-            asks_for_subject=self._query.asks_for_subject,
         )
 
     def _update(self, old: int, new: int, *, is_replacement: bool) -> _Update:

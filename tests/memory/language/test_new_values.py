@@ -3,28 +3,19 @@
 import pytest
 
 from mnestic.memory.language.new_values import find_change
-from mnestic.memory.language.query_words import query_lists
+from mnestic.memory.language.query_words import requested_by
 from mnestic.memory.language.updates import UpdateText, stems_of
 
 
 def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> bool:
-    stems = stems_of(query)
+    stems, requested = stems_of(query), requested_by(query)
     earlier, later = (
-        UpdateText(text, query_stems=stems, speaker=speaker)
+        UpdateText(text, query_stems=stems, speaker=speaker, requested=requested)
         for text, speaker in ((old, "lena"), (new, "lena" if by_same else "otto"))
     )
     asked, both = earlier.stems & stems, earlier.stems & later.stems & stems
     common = len(both) / max(len(asked), 1)
-    return (
-        find_change(
-            earlier,
-            later,
-            common=common,
-            covered=common,
-            asks_for_subject=query_lists().asks_for_subject.match(query) is not None,
-        )
-        is not None
-    )
+    return find_change(earlier, later, common=common, covered=common) is not None
 
 
 @pytest.mark.parametrize(

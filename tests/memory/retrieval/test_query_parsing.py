@@ -199,7 +199,7 @@ def test_since_goes_on_until_the_question() -> None:
     ],
 )
 def test_what_asks_for_a_time_is_told(text: str, asks: bool) -> None:
-    assert parse_words(text, asked_at=NOON).asks_for_time is asks
+    assert (parse_words(text, asked_at=NOON).requested == "time") is asks
 
 
 @pytest.mark.parametrize(

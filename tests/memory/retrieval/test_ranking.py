@@ -208,7 +208,7 @@ def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
     found = ranked(
         entry(1, words=FULL, lexemes=1, said=("party", "3")),
         entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, said=("party", "hat")),
-        query=query(asks_for_time=True),
+        query=query(requested="time"),
     )
     assert order(found) == [1, 2]
 
