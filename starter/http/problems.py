@@ -21,6 +21,8 @@ from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.models.errors import ModelMisconfiguredError
 from mnestic.starter.http.pages.problems import problem_page, wants_page
+from mnestic.starter.http.places import place_of
+from mnestic.starter.http.values import UNSTORABLE
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
@@ -106,7 +108,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
         headers["Retry-After"] = str(max(1, round(seconds)))
     invalid: tuple[InvalidValue, ...] = ()
     if isinstance(error, errors.InvalidInputError):
-        invalid = (InvalidValue(path=error.what, allowed=error.why),)
+        invalid = (InvalidValue(path=place_of(request, error), allowed=error.why),)
     return _answer(request, status, error, detail=str(error), headers=headers, invalid=invalid)
 
 
@@ -205,8 +207,9 @@ def _invalid(error: Mapping[str, Any]) -> InvalidValue:
     if where == "body" and isinstance(error.get("input"), bytes):
         why = "is not read; send a JSON object, with `Content-Type: application/json`"
         return InvalidValue(path=where, allowed=why)
+    within = filter(None, [error["ctx"]["path"]] if error["type"] == UNSTORABLE else [])
     return InvalidValue(
-        path=".".join(map(str, error["loc"])),
+        path=".".join(map(str, (*error["loc"], *within))),
         value=_shown(error.get("input")),
         allowed=str(error["msg"]).removeprefix("Value error, "),
     )

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
+from pydantic_core import PydanticCustomError
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.timestamps import AwareTimestamp
+
+UNSTORABLE = "unstorable"  # the type of what is refused within a body: its context has the path
 
 
 class RequestBody(BaseModel):
@@ -23,7 +26,7 @@ class RequestBody(BaseModel):
     @classmethod
     def _check(cls, body: Any) -> Any:
         for path, value in _leaves(body):
-            _check_leaf(value, what=path or "body")
+            _check_leaf(value, path=path)
         return body
 
 
@@ -52,11 +55,15 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
-def _check_leaf(value: Any, *, what: str) -> None:
+def _check_leaf(value: Any, *, path: str) -> None:
     if isinstance(value, str):
         try:
-            check_text(value, what=what)
+            check_text(value, what=path)
         except InvalidInputError as error:
-            raise ValueError(f"{what} {error.why}") from None
+            raise _unstorable(path, why=error.why) from None
     elif isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{what} is {value}, which is no number of JSON")
+        raise _unstorable(path, why=f"is {value}, which is no number of JSON")
+
+
+def _unstorable(path: str, *, why: str) -> PydanticCustomError:
+    return PydanticCustomError(UNSTORABLE, "{why}", {"path": path, "why": why})

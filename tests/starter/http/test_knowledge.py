@@ -78,7 +78,7 @@ async def test_a_text_is_read_without_storing_it(http: httpx2.AsyncClient) -> No
         "Porto",
         "I moved to Porto",
     )
-    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "content")
+    assert (refused.status_code, refused.json()["errors"][0]["path"]) == (422, "body.content")
     assert stored == [[], []]
 
 

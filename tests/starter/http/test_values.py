@@ -97,3 +97,52 @@ async def test_a_wait_is_not_extended_by_what_is_no_time(
 
     assert answer.status_code == 422
     assert "by_seconds" in answer.json()["detail"]
+
+
+async def test_what_a_method_of_the_client_refuses_is_named_as_in_the_request(
+    app: FastAPI, new_key: NewKey
+) -> None:
+    message = CASES["POST /ingest"].body["messages"][0]
+    requests: dict[str, tuple[str, dict[str, Any]]] = {
+        "query.q": ("GET /context", {"params": {"q": "  "}}),
+        "query.subject": ("GET /items", {"params": {"subject": "\0"}}),
+        "query.agent": ("GET /api/audit", {"params": {"agent": "no id!"}}),
+        "query.key": ("GET /api/audit", {"params": {"key": "\0"}}),
+        "query.cursor": ("GET /api/jobs", {"params": {"cursor": "\0"}}),
+        "path.key": ("DELETE /api/memory/facts/%00", {}),
+        "body.predicate": (
+            "POST /api/memory/facts",
+            {"json": {"subject": "Mara", "predicate": "Lives In", "value": "Porto"}},
+        ),
+        "body.messages": ("POST /ingest", {"json": {"messages": [{**message, "content": ""}]}}),
+        "body.messages.0.content": (
+            "POST /ingest",
+            {"json": {"messages": [{**message, "content": "\0"}]}},
+        ),
+        "body.token": ("POST /api/memory/forget", {"json": {"topic": "Porto", "token": " "}}),
+        "body.topic": ("POST /api/memory/forget/preview", {"json": {"topic": "no"}}),
+        "body.plan": ("POST /api/jobs", {"json": {"plan": "name: x", "session_id": "s"}}),
+        "body.session_id": (
+            "POST /api/jobs",
+            {"json": {**CASES["POST /api/jobs"].body, "session_id": "no id!"}},
+        ),
+        "body.job_id": (
+            "POST /api/jobs",
+            {"json": {**CASES["POST /api/jobs"].body, "job_id": "no id!"}},
+        ),
+        "body": (
+            "POST /api/schedules/nightly/backfill",
+            {"json": {"since": "2026-11-02T00:00:00Z", "until": "2026-11-01T00:00:00Z"}},
+        ),
+    }
+
+    paths = {}
+    async with opened(app, await new_key(agents=("*",))) as http:
+        for place, (name, content) in requests.items():
+            method, path = name.split(" ")
+            of_agent = not path.startswith(("/api/audit", "/api/schedules"))
+            params = {**({"agent_id": "ada"} if of_agent else {}), **content.pop("params", {})}
+            answer = await http.request(method, path, params=params, **content)
+            paths[place] = answer.json()["errors"][0]["path"]
+
+    assert paths == {place: place for place in requests}
