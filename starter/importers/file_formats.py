@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import is_zipfile
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.markdown_lines import classify
@@ -30,8 +31,8 @@ _BY_NAME = {
     ".rtf": "a text of a word processor (RTF)",
     ".docx": "a Word document",
     ".pdf": "a PDF",
-    ".zip": "an archive",
 }
+_ARCHIVES = (".zip", ".gz", ".tgz", ".tar", ".7z", ".rar")
 _CLOCK = r"\d{1,2}[:.]\d\d(?:[:.]\d\d)?(?:[ \u00a0\u202f]?[AaPp]\.?[ ]?[Mm]\.?)?"
 _DAY = r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d\d)"  # in an order that the file does not say
 _CHAT = "the text of a chat, as WhatsApp exports it"
@@ -111,7 +112,11 @@ def check_format(path: Path, source: str) -> None:
     Raises:
         InvalidInputError: Says what it looks like, and what is read.
     """
-    what = _format_of(_first_lines(path, source)) or _BY_NAME.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    if suffix in _ARCHIVES or (suffix not in _BY_NAME and is_zipfile(path)):
+        why = "is an archive; unpack it: `mnestic memory import` reads the folder of an export, or a file in it"
+        raise InvalidInputError(what=source, why=why)
+    what = _format_of(_first_lines(path, source)) or _BY_NAME.get(suffix)
     if what is not None:
         raise _not_read(what, source)
 

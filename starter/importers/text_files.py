@@ -12,7 +12,8 @@ from mnestic.starter.importers.turns import Refuse, refuse_or_raise
 MAX_BYTES = 256 * 1024 * 1024
 EXPECTED = (
     "expected JSON lines of {role, content, timestamp, session?, tool?, entry_type?}, or LoCoMo's JSON: one sample or a "
-    "list of samples; or Markdown, in a file named .md or with --markdown"
+    "list of samples; or Markdown, in a file named .md or with `memory ingest --markdown`; `memory import` reads exports of "
+    "ChatGPT, WhatsApp, Slack, mail (mbox), WebVTT, mem0 and LangGraph too"
 )
 
 

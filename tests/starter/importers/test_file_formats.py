@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -78,6 +79,15 @@ def test_a_file_of_another_program_is_refused_by_what_it_is(
 
     assert "session_1" not in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["export.zip", "export", "export.json"])
+def test_an_archive_is_to_be_unpacked(tmp_path: Path, name: str) -> None:
+    with ZipFile(tmp_path / name, "w") as archive:
+        archive.writestr("conversations.json", json.dumps(CHATGPT))
+
+    with pytest.raises(InvalidInputError, match=r"is an archive; unpack it: .*memory import"):
+        read_conversation(tmp_path / name)
 
 
 @pytest.mark.parametrize("content", [VTT, SRT, MBOX, MAIL, ANDROID, IPHONE])

@@ -4,6 +4,7 @@ import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -103,6 +104,24 @@ async def test_nothing_is_stored_of_a_file_with_a_fault(ask: Ask, tmp_path: Path
 
     assert "line 601: byte 1 is not UTF-8; save the file as UTF-8" in refused
     assert listed.document["entries"] == []
+
+
+async def test_a_file_that_is_not_known_is_refused_with_what_is_read(
+    ask: Ask, tmp_path: Path
+) -> None:
+    unknown, archive = tmp_path / "people.json", tmp_path / "export.zip"
+    unknown.write_text('[{"id": 7}]', encoding="utf-8")
+    with ZipFile(archive, "w") as file:
+        file.writestr("conversations.json", "[]")
+
+    refusals = [
+        (await ask("memory", "import", str(path), *ADA)).error(code=2)
+        for path in (unknown, archive)
+    ]
+
+    assert "`memory import` reads exports of ChatGPT, WhatsApp, Slack, mail (mbox)" in refusals[0]
+    assert "with `memory ingest --markdown`" in refusals[0]
+    assert "is an archive; unpack it" in refusals[1]
 
 
 @pytest.mark.usefixtures("worker")
