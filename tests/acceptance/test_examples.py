@@ -1,5 +1,6 @@
 """Each program in `examples/` as a user runs it: a process beside `mnestic up`. `refund.py` is tried by `test_code_first.py`."""
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,23 @@ def test_the_quick_start_runs_as_it_stands(
     assert float(score) > 0.9
     assert content == "Mara is allergic to peanuts."
     assert '"Mara is allergic to peanuts."' in block or '"allergic_to"' in block
+
+
+def test_the_lines_for_the_shell_run_as_they_stand_at_once(
+    up: Any, processes: Any, root: Path
+) -> None:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    lines = readme.split("From the shell:")[1].split("```sh\n")[1].split("```")[0].splitlines()
+    script = "\n".join(line for line in lines if not line.startswith("export PATH"))
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+
+    done = processes.run(
+        "bash", "-ec", script, env={"MNESTIC_DATA_DIR": str(up.data), "PATH": path}
+    )
+
+    assert done.code == 0, done.err
+    assert "No results" not in done.out
+    assert "Mara lives in Porto" in done.out or "lives_in" in done.out
 
 
 def test_remember_and_ask(run_example: RunExample) -> None:

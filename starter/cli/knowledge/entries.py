@@ -1,7 +1,7 @@
 """`mnestic memory add`, `show`, `list`, `change`, `remove` and `stats`: an agent's entries."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,14 @@ from mnestic.memory.maintenance.reports import MaintenanceReport, MemoryGrowth
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
+from mnestic.starter.cli.knowledge.extraction_wait import extract_messages
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory, warn_if_unknown
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.standard_input import read_text
 from mnestic.starter.cli.values import parse_as
+
+if TYPE_CHECKING:
+    from mnestic.starter.client.mnestic_client import MnesticClient
 
 EntryId = Annotated[
     str, typer.Argument(help="The entry's id or its beginning, as `memory list` shows it.")
@@ -28,6 +32,7 @@ Subjects = Annotated[
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be repeated.")]
 Parent = Annotated[str | None, typer.Option(help="Id of the parent entry.")]
 Expires = Annotated[str | None, typer.Option("--expires", help="When it expires.")]
+Wait = Annotated[bool, typer.Option("--wait", help="Wait until facts are extracted from it.")]
 _TYPES = "interaction, insight, correction, context, learning, error, success, pattern, preference or knowledge"
 
 
@@ -53,9 +58,13 @@ def add(
     ] = None,
     at: Annotated[str | None, typer.Option(help="When it was said, in ISO form.")] = None,
     expires: Expires = None,
+    wait: Wait = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add an entry; the same entry again changes nothing."""
+    """Add an entry; the same entry again changes nothing.
+
+    Its facts are extracted in the background, unless the command waits for them.
+    """
     fields = _given_options(
         subjects=subject,
         tags=tag,
@@ -68,8 +77,6 @@ def add(
     text = read_text(content)
 
     async def work() -> None:
-        from mnestic.starter.client.ingestion import start_ingest
-
         async with await connect_client() as client:
             memory = client.memory(agent)
             parent_id = None if parent is None else await resolve_entry_id(memory, parent)
@@ -80,13 +87,23 @@ def add(
                 critical=critical,
                 **fields,
             )
-            await start_ingest(client, agent_id=agent)
-        if as_json:
-            print_json(entry.model_dump(mode="json"))
-        else:
-            out.print(f"{entry.entry_type} {entry.id}", soft_wrap=True)
+            if as_json:
+                print_json(entry.model_dump(mode="json"))
+            else:
+                out.print(f"{entry.entry_type} {entry.id}", soft_wrap=True)
+            await _extract(client, agent, wait=wait)
 
     run(work())
+
+
+async def _extract(client: "MnesticClient", agent_id: str, *, wait: bool) -> None:
+    """Starts the extraction of facts, and waits for it; says why it is paused, if it is."""
+    from mnestic.starter.client.ingestion import start_ingest
+
+    if not wait:
+        await start_ingest(client, agent_id=agent_id)
+    elif paused := await extract_messages(client, agent_id):
+        raise paused
 
 
 def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:

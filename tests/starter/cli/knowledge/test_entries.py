@@ -26,6 +26,14 @@ async def listed(ask: Ask, *words: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("worker")
+async def test_adding_may_wait_until_facts_are_extracted(ask: Ask, client: MnesticClient) -> None:
+    await added(ask, "I moved to Porto in March.", "--speaker", "Mara", "--wait")
+    facts, _ = await client.memory("ada").facts.list(subject="Mara")
+
+    assert [(fact.predicate, fact.object) for fact in facts] == [("lives_in", "Porto")]
+
+
+@pytest.mark.usefixtures("worker")
 async def test_what_is_added_is_found_at_once_and_learned_from(
     ask: Ask, client: MnesticClient
 ) -> None:
