@@ -295,9 +295,11 @@ def _names_one(text: str, runs: list[str]) -> bool:
     if runs[0].isalpha():
         rest = (run.isdigit() or run in data.suffixes for run in runs[1:])
         return not (runs[0] in data.prefixes and all(rest))
-    word = next(run for run in runs if run.isalpha())
-    is_joined_word = len(runs) > 1 and text[len(runs[0])] in "-_" and word in text
-    return word not in data.suffixes and not (is_joined_word and len(word) > 1)
+    words = [run for run in runs if run.isalpha()]
+    is_joined_word = len(runs) > 1 and text[len(runs[0])] in "-_" and words[0] in text
+    has_one_figure = len(runs) - len(words) == 1
+    is_measure = words[0] in data.suffixes and (has_one_figure or data.suffixes.issuperset(words))
+    return not is_measure and not (is_joined_word and len(words[0]) > 1)
 
 
 def _digits(text: str, _before: str = "", *, least: int = _FEWEST_DIGITS) -> _Form | None:

@@ -14,6 +14,7 @@ from mnestic.memory.language.identifiers import (
 )
 
 SAME = [
+    ("1Z999AA10123456784", "1z999aa10123456784"),
     ("carla.m@posteo.example", "Carla.M@Posteo.EXAMPLE"),
     ("carla.m@posteo.example", "carla.m [at] posteo [dot] example"),
     ("carla.m@posteo.example", "carla dot m AT posteo dot example"),
@@ -73,6 +74,8 @@ SAME = [
 ]
 
 OTHER = [
+    ("1Z999AA10123456784", "1Z999AA10123456748"),
+    ("9X12AB34", "9X12AB43"),
     ("carla.m@posteo.example", "carla@posteo.example"),
     ("alma@north.example", "alma.berg@north.example"),
     ("alma@north.example", "elma@north.example"),
@@ -114,6 +117,7 @@ OTHER = [
 ]
 
 NONE = [
+    "The card of 10x15cm, a 5km-run, 2h30m and 1080p60.",
     "We meet on 3 July 2024 at 7:15, or on 2024-07-03, 03.07.2024, 7/3/24 or 03-07-2024.",
     "She was 20 in 2019-2023, a 20-year-old, 1.92 m tall, and ran 5km in 24min, the 3rd of 120.",
     "It costs $12,500 or 12500 EUR, 1.234.567,89, 1,000,000 or 50%, and pi is 3.14159265.",
