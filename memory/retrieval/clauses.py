@@ -58,6 +58,8 @@ class _ClauseWords(DeferredModel):
     tails: list[str] = Field(default=[])
     governors: list[str] = Field(default=[])
     direct: list[str] = Field(default=[])
+    announcing: list[str] = Field(default=[])
+    concerning: list[str] = Field(default=[])
     contractions: list[str] = Field(default=[])
     object_requests: list[str] = Field(default=[])
     conjunctions: list[str] = Field(default=[])
@@ -70,7 +72,8 @@ class _Patterns(NamedTuple):
     """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence.
 
     `unmarked` is where one begins in a sentence without a question mark. `aside` begins what somebody says about themselves
-    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question.
+    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question. `lead` is what
+    only announces questions, up to a colon: "two things:", but not "the cellar door:".
     """
 
     asking: re.Pattern[str]
@@ -79,6 +82,7 @@ class _Patterns(NamedTuple):
     unmarked: re.Pattern[str]
     aside: re.Pattern[str]
     tail: re.Pattern[str]
+    lead: re.Pattern[str]
     pronouns: frozenset[str]
 
 
@@ -249,11 +253,9 @@ def _split_at_questions(part: str) -> Iterator[str]:
         before = part[start : match.start()]
         begins = patterns.opening.match(before) is not None
         is_question = is_marked and (begins or patterns.inner.search(before) is not None)
-        if before.endswith(":"):
-            is_lead = _NAME_OR_NUMBER.search(before) is None  # not "the trip to Bergen: who drove?"
-        else:
-            is_lead = len(_WORD.findall(before)) >= _LEAST_WORDS
-        if is_lead and (match["connective"] or not begins):
+        is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
+        is_apart = bool(patterns.lead.match(before)) if before.endswith(":") else is_long
+        if is_apart and (match["connective"] or not begins):
             yield f"{before}?" if is_question else before
             start = match.start("question")
     yield part[start:]
@@ -315,6 +317,10 @@ def _patterns() -> _Patterns:
         unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{direct})"),
         aside=_compiled(rf"\s*(?:{aside})"),
         tail=_compiled(rf",\s*(?={aside})|\s+(?=(?:{_either(one.tails for one in words)})\b)"),
+        lead=_compiled(
+            rf"(?!.*\b(?:{_either(one.concerning for one in words)})\b)"
+            rf".*\b(?:{_either(one.announcing for one in words)})\b"
+        ),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
 

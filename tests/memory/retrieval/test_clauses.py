@@ -67,6 +67,11 @@ def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
             "Remember the trip to Bergen: who drove us?",
             ["Remember the trip to Bergen: who drove us?"],
         ),
+        (
+            "The cellar door: who has the key, and is it locked?",
+            ["The cellar door: who has the key?", "is it locked?"],
+        ),
+        ("A question about tea: is there any?", ["A question about tea: is there any?"]),
         ("Let me know, I have to run before the shop closes.", []),
     ],
 )
