@@ -100,11 +100,22 @@ class Stream:
         return True
 
 
-async def _held(request: Request) -> AsyncIterator[Stream]:
+@contextmanager
+def open_stream(request: Request) -> Iterator[Stream]:
+    """A stream of the request's key.
+
+    Raises:
+        HTTPException: the key has as many as it may have.
+    """
     access, streams = access_of(request), request.app.state.streams
     assert isinstance(streams, Streams)
     with streams.hold(access.key.id):
         yield Stream(streams, tenants_of(request), access)
+
+
+async def _held(request: Request) -> AsyncIterator[Stream]:
+    with open_stream(request) as stream:
+        yield stream
 
 
 HELD = Depends(_held)

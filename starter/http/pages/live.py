@@ -4,10 +4,12 @@ They stand apart from the streams of the API because a browser sends them the co
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine
-from typing import Any
+from contextlib import ExitStack, suppress
+from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends, Request
 from fastapi.sse import EventSourceResponse, ServerSentEvent
+from starlette.exceptions import HTTPException
 
 from mnestic.memory.canonical import sha256_hex
 from mnestic.starter.http.calls import OfJob
@@ -16,17 +18,31 @@ from mnestic.starter.http.pages.facts import ReadCall
 from mnestic.starter.http.pages.job import cursor_of
 from mnestic.starter.http.pages.jobs import JobsCall, PageCursor, PlanName, State, read_page
 from mnestic.starter.http.pages.maintenance import ReportsCall, read_state
-from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Stream, finished
+from mnestic.starter.http.server_sent_events import LastEventId, Stream, finished, open_stream
 from mnestic.starter.jobs.listing import UNFINISHED
 
-router = APIRouter(dependencies=[HELD])
 LIVE = f"{ROOT}/live"
+_RETRY_MS = 3_000
+
+
+async def _followed(request: Request) -> AsyncIterator[Stream | None]:
+    with ExitStack() as stack:
+        stream = None
+        with suppress(HTTPException):
+            stream = stack.enter_context(open_stream(request))
+        yield stream
+
+
+_FOLLOWED = Depends(_followed)
+Followed = Annotated[Stream | None, _FOLLOWED]
+"""The stream of a page; None if its key has as many as it may have, and the page tries again."""
+router = APIRouter(dependencies=[_FOLLOWED])
 
 
 @router.get(f"{LIVE}/jobs", response_class=EventSourceResponse)
 async def follow_jobs(
     call: JobsCall,
-    stream: Held,
+    stream: Followed,
     state: State = "",
     plan: PlanName = "",
     cursor: PageCursor = None,
@@ -43,7 +59,7 @@ async def follow_jobs(
 
 @router.get(f"{LIVE}/jobs/{{job_id}}", response_class=EventSourceResponse)
 async def follow_job(
-    call: OfJob, stream: Held, last_event_id: LastEventId = None
+    call: OfJob, stream: Followed, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when anything about a job has changed, such as the node at which it is, and when the job has ended."""
     job = call.job
@@ -62,7 +78,7 @@ async def follow_job(
 
 @router.get(f"{LIVE}/memory", response_class=EventSourceResponse)
 async def follow_memory(
-    call: ReadCall, stream: Held, last_event_id: LastEventId = None
+    call: ReadCall, stream: Followed, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when an agent's memory has changed."""
 
@@ -75,7 +91,7 @@ async def follow_memory(
 
 @router.get(f"{LIVE}/maintenance", response_class=EventSourceResponse)
 async def follow_maintenance(
-    call: ReportsCall, stream: Held, last_event_id: LastEventId = None
+    call: ReportsCall, stream: Followed, last_event_id: LastEventId = None
 ) -> AsyncIterator[ServerSentEvent]:
     """Says when a run of maintenance has ended, or a Schedule has changed."""
 
@@ -87,9 +103,12 @@ async def follow_maintenance(
 
 
 async def _changes(
-    stream: Stream, read: Callable[[], Coroutine[Any, Any, str]], *, last: str | None
+    stream: Stream | None, read: Callable[[], Coroutine[Any, Any, str]], *, last: str | None
 ) -> AsyncIterator[ServerSentEvent]:
     """An event `changed` now, unless it is the last one that came, and whenever what is read is another text."""
+    if stream is None:
+        yield ServerSentEvent(event="full", data={}, retry=_RETRY_MS)
+        return
     async for _ in stream.polls():
         version = sha256_hex((await finished(read())).encode())[:16]
         if version != last:

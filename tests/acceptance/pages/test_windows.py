@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.http import server_sent_events
 from mnestic.starter.jobs.plans import parse_plan
 
 pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("worker")]
@@ -55,6 +56,22 @@ async def test_a_fact_that_somebody_else_has_changed_is_shown_as_it_is(
     await facts.add("Bea", "lives_in", "Turin")
 
     await expect(value).to_have_value("Turin")
+
+
+async def test_a_page_that_finds_no_free_stream_follows_once_there_is_one(
+    page: Page, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = client.memory("ada").facts
+    await facts.add("Bea", "lives_in", "Rome")
+    monkeypatch.setattr(server_sent_events, "MOST_STREAMS", 0)
+    await page.goto("/ui/memory?agent_id=ada")
+    value = page.get_by_label("Value of lives in of Bea")
+    await facts.add("Bea", "lives_in", "Turin")
+    await expect(value).to_have_value("Rome")
+
+    monkeypatch.setattr(server_sent_events, "MOST_STREAMS", 16)
+
+    await expect(value).to_have_value("Turin", timeout=30_000)
 
 
 async def test_an_answer_is_not_taken_over_to_the_next_question(
