@@ -8,6 +8,11 @@ document.addEventListener("input", (event) => {
   if (field) field.value = daysBefore(slider.dataset.today, slider.value);
 });
 
+// Escape brings back the value that is stored.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") event.target.closest?.("form.inline")?.reset();
+});
+
 // A stream that does not go on since the key no longer holds: the page leads to signing in.
 document.addEventListener("htmx:sse:error", (event) => {
   if (event.detail.status === 401) location.reload();
