@@ -51,7 +51,7 @@ class ChangeWords(NamedTuple):
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
     date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms,
     and `past` matches these forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
-    `joining` are the stems of verbs that join a thing to its value.
+    `joining` are the stems of verbs that join a thing to its value, `of_times` those of nouns for a time.
     """
 
     all: frozenset[str]
@@ -69,6 +69,7 @@ class ChangeWords(NamedTuple):
     of_values: re.Pattern[str]
     replacements: re.Pattern[str]
     joining: frozenset[str]
+    of_times: frozenset[str]
 
 
 class _Words(DeferredModel):
@@ -84,6 +85,7 @@ class _Words(DeferredModel):
     of_values: tuple[str, ...] = ()
     replacements: tuple[str, ...] = ()
     joining: tuple[str, ...] = ()
+    of_times: tuple[str, ...] = ()
 
 
 def is_revision(text: str) -> bool:
@@ -161,6 +163,7 @@ def change_words() -> ChangeWords:
         of_values=_phrases(words("of_values")),
         replacements=_phrases(words("replacements")),
         joining=frozenset(_regular_stem(word) for word in words("joining")),
+        of_times=frozenset(_regular_stem(word) for word in words("of_times")),
     )
 
 

@@ -246,11 +246,13 @@ class _Comparison:
     @property
     def _speaks_of_new(self) -> bool:
         """Whether it speaks of a new one of what the query asks, as in *new number*."""
-        return any(self._is_of_new(self._clauses[place]) for place in self.about)
+        near = (clause for place in self.about for clause in self._clauses[place : place + 2])
+        return any(map(self._is_of_new, near))
 
     def _is_of_new(self, clause: Clause) -> bool:
         """Whether a clause speaks of a new one of what the query asks of the earlier text."""
-        return any(self.shared & stems_of(word) for word in _NEW.findall(clause.text))
+        times = change_words().of_times if self._old.requested == "time" else frozenset[str]()
+        return any((self.shared | times) & stems_of(word) for word in _NEW.findall(clause.text))
 
     @property
     def _changes_to_another(self) -> bool:

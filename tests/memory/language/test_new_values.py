@@ -41,6 +41,8 @@ def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> b
         ("What do we use for support?", "We use Slack for support.", "We switched to Zendesk for support."),
         ("What does CI run on?", "CI runs on Jenkins.", "CI was migrated to Buildkite."),
         ("When is the review?", "The review is on 4 May.", "The review got pushed to 9 May."),
+        ("When does Heron ship?", "Project Heron ships on 12 May.", "Heron slipped by a month, the new date is 9 June."),
+        ("When is the audit?", "The audit is on 3 March.", "The audit was pushed back. New date: 17 March."),
         ("What colour are we painting the kitchen?", "We'll paint the kitchen green.", "We're painting the kitchen white after all."),
     ],
 )  # fmt: skip
@@ -146,6 +148,8 @@ def test_another_subject_is_another_value_for_who_asks_for_it(
     ("query", "old", "new"),
     [
         ("Who leads Heron?", "Ana leads Heron.", "Ben leads the Egret team now."),
+        ("When does Heron ship?", "Heron ships on 12 May.", "Heron has a new manager since 26 May."),
+        ("When does Heron ship?", "Heron ships on 12 May.", "Egret slipped by two weeks, the new date is 26 May."),
         ("Who runs the bakery in Graz?", "Ana runs the bakery in Graz.", "Otto runs the bakery in Linz now."),
         ("Who plays the violin?", "Ana plays the violin.", "Ben plays the violin too."),
         ("What does the bakery in Graz sell?", "The bakery in Graz sells rye bread.", "Otto's bakery in Graz is closed on Mondays now."),
