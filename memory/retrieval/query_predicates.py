@@ -70,7 +70,7 @@ def _opposites(found: Mapping[str, float]) -> Iterator[tuple[str, float]]:
 
 def named_predicates(words: Sequence[str]) -> frozenset[str]:
     """The predicates that words may name literally, beside the defaults: each word, and each two in a row."""
-    terms = [word.casefold() for word in words if word.isascii() and word.isalnum()]
+    terms = [word.lower() for word in words if word.isalnum()]
     pairs = (f"{first}_{second}" for first, second in pairwise(terms))
     return frozenset({*terms, *pairs} - default_predicates().by_name.keys())
 

@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.language.main_clauses import clause_pattern
 from mnestic.memory.retrieval.candidates import EdgeKind, Succession
 from mnestic.memory.retrieval.queries import StatedClaim
@@ -344,13 +345,15 @@ def _postings(
 
 
 def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
-    """The entries behind the values of each fact timeline, by id, the latest value first."""
-    by_topic: defaultdict[tuple[str, str], defaultdict[tuple[int, str], set[str]]]
+    """The entries behind the values of each fact timeline, by id, the latest value first, and what is only past last."""
+    by_topic: defaultdict[tuple[str, str], defaultdict[tuple[bool, int, str], set[str]]]
     by_topic = defaultdict(lambda: defaultdict(set))
+    past = default_predicates().past
     for row in rows:
         for place, subject, predicate, cardinality, fact_id in row.facts or ():
-            if cardinality == "single":
-                by_topic[subject, predicate][place, fact_id].add(row.id)
+            if cardinality == "single" or predicate in past:
+                topic = (subject, past.get(predicate, predicate))
+                by_topic[topic][predicate in past, place, fact_id].add(row.id)
     return tuple(
         tuple(facts[one] for one in sorted(facts)) for facts in by_topic.values() if len(facts) > 1
     )

@@ -6,6 +6,7 @@ import pytest
 
 from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.retrieval.query_predicates import (
+    named_predicates,
     query_entry_types,
     query_interval,
     query_predicates,
@@ -32,6 +33,10 @@ from mnestic.memory.retrieval.query_predicates import (
 )
 def test_a_question_of_nothing_else_is_answered_whole(question: str, predicate: str) -> None:
     assert query_predicates(question.split(), number=1)[predicate] == 1
+
+
+def test_words_of_any_script_may_name_a_predicate() -> None:
+    assert {"schuhgröße", "любимый_чай"} <= named_predicates(["Schuhgröße", "любимый", "чай"])
 
 
 def test_other_words_of_a_question_take_their_share() -> None:
