@@ -5,11 +5,11 @@ from it; what needs no extractor is in it from the beginning.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from mnestic.memory.knowledge.claims import Claim, name_key
+from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.importance import ImportanceBasis, importance
@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, 
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
 from mnestic.memory.knowledge.time_mentions import times_of
-from mnestic.memory.language.described_names import find_described_names, is_described
+from mnestic.memory.language.described_names import find_described_names
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.terms import terms_of
 
@@ -141,29 +141,13 @@ def enriched_entry(
     categories = sorted({predicates[claim.predicate].category for claim in claims})
     found = entry.model_copy(
         update={
-            "subjects": _joined(subjects, _people_in(entry, claims, predicates)),
+            "subjects": _joined(subjects, (claim.subject for claim in claims)),
             "tags": _joined(entry.tags, categories),
             "aliases": _joined(entry.aliases, _names_in(claims)),
             "related": _related(entry, related),
         }
     )
     return with_importance(found, basis=basis, children=children)
-
-
-def _people_in(
-    entry: Entry, claims: Sequence[Claim], predicates: Mapping[str, Predicate]
-) -> Iterator[str]:
-    """The subjects of claims, and those of whom one says how they are related to its subject: *I'm married to Freja*.
-
-    Whom the entry describes is a subject of it already, under a name of its own: *my sister Freja*.
-    """
-    yield from (claim.subject for claim in claims)
-    keys = [name_key(name) for name in (*entry.subjects, *(claim.subject for claim in claims))]
-    for claim in claims:
-        name = claim.object or ""
-        is_person = predicates[claim.predicate].category == "relationships" and name[:1].isupper()
-        if is_person and not any(is_described(key, name=name_key(name)) for key in keys):
-            yield name
 
 
 def correcting_entry(entry: Entry, *, corrects: str) -> Entry:

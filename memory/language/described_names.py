@@ -32,6 +32,7 @@ class DescriptionWords(DeferredModel):
     own: tuple[str, ...]
     first_person: tuple[str, ...]
     called: tuple[str, ...]
+    closing: tuple[str, ...]
 
 
 class DescribedName(NamedTuple):
@@ -66,13 +67,13 @@ def _patterns() -> _Patterns:
     before = rf"\b{owner}\s+(?:[^\W\d_]+\s+){{0,2}}?(?P<noun>{nouns})"
     called = rf"(?:,?\s+(?:{_any(words.called)})|,)?\s+"
     after = rf"(?P<name>{_NAME}),\s+{owner}\s+(?:[^\W\d_]+\s+)?(?P<noun>{nouns})\b"
-    origin = _any(words.origin)
+    origin, closing = _any(words.origin), _any(words.closing)
     place = rf"(?:the\s+)?(?!(?:{_any(words.no_origin)})\b)(?P<place>(?-i:[a-z]+|[A-Z]{{2,5}}))\b"
     return _Patterns(
         (
             re.compile(rf"{before}{called}(?P<name>{_NAME})\b", re.IGNORECASE),
             # Where a sentence begins, the relation is closed: "Ana, my sister, sings", but not "Sorry, my sister sings".
-            re.compile(rf"\b{after}(?=\s*(?:[,.;:!?)]|$))", re.IGNORECASE),
+            re.compile(rf"\b{after}(?=\s*(?:[^\w\s'\u2019]|$|(?:{closing})\b))", re.IGNORECASE),
             re.compile(rf"(?<=[\w,;]\s){after}", re.IGNORECASE),
         ),
         re.compile(rf"\b(?P<name>{_NAME})\s+(?P<origin>{origin})\s+{place}", re.IGNORECASE),

@@ -297,8 +297,8 @@ def _names_one(text: str, runs: list[str]) -> bool:
         return not (runs[0] in data.prefixes and all(rest))
     words = [run for run in runs if run.isalpha()]
     is_joined_word = len(runs) > 1 and text[len(runs[0])] in "-_" and words[0] in text
-    has_one_figure = len(runs) - len(words) == 1
-    is_measure = words[0] in data.suffixes and (has_one_figure or data.suffixes.issuperset(words))
+    is_alone = len(runs) - len(words) == 1 or _MARKS.split(text.lower())[0] == "".join(runs[:2])
+    is_measure = words[0] in data.suffixes and (is_alone or data.suffixes.issuperset(words))
     return not is_measure and not (is_joined_word and len(words[0]) > 1)
 
 

@@ -19,7 +19,7 @@ from mnestic.memory.language.change_words import (
     is_revision,
     may_change,
 )
-from mnestic.memory.language.statements import Clause, Kind, Word, amounts_of, is_compound
+from mnestic.memory.language.statements import Clause, Kind, Word, amounts_of, is_compound, words_in
 from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_words
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
@@ -27,8 +27,8 @@ _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a wo
 _ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
 _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
+_NEW_FOR = re.compile(r"\bnew \w+ (?:for|of)\b", re.IGNORECASE)
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
-
 
 ValueChange = Literal["changed", "replaced"]
 
@@ -44,10 +44,8 @@ def find_change(
         common: Of the weight of the query's words in the earlier text, the share that the later text has too.
         covered: The same, of the weight of all words of the query.
     """
-    first, second = old.statements, new.statements
-    if (first.is_first_person or second.is_first_person) and old.speaker != new.speaker:
-        return None
-    if not _may_change(old, new, covered=covered):
+    is_own = old.statements.is_first_person or new.statements.is_first_person
+    if (is_own and old.speaker != new.speaker) or not _may_change(old, new, covered=covered):
         return None
     compared = _Comparison(old, new, common=common, covered=covered)
     if not compared.has_new_value:
@@ -91,7 +89,7 @@ class _Comparison:
         self._old, self._new, self._common, self._covered = old, new, common, covered
         self.shared, self.missing = _topic_of(old, new)
         self._clauses = new.statements.clauses
-        self._words = [*_words_of(old.statements.clauses)]
+        self._words = [*words_in(old.statements.clauses)]
         self.about = [*self._with(self.shared)]
         near = sorted({*self.about, *self._with(old.value)})
         self.changing = [place for place in near if self._says_change(self._clauses[place])]
@@ -151,7 +149,7 @@ class _Comparison:
         """The words of clauses of the earlier text that the clauses of the later one about the same do not have."""
         still = {term for place in self.about for term in self._clauses[place].terms}
         gone = self._old.value - (frozenset() if self._names_value or self._replaces else still)
-        return [word for term, word in _words_of(clauses) if term in gone]
+        return [word for term, word in words_in(clauses) if term in gone]
 
     def _has_another_of_each_kind(self, old: Sequence[Clause]) -> bool:
         """Whether it has another value for each that is gone: times of the same kinds, and names after the same prepositions.
@@ -251,13 +249,14 @@ class _Comparison:
 
     def _is_of_new(self, clause: Clause) -> bool:
         """Whether a clause speaks of a new one of what the query asks of the earlier text."""
-        times = change_words().of_times if self._old.requested == "time" else frozenset[str]()
-        return any((self.shared | times) & stems_of(word) for word in _NEW.findall(clause.text))
+        new = stems_of(" ".join(_NEW.findall(clause.text)))
+        is_time = self._old.requested == "time" and not _NEW_FOR.search(clause.text)
+        return bool(new & self.shared or (is_time and new & change_words().of_times))
 
     @property
     def _changes_to_another(self) -> bool:
         """Whether what changes, changes *to* something that the earlier text does not have."""
-        words = _words_of(self._clauses[place] for place in self.changing if place in self.about)
+        words = words_in(self._clauses[place] for place in self.changing if place in self.about)
         return any(word.preposition == "to" and term not in self._known for term, word in words)
 
     @property
@@ -320,6 +319,7 @@ class _Comparison:
                 if term in self.shared
             }
             subject = min(word.phrase for word in clause.terms.values())
+            begins = self._end_of_subject(clause)
             for place, word in self._others_in(clause):
                 if word.phrase in heads:
                     is_before = place < heads[word.phrase]
@@ -328,9 +328,7 @@ class _Comparison:
                     else:
                         is_part = not self._changes_amount and is_compound(clause, word)
                         is_value = modified and (
-                            word.preposition == "to"
-                            or not is_before
-                            or self._old.requested == "subject"
+                            word.preposition == "to" or not is_before or place < begins
                         )
                         is_other = word.is_of or ((is_before or is_part) and not is_value)
                 elif word.kind == "number":
@@ -343,6 +341,12 @@ class _Comparison:
                 if is_other:
                     return True
         return False
+
+    def _end_of_subject(self, clause: Clause) -> int:
+        """How many words of a clause are its subject, if the query asks for that; else 0: *Ana leads it* has one."""
+        if self._old.requested != "subject" or self.missing or is_event(clause.text):
+            return 0
+        return next(place for place, term in enumerate(clause.terms) if term in self.shared)
 
     @property
     def _is_of_somebody_else(self) -> bool:
@@ -372,7 +376,7 @@ class _Comparison:
 
     @property
     def _added_words(self) -> Iterator[Word]:
-        return (word for term, word in _words_of(self._adding) if term not in self._known)
+        return (word for term, word in words_in(self._adding) if term not in self._known)
 
     @property
     def _added(self) -> AbstractSet[Kind]:
@@ -387,10 +391,6 @@ class _Comparison:
 
     def _with(self, terms: AbstractSet[str]) -> Iterator[int]:
         return (place for place, one in enumerate(self._clauses) if terms & one.terms.keys())
-
-
-def _words_of(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
-    return (word for clause in clauses for word in clause.terms.items())
 
 
 def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:

@@ -118,6 +118,11 @@ def begins_later(text: str) -> bool:
     return change_words().begins.search(text[:_BEGINNING]) is not None
 
 
+def words_in(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
+    """The words of clauses, each with its stem."""
+    return (word for clause in clauses for word in clause.terms.items())
+
+
 def amounts_of(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
     """The amounts, each with its unit: a number and the word behind it."""
     return (

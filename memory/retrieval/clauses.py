@@ -59,7 +59,7 @@ class _ClauseWords(DeferredModel):
     governors: list[str] = Field(default=[])
     direct: list[str] = Field(default=[])
     announcing: list[str] = Field(default=[])
-    concerning: list[str] = Field(default=[])
+    beside_announcing: list[str] = Field(default=[])
     contractions: list[str] = Field(default=[])
     object_requests: list[str] = Field(default=[])
     conjunctions: list[str] = Field(default=[])
@@ -309,6 +309,10 @@ def _patterns() -> _Patterns:
     duty = rf"(?:{topic}\s+)?(?:{_either(one.obligations for one in words)})\b"
     aside = rf"(?:(?:{reason})\s+)?{speaker}|{duty}"
     preposition = rf"(?:{_either(one.prepositions for one in words)})"
+    announcing, beside = (
+        _either(getattr(one, name) for one in words) for name in ("announcing", "beside_announcing")
+    )
+    until = r"(?:\s+before\b(?:\s+(?:I|(?-i:[a-z]+))\b)*)"  # "before I go"
     elided = rf"(?:{auxiliary})\s+{preposition}\b"  # "was at the vet"
     return _Patterns(
         asking=_compiled(rf"{begin}(?:{inverted}|{request}|{direct})"),
@@ -317,10 +321,7 @@ def _patterns() -> _Patterns:
         unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{direct})"),
         aside=_compiled(rf"\s*(?:{aside})"),
         tail=_compiled(rf",\s*(?={aside})|\s+(?=(?:{_either(one.tails for one in words)})\b)"),
-        lead=_compiled(
-            rf"(?!.*\b(?:{_either(one.concerning for one in words)})\b)"
-            rf".*\b(?:{_either(one.announcing for one in words)})\b"
-        ),
+        lead=_compiled(rf"\s*(?:(?:{beside})\b[\s,]*)*(?:{announcing}){until}?:"),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
 

@@ -55,7 +55,7 @@ def apply_supersession(
     """
     rows = candidates.rows
     lifted, replaced = np.zeros(len(rows)), np.zeros(len(rows), dtype=bool)
-    has_terms = query.weights or (query.names and (query.earlier is not None or query.predicates))
+    has_terms = query.weights or (query.names and query.earlier is not None)
     if not has_terms or query.period is not None:
         return lifted, replaced
     best = _Best(candidates, query, total=total)

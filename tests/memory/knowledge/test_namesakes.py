@@ -17,6 +17,12 @@ from mnestic.memory.retrieval.possessive_references import own_relatives
         ("Kurt's cousin Otto called.", "Otto (cousin of Kurt)", "Kurt's cousin"),
         ("I have to feed my cat, called Otto, first.", "Otto (cat of Lena)", "Lena's cat"),
         ("Otto, my uncle, has retired.", "Otto (uncle of Lena)", "Lena's uncle"),
+        ("Otto, my uncle in Graz, has retired.", "Otto (uncle of Lena)", "Lena's uncle"),
+        (
+            "Otto, my uncle \u2013 the baker \u2013 has retired.",
+            "Otto (uncle of Lena)",
+            "Lena's uncle",
+        ),
         ("I met Otto from logistics.", "Otto from logistics", "Otto from logistics"),
         ("Otto from HR called.", "Otto from HR", "Otto from HR"),
         ("Otto from the gym is back.", "Otto from gym", "Otto from gym"),
@@ -40,6 +46,7 @@ def test_a_description_beside_a_name_says_who_it_is(
         "I heard it from Otto.",
         "My dog Otto chased my cat Otto.",
         "Sorry, my brother sings.",
+        "Otto, my sister's husband, is here.",
         "It rained. Yesterday, my dog barked.",
     ],
 )

@@ -118,6 +118,7 @@ OTHER = [
 
 NONE = [
     "The card of 10x15cm, a 5km-run, 2h30m and 1080p60.",
+    "A 12v-5a plug, a 50mm-f2 lens and the 10am-R2 slot.",
     "We meet on 3 July 2024 at 7:15, or on 2024-07-03, 03.07.2024, 7/3/24 or 03-07-2024.",
     "She was 20 in 2019-2023, a 20-year-old, 1.92 m tall, and ran 5km in 24min, the 3rd of 120.",
     "It costs $12,500 or 12500 EUR, 1.234.567,89, 1,000,000 or 50%, and pi is 3.14159265.",

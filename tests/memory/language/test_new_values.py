@@ -152,6 +152,10 @@ def test_another_subject_is_another_value_for_who_asks_for_it(
         ("When does Heron ship?", "Heron ships on 12 May.", "Egret slipped by two weeks, the new date is 26 May."),
         ("Who runs the bakery in Graz?", "Ana runs the bakery in Graz.", "Otto runs the bakery in Linz now."),
         ("Who plays the violin?", "Ana plays the violin.", "Ben plays the violin too."),
+        ("Who treats my knee?", "Dr. Moen treats my knee.", "Dr. Falk now treats my mother's knee."),
+        ("Who repairs the lift in our block?", "Mr. Okafor repairs the lift in our block.", "Now Mr. Banda repairs the lift at the station."),
+        ("Who reviews pull requests?", "Xenia reviews pull requests on Fridays.", "Yann reviewed a pull request yesterday and changed the title."),
+        ("When is the school play?", "The school play is on 20 May.", "After the school play Noor got a new time for swimming, Friday at four."),
         ("What does the bakery in Graz sell?", "The bakery in Graz sells rye bread.", "Otto's bakery in Graz is closed on Mondays now."),
     ],
 )  # fmt: skip

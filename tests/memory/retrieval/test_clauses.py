@@ -72,6 +72,8 @@ def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
             ["The cellar door: who has the key?", "is it locked?"],
         ),
         ("A question about tea: is there any?", ["A question about tea: is there any?"]),
+        ("Boiler question: who fixed it?", ["Boiler question: who fixed it?"]),
+        ("OK, just one more thing before I go: is it due?", ["is it due?"]),
         ("Let me know, I have to run before the shop closes.", []),
     ],
 )

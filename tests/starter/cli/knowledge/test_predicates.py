@@ -58,7 +58,7 @@ async def test_predicates_are_listed_with_who_said_so(ask: Ask) -> None:
         (("likes",), "--cardinality"),
         (("likes", "--cardinality", "some"), "'single' or 'multi'"),
         (("likes", "--category", "fun"), "'preferences'"),
-        (("I like", "--cardinality", "multi"), "such as lives_in"),
+        (("I like", "--cardinality", "multi"), "such as i_like"),
     ],
 )
 async def test_what_no_predicate_can_be_is_one_clear_error(
