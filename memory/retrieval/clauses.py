@@ -58,8 +58,6 @@ class _ClauseWords(DeferredModel):
     tails: list[str] = Field(default=[])
     governors: list[str] = Field(default=[])
     direct: list[str] = Field(default=[])
-    announcing: list[str] = Field(default=[])
-    beside_announcing: list[str] = Field(default=[])
     contractions: list[str] = Field(default=[])
     object_requests: list[str] = Field(default=[])
     conjunctions: list[str] = Field(default=[])
@@ -72,8 +70,7 @@ class _Patterns(NamedTuple):
     """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence.
 
     `unmarked` is where one begins in a sentence without a question mark. `aside` begins what somebody says about themselves
-    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question. `lead` is what
-    only announces questions, up to a colon: "two things:", but not "the cellar door:".
+    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question.
     """
 
     asking: re.Pattern[str]
@@ -82,7 +79,6 @@ class _Patterns(NamedTuple):
     unmarked: re.Pattern[str]
     aside: re.Pattern[str]
     tail: re.Pattern[str]
-    lead: re.Pattern[str]
     pronouns: frozenset[str]
 
 
@@ -244,18 +240,16 @@ def _split_objects(part: str) -> Iterator[str]:
 def _split_at_questions(part: str) -> Iterator[str]:
     """The parts of a text, each with a question that begins within it; one without a mark has to begin as no statement does.
 
-    The mark at the end of a sentence is one of each of its questions: "who won, and when is it due?".
+    The mark at the end of a sentence is one of each of its questions: "two things: who won, and when is it due?".
     """
     patterns, start = _patterns(), 0
     is_marked = _QUESTION_MARK.search(part) is not None
     inner = patterns.inner if is_marked else patterns.unmarked
     for match in inner.finditer(part):
         before = part[start : match.start()]
-        begins = patterns.opening.match(before) is not None
-        is_question = is_marked and (begins or patterns.inner.search(before) is not None)
         is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
-        is_apart = bool(patterns.lead.match(before)) if before.endswith(":") else is_long
-        if is_apart and (match["connective"] or not begins):
+        if is_long and (match["connective"] or not patterns.opening.match(before)):
+            is_question = is_marked and patterns.opening.match(before.rpartition(": ")[2])
             yield f"{before}?" if is_question else before
             start = match.start("question")
     yield part[start:]
@@ -302,17 +296,13 @@ def _patterns() -> _Patterns:
     direct = "|".join(pattern for one in words for pattern in _direct(one))
     free = "".join(rf"(?<!\b{word})" for one in words for word in one.governors)
     follows = rf"(?:(?P<connective>{connective})\b[\s,]*)?"
-    marked = rf"(?P<question>{inverted}|(?<=[,:]\s)(?:{question}|{auxiliary})\b)"
+    marked = rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
     reason = _either(one.reasons for one in words)
     speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|(?:{connective})\b))"
     topic = rf"(?:(?:{connective})\s+)?(?:{_either(one.topics for one in words)})"
     duty = rf"(?:{topic}\s+)?(?:{_either(one.obligations for one in words)})\b"
     aside = rf"(?:(?:{reason})\s+)?{speaker}|{duty}"
     preposition = rf"(?:{_either(one.prepositions for one in words)})"
-    announcing, beside = (
-        _either(getattr(one, name) for one in words) for name in ("announcing", "beside_announcing")
-    )
-    until = r"(?:\s+before\b(?:\s+(?:I|(?-i:[a-z]+))\b)*)"  # "before I go"
     elided = rf"(?:{auxiliary})\s+{preposition}\b"  # "was at the vet"
     return _Patterns(
         asking=_compiled(rf"{begin}(?:{inverted}|{request}|{direct})"),
@@ -321,7 +311,6 @@ def _patterns() -> _Patterns:
         unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{direct})"),
         aside=_compiled(rf"\s*(?:{aside})"),
         tail=_compiled(rf",\s*(?={aside})|\s+(?=(?:{_either(one.tails for one in words)})\b)"),
-        lead=_compiled(rf"\s*(?:(?:{beside})\b[\s,]*)*(?:{announcing}){until}?:"),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
 
