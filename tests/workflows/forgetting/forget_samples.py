@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import StaleRequestError
 from mnestic.memory.forgetting.requests import TopicForgotten
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
@@ -85,6 +85,5 @@ async def forget(memory: MemoryClient, topic: str) -> TopicForgotten:
         shown = await memory.preview_forget(topic)
         try:
             return await memory.forget(topic, confirm=shown.token)
-        except InvalidInputError as error:
-            if error.what != "confirm":
-                raise
+        except StaleRequestError:
+            continue
