@@ -1,7 +1,4 @@
-"""Query context: resolves the names, words and times of a query against an agent's memory.
-
-It stands apart from the search, which begins once all of this is known.
-"""
+"""Query context: resolves the names, words and times of a query against an agent's memory, before the search begins."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,10 +11,11 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
+from mnestic.memory.language.change_words import stems_of
 from mnestic.memory.language.earlier_values import find_earlier_question
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
-from mnestic.memory.language.updates import requested_order, stems_of
+from mnestic.memory.language.updates import requested_order
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery

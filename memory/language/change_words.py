@@ -16,6 +16,7 @@ from pydantic import ConfigDict, Field
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.numbers import any_of, number_words
+from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("change_words.yaml")
@@ -107,6 +108,11 @@ def is_event(text: str) -> bool:
 def stem(term: str) -> str:
     """What the forms of an English word have in common, such as *deployed* and *deployment*, or *drove* and *drive*."""
     return _regular_stem(change_words().verbs.get(term, term))
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """What the forms of the content words of a text have in common."""
+    return frozenset(map(stem, terms_of(text[:_BEGINNING])))
 
 
 def _regular_stem(term: str) -> str:

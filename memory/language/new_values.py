@@ -17,10 +17,10 @@ from mnestic.memory.language.change_words import (
     change_words,
     is_event,
     is_revision,
-    may_change,
+    stems_of,
 )
 from mnestic.memory.language.statements import Clause, Kind, Word, amounts_of, is_compound, words_in
-from mnestic.memory.language.updates import UpdateText, says_ending, stems_of, usual_words
+from mnestic.memory.language.updates import UpdateText, says_ending, usual_words
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
@@ -55,14 +55,11 @@ def find_change(
 
 def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     """Whether a text may give another value; it is looked at as a whole, since its clauses take ten times as long."""
-    text, (shared, missing) = new.text, _topic_of(old, new)
+    shared, missing = _topic_of(old, new)
     if not shared:
-        return change_words().replacements.search(text) is not None
-    if 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED:
-        return True
-    return (
-        may_change(text) or change_words().of_values.search(text) is not None or says_ending(text)
-    )
+        return change_words().replacements.search(new.text) is not None
+    is_same = 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED
+    return is_same or new.may_update
 
 
 def _topic_of(old: UpdateText, new: UpdateText) -> tuple[AbstractSet[str], AbstractSet[str]]:

@@ -31,18 +31,19 @@ _SUBJECT = (
 )
 
 
-class QuestionPolarity(NamedTuple):
-    """The verb of a question for what somebody does or, `is_negated`, does not do."""
-
-    verb: str
-    is_negated: bool
-
-
 class _Verbs(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     same: frozenset[str]
     opposite: frozenset[str]
+
+
+class QuestionPolarity(NamedTuple):
+    """The verb of a question for what somebody does or, `is_negated`, does not do, and those with its meaning or the opposite."""
+
+    verb: str
+    is_negated: bool
+    verbs: _Verbs
 
 
 class _Polarity(DeferredModel):
@@ -107,7 +108,7 @@ def polarity_of(question: str) -> QuestionPolarity | None:
     others = {word.casefold() for word in _WORD.findall(question)} - {verb}
     if not others.isdisjoint(verbs.same | verbs.opposite):
         return None  # "What does she eat for her allergy?"
-    return QuestionPolarity(verb, _is_negated(match))
+    return QuestionPolarity(verb, _is_negated(match), verbs)
 
 
 def contradicts(text: str, polarity: QuestionPolarity) -> bool:
@@ -115,10 +116,12 @@ def contradicts(text: str, polarity: QuestionPolarity) -> bool:
 
     A text of which a sentence leaves both open does not contradict.
     """
-    verbs = _verbs_of(polarity.verb)
+    verbs, beginning = polarity.verbs, text[:_BEGINNING]
+    if not _has_letters(beginning, verbs):
+        return False
     asked = (polarity.verb in verbs.opposite) == polarity.is_negated
     said = set[bool]()
-    for sentence in _SENTENCE.findall(text[:_BEGINNING]):
+    for sentence in _SENTENCE.findall(beginning):
         of_sentence = {*_polarities(sentence, verbs)}
         if of_sentence and (sentence.endswith("?") or _patterns().undecided.search(sentence)):
             return False
@@ -128,8 +131,8 @@ def contradicts(text: str, polarity: QuestionPolarity) -> bool:
 
 def _polarities(sentence: str, verbs: _Verbs) -> Iterator[bool]:
     """Whether each verb of a sentence says that somebody does what the verbs mean, where that is plain."""
-    patterns, lowered = _patterns(), sentence.lower()
-    if not any(verb in lowered for verb in chain(verbs.same, verbs.opposite)):
+    patterns = _patterns()
+    if not _has_letters(sentence, verbs):
         return
     for match in _WORD.finditer(sentence):
         word = match[0].casefold()
@@ -142,6 +145,12 @@ def _polarities(sentence: str, verbs: _Verbs) -> Iterator[bool]:
             yield not is_same
         elif not is_same or patterns.affirmed.search(before):
             yield is_same
+
+
+def _has_letters(text: str, verbs: _Verbs) -> bool:
+    """Whether a text has the letters of a verb, which is quickly told."""
+    lowered = text.lower()
+    return any(verb in lowered for verb in chain(verbs.same, verbs.opposite))
 
 
 def _verbs_of(verb: str) -> _Verbs:

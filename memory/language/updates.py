@@ -22,7 +22,9 @@ from mnestic.memory.language.change_words import (
     change_words,
     is_event,
     is_revision,
+    may_change,
     stem,
+    stems_of,
 )
 from mnestic.memory.language.function_words import function_words
 from mnestic.memory.language.query_words import Requested
@@ -60,8 +62,7 @@ class _Words(DeferredModel):
 class _Patterns(NamedTuple):
     """The words of all languages as patterns; `states` by predicate.
 
-    `any` finds, in small letters, what says a change. It begins with one of `beginnings`, each a word or two in a row: few texts
-    have one, and looking words up takes less time than searching.
+    `any` finds, in small letters, what says a change. It begins with one of `beginnings`, each a word or two, which are looked up first.
     """
 
     follows: re.Pattern[str]
@@ -142,6 +143,11 @@ class UpdateText:
     def says_otherwise(self) -> bool:
         """Whether it has a word of a change."""
         return is_revision(self.text) or change_words().of_values.search(self.text) is not None
+
+    @cached_property
+    def may_update(self) -> bool:
+        """Whether it has the letters of a change or of an ending."""
+        return may_change(self.text) or self.says_otherwise or says_ending(self.text)
 
     @cached_property
     def states_value(self) -> bool:
@@ -236,11 +242,6 @@ def requested_order(text: str) -> Literal["latest", "first"] | None:
     if patterns.latest.search(text):
         return "latest"
     return "first" if patterns.first.search(text) else None
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """What the forms of the content words of a text have in common."""
-    return frozenset(map(stem, terms_of(text[:_BEGINNING])))
 
 
 def update_of(old: UpdateText, new: UpdateText) -> Update | None:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mnestic.memory.language.change_words import stems_of
 from mnestic.memory.language.earlier_values import (
     EarlierQuestion,
     is_earlier_value,
@@ -25,7 +26,6 @@ from mnestic.memory.language.statements import begins_later
 from mnestic.memory.language.updates import (
     Update,
     UpdateText,
-    stems_of,
     update_of,
 )
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values

@@ -2,12 +2,12 @@
 
 import pytest
 
+from mnestic.memory.language.change_words import stems_of
 from mnestic.memory.language.earlier_values import find_earlier_question
 from mnestic.memory.language.updates import (
     Update,
     UpdateText,
     requested_order,
-    stems_of,
     update_of,
 )
 
