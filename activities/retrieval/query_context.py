@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
-from mnestic.memory.language.change_words import stems_of
+from mnestic.memory.language.change_words import other_forms, stems_of
 from mnestic.memory.language.earlier_values import find_earlier_question
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
@@ -331,6 +331,7 @@ def _terms(context: QueryContext) -> Terms:
     """The terms that a query may name: names, words, tags, times and relatives."""
     question = context.question
     words = frozenset(word.text for word in question.words)
+    forms = (other_forms(word.casefold()) for word in words)
     written = (spellings(word.text) for word in question.words if word.is_identifier)
     relatives = [*find_possessive_references(question.words)]
     keys = possible_names(question.words) | possible_names(context.named_before) | {USER}
@@ -338,7 +339,7 @@ def _terms(context: QueryContext) -> Terms:
     return Terms(
         keys=keys.union(*(one.keys for one in relatives)),
         acronyms={word.text: word.acronym for word in question.words if word.acronym},
-        words=words.union(written_days(question.period), *written),
+        words=words.union(written_days(question.period), *written, *forms),
         name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
         tags=keys - {USER} | query_tags(words),
         periods=periods,

@@ -5,6 +5,7 @@ They stand apart from revisions, which compare texts by them, because they are a
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -50,8 +51,8 @@ class ChangeWords(NamedTuple):
 
     `all` are the words of change, `new` some of them. `may_change` matches a text in lower case, which takes a
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
-    date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms,
-    and `past` matches these forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
+    date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms
+    and participles, and `past` matches the past forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
     `joining` are the stems of verbs that join a thing to its value, `of_times` those of nouns for a time.
     """
 
@@ -83,6 +84,7 @@ class _Words(DeferredModel):
     unchanged: tuple[str, ...] = ()
     several: tuple[str, ...] = ()
     past: dict[str, str] = Field(default_factory=dict)
+    participles: dict[str, str] = Field(default_factory=dict)
     of_values: tuple[str, ...] = ()
     replacements: tuple[str, ...] = ()
     joining: tuple[str, ...] = ()
@@ -108,6 +110,20 @@ def is_event(text: str) -> bool:
 def stem(term: str) -> str:
     """What the forms of an English word have in common, such as *deployed* and *deployment*, or *drove* and *drive*."""
     return _regular_stem(change_words().verbs.get(term, term))
+
+
+def other_forms(word: str) -> frozenset[str]:
+    """The irregular forms of an English verb that full text search takes for other words: *bought* for *buy*, and *buy* for *bought*."""
+    return _verb_forms().get(stem(word), frozenset()) - {word}
+
+
+@cache
+def _verb_forms() -> Mapping[str, frozenset[str]]:
+    """The verb and its irregular forms, by what all of them have in common."""
+    forms: defaultdict[str, set[str]] = defaultdict(set)
+    for form, verb in change_words().verbs.items():
+        forms[stem(verb)] |= {form, verb}
+    return {common: frozenset(found) for common, found in forms.items()}
 
 
 def stems_of(text: str) -> frozenset[str]:
@@ -137,7 +153,8 @@ def change_words() -> ChangeWords:
     )
     change = _either([*words("phrases"), *words("words"), *words("new"), from_on])
     begins = rf"\b(?:{from_on}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{date}))\b"
-    verbs = {past: verb for one in lists for past, verb in one.past.items()}
+    past = {form: verb for one in lists for form, verb in one.past.items()}
+    verbs = past | {form: verb for one in lists for form, verb in one.participles.items()}
     return ChangeWords(
         all=frozenset(
             [*words("words"), *words("new"), *(w for one in words("phrases") for w in one.split())]
@@ -165,10 +182,10 @@ def change_words() -> ChangeWords:
             ),
         ),
         verbs=MappingProxyType(verbs),
-        past=_compiled(rf"\b(?:{_either(verbs)})\b"),
+        past=_compiled(rf"\b(?:{_either(past)})\b"),
         of_values=_phrases(words("of_values")),
         replacements=_phrases(words("replacements")),
-        joining=frozenset(_regular_stem(word) for word in words("joining")),
+        joining=frozenset(_regular_stem(verbs.get(word, word)) for word in words("joining")),
         of_times=frozenset(_regular_stem(word) for word in words("of_times")),
     )
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from mnestic.memory.language.change_words import other_forms
 from mnestic.memory.language.function_words import (
     elided_words,
     find_function_words,
@@ -133,11 +134,20 @@ def _telling(
             mine = {
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
             }
+            mine |= _other_forms(word, known, is_english=LANGUAGE in read and not silent)
             found.append((word, mine, LanguageVote(read.keys(), is_known=any(mine.values()))))
     says = content_words([one for *_, one in found], {LANGUAGE, *known.languages})
     for (word, mine, _), is_telling in zip(found, says, strict=True):
         if is_telling and mine:
             yield word, mine
+
+
+def _other_forms(word: str, known: ResolvedTerms, *, is_english: bool) -> dict[str, int]:
+    """The lexemes of other forms of an English verb, and how many entries have them."""
+    if not is_english or LANGUAGE not in known.languages:
+        return {}
+    parts = (part for form in other_forms(word.casefold()) for part in known.words.get(form, ()))
+    return dict(part[LANGUAGE] for part in parts if LANGUAGE in part)
 
 
 def _content_parts(word: str, known: ResolvedTerms) -> Iterator[Mapping[str, LexemeMatch]]:

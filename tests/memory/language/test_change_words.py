@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.change_words import is_revision
+from mnestic.memory.language.change_words import is_revision, other_forms, stem
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,22 @@ def test_words_of_change_are_found_in_some_languages(text: str) -> None:
 )
 def test_what_only_tells_how_it_is_revises_nothing(text: str) -> None:
     assert not is_revision(text)
+
+
+@pytest.mark.parametrize(
+    ("word", "others"),
+    [
+        ("buy", {"bought"}),
+        ("bought", {"buy"}),
+        ("writing", {"write", "wrote", "written"}),
+        ("written", {"write", "wrote"}),
+        ("paint", set()),
+    ],
+)
+def test_irregular_verbs_have_other_forms(word: str, others: set[str]) -> None:
+    assert other_forms(word) == others
+
+
+@pytest.mark.parametrize("form", ["ate", "eating", "eaten"])
+def test_the_forms_of_a_verb_have_a_stem_in_common(form: str) -> None:
+    assert stem(form) == stem("eat")

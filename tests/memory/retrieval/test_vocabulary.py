@@ -103,6 +103,25 @@ def test_words_of_one_lexeme_are_asked_once() -> None:
     assert [one.word for one in vocabulary.query_lexemes] == ["ferry"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "stored"),
+    [("buy", "bought"), ("bought", "buy"), ("eaten", "ate"), ("Drove", "drive")],
+)
+def test_a_verb_is_asked_in_its_irregular_forms_too(asked: str, stored: str) -> None:
+    memory = known({asked: 0, stored: 3})
+
+    (word,) = vocabulary_of([asked], memory).query_lexemes
+
+    assert (word.lexemes, word.is_known) == ((asked, stored), True)
+    assert word.weight == pytest.approx(math.log(1 + 997.5 / 3.5))
+
+
+def test_no_verb_of_another_language_is_asked_in_english_forms() -> None:
+    memory = known({"sang": 0, "sing": 3}, languages=("german",))
+
+    assert lexemes_of(vocabulary_of(["sang"], memory)) == []
+
+
 def test_a_word_of_several_parts_is_none_by_itself() -> None:
     parts = [{"english": LexemeMatch("e", 90)}, {"english": LexemeMatch("4042", 1)}]
 
