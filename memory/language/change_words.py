@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from pydantic import ConfigDict, Field
+from Stemmer import Stemmer
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.date_words import date_words
@@ -22,7 +23,6 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("change_words.yaml")
 _BEGINNING = 1000  # characters that are looked at
-_SHORTEST_STEM = 3  # characters
 _PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
     re.IGNORECASE,
@@ -34,7 +34,6 @@ NEGATED = re.compile(
 )
 # "I can't eat any more pizza" ends nothing.
 NO_MORE = re.compile(r"\b(?:no longer|anymore)\b|\bany (?:more|longer)\W*$", re.IGNORECASE)
-_SUFFIX = re.compile(r"(?:ments?|ions?|ing|ed|es|e|(?<!s)s)$")
 TAKER = re.compile(
     r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?= (?:took|takes|has taken|will take) over\b)"
 )
@@ -108,7 +107,7 @@ def is_event(text: str) -> bool:
 
 
 def stem(term: str) -> str:
-    """What the forms of an English word have in common, such as *deployed* and *deployment*, or *drove* and *drive*."""
+    """What the forms of an English word have in common, such as *planned* and *plans*, or *drove* and *drive*, as Postgres stems them."""
     return _regular_stem(change_words().verbs.get(term, term))
 
 
@@ -132,8 +131,13 @@ def stems_of(text: str) -> frozenset[str]:
 
 
 def _regular_stem(term: str) -> str:
-    shortest = _SUFFIX.sub("", term)
-    return shortest if len(shortest) >= _SHORTEST_STEM else term
+    regular: str = _stemmer().stemWord(term)
+    return regular
+
+
+@cache
+def _stemmer() -> Stemmer:
+    return Stemmer("english", 0)  # without a cache of the words that people say
 
 
 @cache

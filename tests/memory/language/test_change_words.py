@@ -53,6 +53,19 @@ def test_irregular_verbs_have_other_forms(word: str, others: set[str]) -> None:
     assert other_forms(word) == others
 
 
+@pytest.mark.parametrize(
+    ("word", "other"), [("swimming", "swims"), ("parties", "party"), ("planned", "plan")]
+)
+def test_a_stem_is_that_of_each_regular_form(word: str, other: str) -> None:
+    assert stem(word) == stem(other)
+
+
+@pytest.mark.parametrize(("word", "other"), [("site", "sit"), ("wine", "win")])
+def test_another_word_has_another_stem(word: str, other: str) -> None:
+    assert stem(word) != stem(other)
+    assert other_forms(word) == set()
+
+
 @pytest.mark.parametrize("form", ["ate", "eating", "eaten"])
 def test_the_forms_of_a_verb_have_a_stem_in_common(form: str) -> None:
     assert stem(form) == stem("eat")
