@@ -8,7 +8,7 @@ from enum import IntFlag
 
 from mnestic.memory.knowledge.entries import TimeMention
 from mnestic.memory.knowledge.time_mentions import names_time
-from mnestic.memory.language.change_words import is_revision
+from mnestic.memory.language.changes.change_words import is_revision
 
 _QUESTION_MARKS = ("?", "\uff1f")
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import stem
+from mnestic.memory.language.changes.change_words import stem
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("polarity.yaml")

@@ -13,8 +13,8 @@ from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from mnestic.memory.language.changes.earlier_values import EarlierQuestion
 from mnestic.memory.language.dates import Period
-from mnestic.memory.language.earlier_values import EarlierQuestion
 from mnestic.memory.language.polarity import QuestionPolarity
 from mnestic.memory.language.query_words import Requested
 from mnestic.memory.retrieval.queries import Mode

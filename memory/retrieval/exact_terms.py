@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import stem
+from mnestic.memory.language.changes.change_words import stem
 from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
+from mnestic.memory.language.changes.earlier_values import boundary_spans
 from mnestic.memory.language.dates import Period
-from mnestic.memory.language.earlier_values import boundary_spans
 from mnestic.memory.language.function_words import (
     UNSPACED,
     content_spans,

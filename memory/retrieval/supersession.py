@@ -3,7 +3,7 @@
 It stands alone because nothing else compares candidates with each other. A later text that says what has become of an earlier
 one, or gives another value, is lifted to the score of that one. An earlier text is left out if the later one takes its place:
 *The bin goes out on Thursdays*, *The bin goes out on Fridays now*. Two modules say which texts update others, and how:
-`memory/language/updates.py` by words of an ending, of a state, or nearly equal texts, `memory/language/new_values.py` by
+`memory/language/changes/updates.py` by words of an ending, of a state, or nearly equal texts, `memory/language/changes/new_values.py` by
 another value.
 """
 
@@ -15,15 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.language.change_words import stems_of
-from mnestic.memory.language.earlier_values import (
+from mnestic.memory.language.changes.change_words import stems_of
+from mnestic.memory.language.changes.earlier_values import (
     EarlierQuestion,
     is_earlier_value,
     names_value,
 )
-from mnestic.memory.language.new_values import ValueChange, find_change
-from mnestic.memory.language.statements import begins_later
-from mnestic.memory.language.updates import (
+from mnestic.memory.language.changes.new_values import ValueChange, find_change
+from mnestic.memory.language.changes.statements import begins_later
+from mnestic.memory.language.changes.updates import (
     Update,
     UpdateText,
     update_of,

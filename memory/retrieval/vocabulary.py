@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from mnestic.memory.language.change_words import other_forms
+from mnestic.memory.language.changes.change_words import other_forms
 from mnestic.memory.language.function_words import (
     elided_words,
     find_function_words,

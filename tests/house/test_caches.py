@@ -43,7 +43,7 @@ ALLOWED = {
         "words_that_add_nothing": "our own words",
     },
     "memory/knowledge/predicates.py": {"default_predicates": "our own predicates"},
-    "memory/language/change_words.py": {
+    "memory/language/changes/change_words.py": {
         "change_words": "our own words and patterns",
         "_verb_forms": "our own words",
         "_stemmer": "an algorithm, without words",
@@ -51,8 +51,8 @@ ALLOWED = {
     "memory/language/date_words.py": {"date_words": "our own words and patterns"},
     "memory/language/numbers.py": {"number_words": "our own words and patterns"},
     "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
-    "memory/language/earlier_values.py": {"_patterns": "our own words, as patterns"},
-    "memory/language/updates.py": {
+    "memory/language/changes/earlier_values.py": {"_patterns": "our own words, as patterns"},
+    "memory/language/changes/updates.py": {
         "_patterns": "our own words, as patterns",
         "usual_words": "our own words",
         "words_of_no_state": "our own words",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from mnestic.memory.language.change_words import is_revision, stems_of
+from mnestic.memory.language.changes.change_words import is_revision, stems_of
 from mnestic.memory.retrieval.candidates import RankingQuery
 from mnestic.memory.retrieval.supersession import apply_supersession
 from tests.memory.retrieval.candidate_samples import Sample, candidates

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import chain, pairwise, repeat
 from typing import Literal, NamedTuple
 
-from mnestic.memory.language.change_words import (
+from mnestic.memory.language.changes.change_words import (
     CLAUSES,
     JOINT,
     NEGATED,

@@ -15,9 +15,9 @@ from typing import NamedTuple
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import is_event
-from mnestic.memory.language.statements import Statements
-from mnestic.memory.language.updates import UpdateText
+from mnestic.memory.language.changes.change_words import is_event
+from mnestic.memory.language.changes.statements import Statements
+from mnestic.memory.language.changes.updates import UpdateText
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("earlier_values.yaml")

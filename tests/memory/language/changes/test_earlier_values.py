@@ -2,13 +2,13 @@
 
 import pytest
 
-from mnestic.memory.language.change_words import stems_of
-from mnestic.memory.language.earlier_values import (
+from mnestic.memory.language.changes.change_words import stems_of
+from mnestic.memory.language.changes.earlier_values import (
     boundary_spans,
     find_earlier_question,
     is_earlier_value,
 )
-from mnestic.memory.language.updates import UpdateText
+from mnestic.memory.language.changes.updates import UpdateText
 
 
 def _is_earlier(

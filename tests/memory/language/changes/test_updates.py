@@ -2,9 +2,9 @@
 
 import pytest
 
-from mnestic.memory.language.change_words import stems_of
-from mnestic.memory.language.earlier_values import find_earlier_question
-from mnestic.memory.language.updates import (
+from mnestic.memory.language.changes.change_words import stems_of
+from mnestic.memory.language.changes.earlier_values import find_earlier_question
+from mnestic.memory.language.changes.updates import (
     Update,
     UpdateText,
     requested_order,

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.change_words import (
+from mnestic.memory.language.changes.change_words import (
     CLAUSES,
     change_words,
     is_event,
@@ -26,10 +26,10 @@ from mnestic.memory.language.change_words import (
     stem,
     stems_of,
 )
+from mnestic.memory.language.changes.statements import Clause, Kind, Statements
 from mnestic.memory.language.function_words import function_words
 from mnestic.memory.language.query_words import Requested
 from mnestic.memory.language.sentences import split_sentences
-from mnestic.memory.language.statements import Clause, Kind, Statements
 from mnestic.memory.language.terms import terms_of, words_of
 from mnestic.memory.language.word_lists import read_word_lists
 

@@ -1,17 +1,15 @@
-"""New values: whether a later text gives another value for what a query asks of an earlier one, in whatever words.
+"""Comparisons: two texts by their clauses, of which the later may give another value for what a query asks of the earlier one.
 
-It stands apart from updates, which know the words of an ending or of one predicate, because it compares any two texts by
-their clauses: *Staging was upgraded to Postgres 17* gives another version than *Staging runs Postgres 15*. A word of change is not
-needed where both say what is so. Words are data, in `change_words.yaml`; clauses are told apart in English alone.
+They stand apart from new values, which are told in one function, since most pairs of texts need no comparison. Words are
+data, in `change_words.yaml`; clauses are told apart in English alone.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from typing import Literal
 
-from mnestic.memory.language.change_words import (
+from mnestic.memory.language.changes.change_words import (
     NEGATED,
     NO_MORE,
     change_words,
@@ -19,63 +17,28 @@ from mnestic.memory.language.change_words import (
     is_revision,
     stems_of,
 )
-from mnestic.memory.language.statements import Clause, Kind, Word, amounts_of, is_compound, words_in
-from mnestic.memory.language.updates import UpdateText, says_ending, usual_words
+from mnestic.memory.language.changes.statements import (
+    Clause,
+    Kind,
+    Word,
+    amounts_of,
+    is_compound,
+    words_in,
+)
+from mnestic.memory.language.changes.updates import UpdateText, says_ending, usual_words
+
+LEAST_COVERED = 0.5
+"""The share of the weight of a query that two texts have without a word of change, for one to give another value."""
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
-_LEAST_COVERED = 0.5  # of the weight of the query, which both have without a word of change
 _ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
 _VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _NEW_FOR = re.compile(r"\bnew \w+ (?:for|of)\b", re.IGNORECASE)
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
 
-ValueChange = Literal["changed", "replaced"]
 
-
-def find_change(
-    old: UpdateText, new: UpdateText, *, common: float, covered: float
-) -> ValueChange | None:
-    """Whether a later text gives another value than an earlier one for what a query asks, or takes its place altogether.
-
-    Args:
-        old: The earlier text.
-        new: The later one, of the same person or about the same.
-        common: Of the weight of the query's words in the earlier text, the share that the later text has too.
-        covered: The same, of the weight of all words of the query.
-    """
-    is_own = old.statements.is_first_person or new.statements.is_first_person
-    if (is_own and old.speaker != new.speaker) or not _may_change(old, new, covered=covered):
-        return None
-    compared = _Comparison(old, new, common=common, covered=covered)
-    if not compared.has_new_value:
-        return None
-    return "replaced" if compared.takes_the_place else "changed"
-
-
-def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
-    """Whether a text may give another value; it is looked at as a whole, since its clauses take ten times as long."""
-    shared, missing = _topic_of(old, new)
-    if not shared:
-        return change_words().replacements.search(new.text) is not None
-    is_same = 2 * len(missing) <= len(shared) and covered >= _LEAST_COVERED
-    return is_same or new.may_update
-
-
-def _topic_of(old: UpdateText, new: UpdateText) -> tuple[AbstractSet[str], AbstractSet[str]]:
-    """The words of the query in the earlier text: those that both have, and those that the later one lacks.
-
-    A verb that only joins a thing to its value lacks nowhere: *CI runs on Jenkins*, *CI was migrated to Buildkite*.
-    """
-    topic = old.stems & old.query_stems
-    shared, missing = topic & new.stems, topic - new.stems
-    joining = missing & change_words().joining
-    if joining and shared and new.says_otherwise:
-        return shared, missing - joining
-    return shared, missing
-
-
-class _Comparison:
+class Comparison:
     """Two texts: which clauses of the later one are about the same, and what they add.
 
     `shared` are the words of the query that both have, `missing` those that the earlier text alone has. `about` are the
@@ -84,7 +47,7 @@ class _Comparison:
 
     def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
         self._old, self._new, self._common, self._covered = old, new, common, covered
-        self.shared, self.missing = _topic_of(old, new)
+        self.shared, self.missing = topic_of(old, new)
         self._clauses = new.statements.clauses
         self._words = [*words_in(old.statements.clauses)]
         self.about = [*self._with(self.shared)]
@@ -277,7 +240,7 @@ class _Comparison:
         """Whether it says what is so, in nearly all words of the query that the earlier text has."""
         return (
             2 * len(self.missing) <= len(self.shared)
-            and self._covered >= _LEAST_COVERED
+            and self._covered >= LEAST_COVERED
             and not any(
                 is_event(one.text) or one.denies
                 for one in map(self._clauses.__getitem__, self.about)
@@ -388,6 +351,19 @@ class _Comparison:
 
     def _with(self, terms: AbstractSet[str]) -> Iterator[int]:
         return (place for place, one in enumerate(self._clauses) if terms & one.terms.keys())
+
+
+def topic_of(old: UpdateText, new: UpdateText) -> tuple[AbstractSet[str], AbstractSet[str]]:
+    """The words of the query in the earlier text: those that both have, and those that the later one lacks.
+
+    A verb that only joins a thing to its value lacks nowhere: *CI runs on Jenkins*, *CI was migrated to Buildkite*.
+    """
+    topic = old.stems & old.query_stems
+    shared, missing = topic & new.stems, topic - new.stems
+    joining = missing & change_words().joining
+    if joining and shared and new.says_otherwise:
+        return shared, missing - joining
+    return shared, missing
 
 
 def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.change_words import is_revision, other_forms, stem
+from mnestic.memory.language.changes.change_words import is_revision, other_forms, stem
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from mnestic.memory.language.change_words import stems_of
-from mnestic.memory.language.new_values import find_change
+from mnestic.memory.language.changes.change_words import stems_of
+from mnestic.memory.language.changes.new_values import find_change
+from mnestic.memory.language.changes.updates import UpdateText
 from mnestic.memory.language.query_words import requested_by
-from mnestic.memory.language.updates import UpdateText
 
 
 def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> bool:
