@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.changes.change_words import other_forms, stems_of
 from mnestic.memory.language.changes.earlier_values import find_earlier_question
-from mnestic.memory.language.changes.updates import requested_order
+from mnestic.memory.language.changes.update_texts import requested_order
 from mnestic.memory.language.misspellings import may_be_other_name
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.ports import TokenCounter, WordEmbedder

@@ -23,11 +23,8 @@ from mnestic.memory.language.changes.earlier_values import (
 )
 from mnestic.memory.language.changes.new_values import ValueChange, find_change
 from mnestic.memory.language.changes.statements import begins_later
-from mnestic.memory.language.changes.updates import (
-    Update,
-    UpdateText,
-    update_of,
-)
+from mnestic.memory.language.changes.update_texts import UpdateText
+from mnestic.memory.language.changes.updates import Update, update_of
 from mnestic.memory.retrieval.candidates import Candidates, RankingQuery, Values
 
 _COMPARED = 40  # of the best candidates are compared with each other

@@ -52,7 +52,7 @@ ALLOWED = {
     "memory/language/numbers.py": {"number_words": "our own words and patterns"},
     "memory/language/polarity.py": {"_patterns": "our own words, as patterns"},
     "memory/language/changes/earlier_values.py": {"_patterns": "our own words, as patterns"},
-    "memory/language/changes/updates.py": {
+    "memory/language/changes/update_texts.py": {
         "_patterns": "our own words, as patterns",
         "usual_words": "our own words",
         "words_of_no_state": "our own words",

@@ -11,7 +11,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.trees import children, lemma
 from mnestic.activities.clients.english.values import Values
-from mnestic.memory.language.changes.updates import words_of_no_state
+from mnestic.memory.language.changes.update_texts import words_of_no_state
 from mnestic.memory.language.numbers import number_words
 
 _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})

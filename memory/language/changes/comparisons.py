@@ -25,7 +25,7 @@ from mnestic.memory.language.changes.statements import (
     is_compound,
     words_in,
 )
-from mnestic.memory.language.changes.updates import UpdateText, says_ending, usual_words
+from mnestic.memory.language.changes.update_texts import UpdateText, says_ending, usual_words
 
 LEAST_COVERED = 0.5
 """The share of the weight of a query that two texts have without a word of change, for one to give another value."""

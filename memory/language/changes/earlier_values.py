@@ -17,7 +17,7 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.changes.change_words import is_event
 from mnestic.memory.language.changes.statements import Statements
-from mnestic.memory.language.changes.updates import UpdateText
+from mnestic.memory.language.changes.update_texts import UpdateText
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("earlier_values.yaml")

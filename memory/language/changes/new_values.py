@@ -9,7 +9,7 @@ from typing import Literal
 
 from mnestic.memory.language.changes.change_words import change_words
 from mnestic.memory.language.changes.comparisons import LEAST_COVERED, Comparison, topic_of
-from mnestic.memory.language.changes.updates import UpdateText
+from mnestic.memory.language.changes.update_texts import UpdateText
 
 ValueChange = Literal["changed", "replaced"]
 

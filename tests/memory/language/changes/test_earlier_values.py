@@ -8,7 +8,7 @@ from mnestic.memory.language.changes.earlier_values import (
     find_earlier_question,
     is_earlier_value,
 )
-from mnestic.memory.language.changes.updates import UpdateText
+from mnestic.memory.language.changes.update_texts import UpdateText
 
 
 def _is_earlier(

@@ -4,7 +4,7 @@ import pytest
 
 from mnestic.memory.language.changes.change_words import stems_of
 from mnestic.memory.language.changes.new_values import find_change
-from mnestic.memory.language.changes.updates import UpdateText
+from mnestic.memory.language.changes.update_texts import UpdateText
 from mnestic.memory.language.query_words import requested_by
 
 

@@ -4,12 +4,8 @@ import pytest
 
 from mnestic.memory.language.changes.change_words import stems_of
 from mnestic.memory.language.changes.earlier_values import find_earlier_question
-from mnestic.memory.language.changes.updates import (
-    Update,
-    UpdateText,
-    requested_order,
-    update_of,
-)
+from mnestic.memory.language.changes.update_texts import UpdateText, requested_order
+from mnestic.memory.language.changes.updates import Update, update_of
 
 
 def update(ask: str, old: str, new: str, *predicates: str, speaker: str = "") -> Update | None:
