@@ -277,6 +277,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             asked_at=context.asked_at,
             weights=weights,
             names=tuple(sorted(fact_subjects or names)),
+            proper_names=question.words_of_names,
             period=known.period or question.period,
             is_question=question.is_question,
             requested=question.requested,

@@ -28,6 +28,7 @@ _ANY_YEAR = rf"{_YEAR}|(?:{'|'.join(_YEARS_AWAY)})\s+year(?!['’]s\b)"
 # "Did prices fall last year" names no season.
 _NO_VERB = r"(?(relation)|(?(the)|(?<!(?-i:march)\s)(?<!(?-i:fall)\s)))"
 _WHOLE = r"(?:(?:last|next|this)\s+|the\s+)(?:year|month)"
+_NO_RATE = r"(?<!per\s)(?<!each\s)(?<!every\s)"  # but *480 per day | before May*
 _SHIFTED = ("day", "night", "evening", "week")  # "two days before …"
 _SPANS = ("weekend", "week", "month", "year")
 _WORD = re.compile(r"\w+")
@@ -146,7 +147,7 @@ def _mention(words: _Words) -> re.Pattern[str]:
     kinds = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _kinds(words).items())
     return re.compile(
         rf"(?<![\w./-])(?:(?P<relation>{relation})\s+)?(?P<the>the\s+)?"
-        rf"(?:(?:(?P<shift_number>{_amount()})\s+)?(?P<shift_unit>{'|'.join(_SHIFTED)})s?\s+"
+        rf"(?:(?:(?P<shift_number>{_amount()})\s+)?{_NO_RATE}(?P<shift_unit>{'|'.join(_SHIFTED)})s?\s+"
         r"(?P<shift_way>before|after)\s+(?:the\s+)?)?"
         rf"(?:{kinds})(?![\w/]|-\w)"
         r"(?:\s+on(?:wards?)?(?=\s*(?:$|[,.;:!?]|(?:i|we|you|he|she|it|they|my|our)\b)))?",  # "from May on I …"

@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.word_lists import read_word_lists
 
-Requested = Literal["time", "subject"]
+Requested = Literal["time", "place", "subject", "whether"]
 
 _FILE = Path(__file__).with_name("query_words.yaml")
 
@@ -33,7 +33,9 @@ class QueryLists(NamedTuple):
     past: frozenset[str]
     continuing: frozenset[str]
     asks_for_time: re.Pattern[str]
+    asks_for_place: re.Pattern[str]
     asks_for_subject: re.Pattern[str]
+    asks_whether: re.Pattern[str]
     is_question: re.Pattern[str]
     living: re.Pattern[str]
     doing: re.Pattern[str]
@@ -58,6 +60,7 @@ class _Lists(DeferredModel):
     continuing: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
+    where: tuple[str, ...] = ()
     subject: tuple[str, ...] = ()
     living: tuple[str, ...] = ()
     no_living: tuple[str, ...] = ()
@@ -69,11 +72,15 @@ class _Lists(DeferredModel):
 
 
 def requested_by(question: str) -> Requested | None:
-    """What a question asks for, if that is a time, or the subject of a statement as in *who leads Egret*."""
+    """What a question asks for, if that is a time, a place, the subject of a statement as in *who leads Egret*, or yes or no."""
     lists = query_lists()
-    if lists.asks_for_time.match(question):
-        return "time"
-    return "subject" if lists.asks_for_subject.match(question) else None
+    asks: dict[Requested, re.Pattern[str]] = {
+        "time": lists.asks_for_time,
+        "place": lists.asks_for_place,
+        "subject": lists.asks_for_subject,
+        "whether": lists.asks_whether,
+    }
+    return next((name for name, one in asks.items() if one.match(question)), None)
 
 
 @cache
@@ -93,6 +100,8 @@ def query_lists() -> QueryLists:
     return QueryLists(
         **{name: words(name) for name in _WORDS},
         asks_for_time=_compiled(rf"\s*(?:{either('when')})\b"),
+        asks_for_place=_compiled(rf"\s*(?:{either('where')})\b"),
+        asks_whether=_compiled(rf"\s*(?:{auxiliaries})\b"),
         asks_for_subject=_compiled(rf"\s*(?:{subject})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
         living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),

@@ -181,12 +181,14 @@ class RankingQuery:
     entry with the same answers. `includes_past`: superseded entries count too.
     A message that is dated after `present_until` is of no present.
     `polarity`: it asks for what somebody does, or does not do.
+    `proper_names` are the words of all names in it, known or not.
     `stems` are its content words, with names, and `predicates` what it asks for. `earlier`: it asks for what was so before.
     """
 
     asked_at: datetime
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
+    proper_names: AbstractSet[str] = frozenset()
     period: Period | None = None
     is_question: bool = False
     requested: Requested | None = None

@@ -9,12 +9,13 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
 from mnestic.memory.language.changes.earlier_values import boundary_spans
+from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import (
     UNSPACED,
@@ -78,6 +79,14 @@ class QueryWords(NamedTuple):
     exact_terms: ExactTerms = ExactTerms()
     polarity: QuestionPolarity | None = None
     asks_for_work: bool = False
+
+    @property
+    def words_of_names(self) -> frozenset[str]:
+        """The words of its proper names, without times, if it is in English; in other languages any noun may have a capital."""
+        if not is_english({word.text for word in self.words}):
+            return frozenset()
+        words = chain.from_iterable(self.proper_names)
+        return frozenset(word for word in words if word.casefold() not in date_words().telling)
 
 
 class NameMatch(NamedTuple):

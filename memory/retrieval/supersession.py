@@ -113,7 +113,7 @@ class _Best:
         self.at = self._rows["at"]
         self.places = best[~self._rows["asks"][best]]
         self._ahead = is_ahead(candidates, query)
-        names = stems_of(" ".join(filter(str.isalpha, query.names)))
+        names = stems_of(" ".join((*filter(str.isalpha, query.names), *query.proper_names)))
         self.texts = {
             place: UpdateText(
                 text.content,

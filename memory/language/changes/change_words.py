@@ -6,7 +6,7 @@ They stand apart from revisions, which compare texts by them, because they are a
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -23,6 +23,7 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("change_words.yaml")
 _BEGINNING = 1000  # characters that are looked at
+_DOUBLED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]$")  # *slip*, of *slipped*
 _PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
     re.IGNORECASE,
@@ -35,7 +36,7 @@ NEGATED = re.compile(
 # "I can't eat any more pizza" ends nothing.
 NO_MORE = re.compile(r"\b(?:no longer|anymore)\b|\bany (?:more|longer)\W*$", re.IGNORECASE)
 TAKER = re.compile(
-    r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?= (?:took|takes|has taken|will take) over\b)"
+    r"^(?:(?:and|so)\s+)?(?P<name>[A-Z][\w'-]+)(?=(?: [A-Z][\w'-]+){0,2} (?:took|takes|has taken|will take) over\b)"
 )
 TOKEN = re.compile(r"[^\W_](?:[^\s,;!?()\"\u201c\u201d]*[^\W_])?")
 JOINT = re.compile(r"\s*(?:(?:and|of|an?|the|per|&)\s+)*")
@@ -51,7 +52,8 @@ class ChangeWords(NamedTuple):
     `all` are the words of change, `new` some of them. `may_change` matches a text in lower case, which takes a
     quarter of the time of `changes`. `begins` matches when something is to be so, `onset` also since when it is; `time` matches a
     date or a time of day, and `kinds_of_time` weekdays, months and times of day. `verbs` are irregular verbs by their past forms
-    and participles, and `past` matches the past forms. `of_values` matches what gives another value, and `replacements` what does beside the old one.
+    and participles, and `past` matches the past forms. `of_values` matches what gives another value, `replacements` what does beside the old one, and
+    `exchanges` what has the old one within.
     `joining` are the stems of verbs that join a thing to its value, `of_times` those of nouns for a time.
     """
 
@@ -69,6 +71,7 @@ class ChangeWords(NamedTuple):
     past: re.Pattern[str]
     of_values: re.Pattern[str]
     replacements: re.Pattern[str]
+    exchanges: re.Pattern[str]
     joining: frozenset[str]
     of_times: frozenset[str]
 
@@ -85,7 +88,9 @@ class _Words(DeferredModel):
     past: dict[str, str] = Field(default_factory=dict)
     participles: dict[str, str] = Field(default_factory=dict)
     of_values: tuple[str, ...] = ()
+    to_values: tuple[str, ...] = ()
     replacements: tuple[str, ...] = ()
+    exchanges: tuple[str, ...] = ()
     joining: tuple[str, ...] = ()
     of_times: tuple[str, ...] = ()
 
@@ -187,11 +192,26 @@ def change_words() -> ChangeWords:
         ),
         verbs=MappingProxyType(verbs),
         past=_compiled(rf"\b(?:{_either(past)})\b"),
-        of_values=_phrases(words("of_values")),
+        of_values=_phrases(
+            [
+                *words("of_values"),
+                *(f"{form} * to" for verb in words("to_values") for form in _forms(verb, verbs)),
+            ]
+        ),
         replacements=_phrases(words("replacements")),
+        exchanges=_phrases(words("exchanges")),
         joining=frozenset(_regular_stem(verbs.get(word, word)) for word in words("joining")),
         of_times=frozenset(_regular_stem(word) for word in words("of_times")),
     )
+
+
+def _forms(verb: str, irregular: Mapping[str, str]) -> Iterator[str]:
+    """The forms of a verb, such as *slips*, *slipped* and *slipping*."""
+    last = verb[-1] if _DOUBLED.search(verb) else ""
+    yield from (form for form, of in irregular.items() if of == verb)
+    for ending in ("", "s", "es", "ed", "ing"):
+        is_vowel = ending[:1] in ("e", "i")
+        yield f"{verb.removesuffix('e')}{last}{ending}" if is_vowel else f"{verb}{ending}"
 
 
 def _phrases(phrases: Iterable[str]) -> re.Pattern[str]:

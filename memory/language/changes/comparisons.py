@@ -18,11 +18,13 @@ from mnestic.memory.language.changes.change_words import (
     stems_of,
 )
 from mnestic.memory.language.changes.statements import (
+    VALUES,
     Clause,
     Kind,
     Word,
     amounts_of,
     is_compound,
+    values_in,
     words_in,
 )
 from mnestic.memory.language.changes.update_texts import UpdateText, says_ending, usual_words
@@ -32,7 +34,6 @@ LEAST_COVERED = 0.5
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
 _ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
-_VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _NEW_FOR = re.compile(r"\bnew \w+ (?:for|of)\b", re.IGNORECASE)
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
@@ -47,7 +48,7 @@ class Comparison:
 
     def __init__(self, old: UpdateText, new: UpdateText, *, common: float, covered: float) -> None:
         self._old, self._new, self._common, self._covered = old, new, common, covered
-        self.shared, self.missing = topic_of(old, new)
+        self.shared, self.missing = old.topic_with(new)
         self._clauses = new.statements.clauses
         self._words = [*words_in(old.statements.clauses)]
         self.about = [*self._with(self.shared)]
@@ -71,7 +72,8 @@ class Comparison:
     @property
     def has_new_value(self) -> bool:
         """Whether the later text gives another value, of a kind that the old one has or that is requested."""
-        if not (self.shared or self._replaces) or self._is_uncertain or self._has_other_identifier:
+        is_related = self.shared or (self._replaces and self._old.requested != "whether")
+        if not is_related or self._is_uncertain or self._has_other_identifier:
             return False
         return self._denies or (self._is_about_the_same and self._adds_value)
 
@@ -117,7 +119,7 @@ class Comparison:
         *My boss is in Rome now* has no other name for *My boss is Petra*.
         """
         gone = self._gone_from(old)
-        values = {word.kind for word in gone} & _VALUES
+        values = {word.kind for word in gone} & VALUES
         if not values or not values <= self._added:
             return False
         if "time" in values and {one.times for one in old}.isdisjoint(
@@ -146,20 +148,44 @@ class Comparison:
     def _adds_value(self) -> bool:
         """Whether it adds a value of a kind that the old one has or that is requested, or after a change any."""
         added = self._added
+        if self._old.requested == "place":
+            added = added - {"time"}
         if self._replaces or self._changes_to_another or self._is_changed:
             return bool(added)
-        kinds = _VALUES if self._names_value else self._gone & _VALUES
+        kinds = VALUES if self._names_value else self._gone & VALUES
         return bool(added & kinds) or (self._old.requested == "time" and "time" in added)
 
     @cached_property
     def _names_value(self) -> bool:
-        """Whether a clause with a word of change has what names the old value."""
-        core = _core_of(self._words, self._old.answer)
-        return bool(core) and any(core <= self._clauses[one].terms.keys() for one in self.changing)
+        """Whether a clause with a word of change has what names the old value, of a name one of its words.
+
+        Where somebody takes over, the rest of the sentence may have it.
+        """
+        core = values_in(
+            self._old.statements.clauses,
+            self._old.answer,
+            without=usual_words(),
+            names=self._old.requested == "subject",
+        )
+        changing = [self._clauses[place] for place in self.changing]
+        words: list[AbstractSet[str]] = [one.terms.keys() for one in changing]
+        words += [
+            {
+                term
+                for other in self._clauses
+                if other.sentence == one.sentence
+                for term in other.terms
+            }
+            for one in changing
+            if one.has_taker
+        ]
+        return bool(core) and any(
+            not any(part.isdisjoint(found) for part in core) for found in words
+        )
 
     @cached_property
     def _changes_amount(self) -> bool:
-        """Whether what changes is an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
+        """Whether what changes is a version, or an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
         old = set(amounts_of(self._words))
         units = {unit for _, unit in old}
         return any(
@@ -172,9 +198,12 @@ class Comparison:
     @cached_property
     def _replaces(self) -> bool:
         """Whether it names a part of the old value beside what takes its place, as *from physics to chemistry*."""
-        value, pattern = self._old.answer, change_words().replacements
+        value, words = self._old.answer, change_words()
         changing = [self._clauses[place] for place in self.changing]
-        return any(map(pattern.search, (one.text for one in changing))) and any(
+        exchanged = [match for one in changing if (match := words.exchanges.search(one.text))]
+        if exchanged:
+            return any(value & stems_of(match.group()) for match in exchanged)
+        return any(words.replacements.search(one.text) for one in changing) and any(
             value & one.terms.keys() for one in changing
         )
 
@@ -233,13 +262,33 @@ class Comparison:
     def _is_of_same(self) -> bool:
         """Whether it has most words of the query, more than a name alone, or speaks of a new one, as in *new number*."""
         has_enough = self._common >= _LEAST_COMMON or not self.missing
-        return (len(self.shared) > len(self.missing) and has_enough) or self._speaks_of_new
+        has_most = (len(self.shared) > len(self.missing) and has_enough) or self._is_of_same_name
+        return (has_most and self._shares_subject) or self._speaks_of_new
+
+    @cached_property
+    def _shares_subject(self) -> bool:
+        """Whether both have more in common than a name of the query: a word of it, or if the earlier text has none any other.
+
+        After a verb that joins a thing to its value the name is enough.
+        """
+        names = self._old.names
+        topic = (self._old.stems & self._old.query_stems) - names
+        if topic:
+            return topic <= change_words().joining or bool(self.shared - names)
+        return bool((self._old.stems & self._new.stems) - names - usual_words())
+
+    @cached_property
+    def _is_of_same_name(self) -> bool:
+        """Whether both have a name that the query does not have, beside a word of it."""
+        names = {term for term, word in self._words if word.kind == "name"} & self._old.value
+        return bool(self.shared - self._old.names) and not names.isdisjoint(self._new.stems)
 
     @property
     def _states_the_same(self) -> bool:
         """Whether it says what is so, in nearly all words of the query that the earlier text has."""
         return (
             2 * len(self.missing) <= len(self.shared)
+            and self._shares_subject
             and self._covered >= LEAST_COVERED
             and not any(
                 is_event(one.text) or one.denies
@@ -263,6 +312,8 @@ class Comparison:
     @property
     def _is_about_another(self) -> bool:
         """Whether it is about another thing of the same kind: *the key of the cellar*, not *of the attic*."""
+        if self.missing & self._old.names and "name" in self._added - self._gone:
+            return True  # *the number at Axa*, *the number at Zurich*
         lacking = [word for term, word in self._words if term in self.missing]
         phrases = {word.phrase for term, word in self._words if term in self.shared}
         prepositions = {word.preposition for word in lacking} - {""}
@@ -272,6 +323,7 @@ class Comparison:
         modified = any(
             term in self._old.value and word.phrase in phrases for term, word in self._words
         )
+        was_own, is_own = self._old.statements.is_first_person, self._new.statements.is_first_person
         for clause in (self._clauses[place] for place in self.about):
             heads = {
                 word.phrase: place
@@ -296,7 +348,7 @@ class Comparison:
                 else:
                     is_subject = not word.preposition and word.phrase == subject
                     is_other = word.preposition in prepositions or (
-                        is_subject and (bool(self.missing) or self._is_of_somebody_else)
+                        is_subject and (bool(self.missing) or (was_own and not is_own))
                     )
                 if is_other:
                     return True
@@ -307,11 +359,6 @@ class Comparison:
         if self._old.requested != "subject" or self.missing or is_event(clause.text):
             return 0
         return next(place for place, term in enumerate(clause.terms) if term in self.shared)
-
-    @property
-    def _is_of_somebody_else(self) -> bool:
-        """Whether the earlier text speaks of whoever says it, and the later one does not."""
-        return self._old.statements.is_first_person and not self._new.statements.is_first_person
 
     def _others_in(self, clause: Clause) -> Iterator[tuple[int, Word]]:
         """The words of a clause that neither the query nor the earlier text has, by place; not times or words of change."""
@@ -351,23 +398,3 @@ class Comparison:
 
     def _with(self, terms: AbstractSet[str]) -> Iterator[int]:
         return (place for place, one in enumerate(self._clauses) if terms & one.terms.keys())
-
-
-def topic_of(old: UpdateText, new: UpdateText) -> tuple[AbstractSet[str], AbstractSet[str]]:
-    """The words of the query in the earlier text: those that both have, and those that the later one lacks.
-
-    A verb that only joins a thing to its value lacks nowhere: *CI runs on Jenkins*, *CI was migrated to Buildkite*.
-    """
-    topic = old.stems & old.query_stems
-    shared, missing = topic & new.stems, topic - new.stems
-    joining = missing & change_words().joining
-    if joining and shared and new.says_otherwise:
-        return shared, missing - joining
-    return shared, missing
-
-
-def _core_of(words: Iterable[tuple[str, Word]], value: AbstractSet[str]) -> AbstractSet[str]:
-    """What names a value: its names, numbers and times, or else the last word of each phrase."""
-    of_value = [(term, word) for term, word in words if term in value - usual_words()]
-    named = {term for term, word in of_value if word.kind in _VALUES}
-    return named or {*{word.phrase: term for term, word in of_value}.values()}

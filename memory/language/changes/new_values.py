@@ -8,7 +8,7 @@ needed where both say what is so. Words are data, in `change_words.yaml`; clause
 from typing import Literal
 
 from mnestic.memory.language.changes.change_words import change_words
-from mnestic.memory.language.changes.comparisons import LEAST_COVERED, Comparison, topic_of
+from mnestic.memory.language.changes.comparisons import LEAST_COVERED, Comparison
 from mnestic.memory.language.changes.update_texts import UpdateText
 
 ValueChange = Literal["changed", "replaced"]
@@ -36,7 +36,7 @@ def find_change(
 
 def _may_change(old: UpdateText, new: UpdateText, *, covered: float) -> bool:
     """Whether a text may give another value; it is looked at as a whole, since its clauses take ten times as long."""
-    shared, missing = topic_of(old, new)
+    shared, missing = old.topic_with(new)
     if not shared:
         return change_words().replacements.search(new.text) is not None
     is_same = 2 * len(missing) <= len(shared) and covered >= LEAST_COVERED

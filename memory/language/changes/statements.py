@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from functools import cached_property
-from itertools import chain, pairwise, repeat
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from mnestic.memory.language.changes.change_words import (
@@ -32,8 +32,11 @@ _OF = re.compile(r"\bof\b")
 _GOES_ON = re.compile(
     r"\s*(?:(?:of|per)\s+(?:(?:an?|the)\s+)?)?"
 )  # to another word of the same phrase
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _NEW_NAME = re.compile(r"New [A-Z]")  # as New York
 Kind = Literal["word", "time", "number", "name"]
+VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
+"""The kinds of words that name a value."""
 
 
 class Word(NamedTuple):
@@ -54,7 +57,8 @@ class Clause(NamedTuple):
     """A clause by its terms, in their order, and its sentence by number.
 
     `times` is how many weekdays, months and times of day it names. `has_taker`: somebody takes over in it; `has_many`:
-    of what it says there may be several, as of languages that somebody speaks; `denies`: it says what is not so.
+    of what it says there may be several, as of languages that somebody speaks; `denies`: it says what is not so;
+    `is_label`: a colon follows, and then what it says.
     """
 
     terms: Mapping[str, Word]
@@ -63,6 +67,7 @@ class Clause(NamedTuple):
     has_taker: bool
     has_many: bool
     denies: bool
+    is_label: bool
     text: str
 
     def from_rows_of(self, terms: AbstractSet[str]) -> frozenset[str]:
@@ -96,16 +101,12 @@ class Statements:
     @cached_property
     def clauses(self) -> tuple[Clause, ...]:
         """All clauses."""
-        parts = (
-            (place, part, is_first)
-            for place, one in enumerate(self.sentences)
-            for is_first, part in zip(chain([True], repeat(False)), _parts(one), strict=False)
+        clauses = (
+            _clause(part, sentence, is_first=not place, is_label=is_label)
+            for sentence, one in enumerate(self.sentences)
+            for place, (part, is_label) in enumerate(_parts(one))
         )
-        return tuple(
-            clause
-            for place, part, is_first in parts
-            if (clause := _clause(part, place, is_first=is_first)).terms
-        )
+        return tuple(clause for clause in clauses if clause.terms)
 
     @cached_property
     def is_first_person(self) -> bool:
@@ -124,12 +125,45 @@ def words_in(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
 
 
 def amounts_of(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
-    """The amounts, each with its unit: a number and the word behind it."""
-    return (
-        (amount, unit)
-        for (amount, first), (unit, second) in pairwise(words)
-        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase
-    )
+    """The amounts, each with its unit: a number and the word behind it, or a version such as *4.2.1*."""
+    known = [*words]
+    for (amount, first), (unit, second) in pairwise(known):
+        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase:
+            yield amount, unit
+    yield from ((word.text, "") for _, word in known if _VERSION.fullmatch(word.text))
+
+
+def values_in(
+    clauses: Iterable[Clause],
+    terms: AbstractSet[str],
+    *,
+    without: AbstractSet[str],
+    names: bool = False,
+) -> list[set[str]]:
+    """What of some terms names a value: each name by its words, numbers and times, or else the last word of each phrase.
+
+    Args:
+        clauses: The clauses.
+        terms: The terms that count.
+        without: Words that say nothing by themselves, unless they are names.
+        names: Whether names count alone, if there are some.
+    """
+    found: dict[tuple[int, int], list[tuple[Word, set[str]]]] = {}
+    for place, clause in enumerate(clauses):
+        for term, word in clause.terms.items():
+            if term not in terms or (word.kind == "word" and term in without):
+                continue
+            of_phrase = found.setdefault((place, word.phrase), [])
+            last = of_phrase[-1][0] if of_phrase else word
+            if last.kind == word.kind == "name" and f"{last.text} {word.text}" in clause.text:
+                of_phrase[-1] = (word, of_phrase[-1][1] | {term})
+            else:
+                of_phrase.append((word, {term}))
+    values = [one for of_phrase in found.values() for one in of_phrase if one[0].kind in VALUES]
+    named = [parts for word, parts in values if word.kind == "name"]
+    if names and named:
+        return named
+    return [parts for _, parts in values] or [of_phrase[-1][1] for of_phrase in found.values()]
 
 
 def is_compound(clause: Clause, last: Word) -> bool:
@@ -143,11 +177,17 @@ def is_compound(clause: Clause, last: Word) -> bool:
     return re.search(rf"{_DETERMINER} \S+ {re.escape(last.text)}\b", clause.text) is not None
 
 
-def _parts(sentence: str) -> Iterator[str]:
-    return filter(None, map(str.strip, CLAUSES.split(sentence)))
+def _parts(sentence: str) -> list[tuple[str, bool]]:
+    """The clauses of a sentence as texts, and whether a colon follows."""
+    marks = [*CLAUSES.finditer(sentence)]
+    starts = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(sentence)]
+    are_labels = [*(mark[0].startswith(":") for mark in marks), False]
+    parts = (sentence[start:end].strip() for start, end in zip(starts, ends, strict=True))
+    return [(part, is_label) for part, is_label in zip(parts, are_labels, strict=True) if part]
 
 
-def _clause(part: str, sentence: int, *, is_first: bool = True) -> Clause:
+def _clause(part: str, sentence: int, *, is_first: bool = True, is_label: bool = False) -> Clause:
     taker = TAKER.match(part)
     words = change_words()
     plain = words.onset.sub(" ", part)
@@ -178,7 +218,7 @@ def _clause(part: str, sentence: int, *, is_first: bool = True) -> Clause:
             end = match.end()
     times = tuple(len(each.findall(plain)) for each in words.kinds_of_time)
     has_many, denies = (each.search(part) is not None for each in (words.several, NEGATED))
-    return Clause(terms, sentence, times, taker is not None, has_many, denies, part)
+    return Clause(terms, sentence, times, taker is not None, has_many, denies, is_label, part)
 
 
 def _kind(token: str, *, is_name: bool) -> Kind:

@@ -96,7 +96,7 @@ class UpdateText:
         requested: Requested | None = None,
     ) -> None:
         self.text, self.speaker, self.requested = text[:_BEGINNING], speaker, requested
-        self.query_stems, self._names, self._predicates = query_stems, names, predicates
+        self.query_stems, self.names, self._predicates = query_stems, names, predicates
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -108,6 +108,16 @@ class UpdateText:
         """Its content words that the query does not have, among them what the query asks for."""
         return self.stems - self.query_stems
 
+    def topic_with(self, new: "UpdateText") -> tuple[AbstractSet[str], AbstractSet[str]]:
+        """The words of the query in it: those that a later text has too, and those that this lacks.
+
+        A verb that only joins a thing to its value lacks nowhere: *CI runs on Jenkins*, *CI was migrated to Buildkite*.
+        """
+        topic = self.stems & self.query_stems
+        shared, missing = topic & new.stems, topic - new.stems
+        joining = missing & change_words().joining
+        return shared, missing - joining if joining and shared and new.says_otherwise else missing
+
     @cached_property
     def statements(self) -> Statements:
         """Its clauses, with the kinds of their words."""
@@ -116,9 +126,15 @@ class UpdateText:
     @cached_property
     def answer(self) -> frozenset[str]:
         """Of its value, what stands with or behind words of the query other than names, if it has any: *Gert* for *neighbour*."""
-        asked = self.stems & self.query_stems - self._names
-        words = (one.from_rows_of(asked) for one in self.statements.clauses)
-        return self.value.intersection(chain.from_iterable(words)) if asked else self.value
+        asked, clauses = self.stems & self.query_stems - self.names, self.statements.clauses
+        words = [one.from_rows_of(asked) for one in clauses]
+        labelled = (
+            following.terms
+            for (label, following), found in zip(pairwise(clauses), words, strict=False)
+            if label.is_label and found
+        )
+        stated = chain(*words, *labelled)
+        return self.value.intersection(stated) if asked else self.value
 
     @cached_property
     def heads(self) -> frozenset[str]:
