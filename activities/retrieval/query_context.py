@@ -14,7 +14,7 @@ from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.changes.change_words import other_forms, stems_of
 from mnestic.memory.language.changes.earlier_values import find_earlier_question
 from mnestic.memory.language.changes.update_texts import requested_order
-from mnestic.memory.language.misspellings import may_be_other_name
+from mnestic.memory.language.misspellings import is_completed, may_be_other_name
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
@@ -84,10 +84,9 @@ class QueryContext:
         of_times = repr((self.question.period, self.question.earlier))  # such as of last week
         before = [word.text for word in self.named_before]
         lately = int(self.asked_at.timestamp() // _FRESH_FOR_S)
-        excluded = sorted(self.query.excluded)
-        ends_at = known.ends_at and known.ends_at.isoformat()
-        of_asker = [self.model, self.count_tokens is None]
-        return json.dumps([query, before, excluded, policy, of_asker, of_times, lately, ends_at])
+        until = known.ends_at and known.ends_at.isoformat()
+        of_asker = [self.model, self.count_tokens is None, sorted(self.query.excluded)]
+        return json.dumps([query, before, policy, of_asker, of_times, lately, until])
 
     def may_be_misspelt(self, word: str) -> bool:
         """Whether a word is rare enough to be a misspelling."""
@@ -101,7 +100,9 @@ class QueryContext:
         slips = {
             word: read
             for word, read in words.items()
-            if (self._is_name(word) or word in topics) and not read.startswith(word.casefold())
+            if (self._is_name(word) or word in topics)
+            and word not in names
+            and not is_completed(word, read)
         }
         return (
             any(
@@ -111,7 +112,6 @@ class QueryContext:
             or any(  # words are read as stems
                 may_be_other_name(name_key(word)[: len(read)], read, is_common=False)
                 for word, read in slips.items()
-                if word not in names
             )
         )
 

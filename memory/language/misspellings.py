@@ -6,6 +6,8 @@ They stand apart because stores look for words that are near, and whoever reads 
 import unicodedata
 from itertools import takewhile
 
+from mnestic.memory.language.date_words import date_words
+
 _LONG = 8  # characters; from here on two errors are
 # Keys beside one another, in rows; vowels stand apart, since one for another makes another name.
 _KEYS = "qwertyu i op asdfghjkl zxcvbnm"
@@ -15,6 +17,11 @@ _STROKES = str.maketrans("øłđı", "oldi")
 def max_misspellings(word: str) -> int:
     """How many letters of a word may be wrong."""
     return 2 if len(word) >= _LONG else 1
+
+
+def is_completed(word: str, meant: str) -> bool:
+    """Whether a word begins what it was read as, and that is no day or month: *Alex* of *Alexander*, but not *Frida* of *Friday*."""
+    return meant.startswith(word.casefold()) and meant not in date_words().telling
 
 
 def may_be_other_name(name: str, meant: str, *, is_common: bool) -> bool:

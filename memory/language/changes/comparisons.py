@@ -5,7 +5,7 @@ data, in `change_words.yaml`; clauses are told apart in English alone.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
@@ -23,7 +23,9 @@ from mnestic.memory.language.changes.statements import (
     Kind,
     Word,
     amounts_of,
+    form_of,
     is_compound,
+    labelled_forms,
     values_in,
     words_in,
 )
@@ -33,7 +35,6 @@ LEAST_COVERED = 0.5
 """The share of the weight of a query that two texts have without a word of change, for one to give another value."""
 
 _LEAST_COMMON = 0.3  # of the weight of the query's words in the earlier text, which both have
-_ASIDES = 2  # words of another clause, none of them a name, that go with a text that is replaced
 _NEW = re.compile(r"(?:^New|\bnew) (\w+)")  # but not *in New York*
 _NEW_FOR = re.compile(r"\bnew \w+ (?:for|of)\b", re.IGNORECASE)
 _A_NEW = re.compile(r"\ban? new\b", re.IGNORECASE)
@@ -51,6 +52,7 @@ class Comparison:
         self.shared, self.missing = old.topic_with(new)
         self._clauses = new.statements.clauses
         self._words = [*words_in(old.statements.clauses)]
+        self._names = old.names | old.written_names | new.written_names
         self.about = [*self._with(self.shared)]
         near = sorted({*self.about, *self._with(old.value)})
         self.changing = [place for place in near if self._says_change(self._clauses[place])]
@@ -78,19 +80,6 @@ class Comparison:
         return self._denies or (self._is_about_the_same and self._adds_value)
 
     @property
-    def takes_the_place(self) -> bool:
-        """Whether nothing of the earlier text is so any more: the later one says that it has changed, or is so no more."""
-        if self.missing or not self.changing:
-            return False
-        topical, others = self._old_clauses
-        about = [self._clauses[place] for place in self.about]
-        if any(clause.has_many for clause in (*topical, *about)):
-            return False
-        if any(map(self._is_of_more, others)):
-            return False
-        return self._denies or self._has_another_of_each_kind(topical)
-
-    @property
     def _old_clauses(self) -> tuple[list[Clause], list[Clause]]:
         """The clauses of the earlier text about what the query asks for, and the others that say what is so."""
         topical: list[Clause] = []
@@ -102,44 +91,13 @@ class Comparison:
                 others.append(clause)
         return topical, others
 
-    def _is_of_more(self, clause: Clause) -> bool:
-        """Whether a clause of the earlier text says more than an aside, which the later text does not repeat."""
-        kinds = [word.kind for word in self._gone_from([clause])]
-        return "name" in kinds or kinds.count("word") > _ASIDES
-
-    def _gone_from(self, clauses: Iterable[Clause]) -> list[Word]:
-        """The words of clauses of the earlier text that the clauses of the later one about the same do not have."""
-        still = {term for place in self.about for term in self._clauses[place].terms}
-        gone = self._old.value - (frozenset() if self._names_value or self._replaces else still)
-        return [word for term, word in words_in(clauses) if term in gone]
-
-    def _has_another_of_each_kind(self, old: Sequence[Clause]) -> bool:
-        """Whether it has another value for each that is gone: times of the same kinds, and names after the same prepositions.
-
-        *My boss is in Rome now* has no other name for *My boss is Petra*.
-        """
-        gone = self._gone_from(old)
-        values = {word.kind for word in gone} & VALUES
-        if not values or not values <= self._added:
-            return False
-        if "time" in values and {one.times for one in old}.isdisjoint(
-            one.times for one in self._adding
-        ):
-            return False
-        if "name" not in values or any(one.has_taker for one in self._adding):
-            return True
-        before, after = (
-            {word.preposition for word in words if word.kind == "name"}
-            for words in (gone, self._added_words)
-        )
-        return "to" in before | after or not before.isdisjoint(after)
-
     @property
     def _is_about_the_same(self) -> bool:
         """Whether it is about what the query asks of the earlier text."""
         if not self.changing:
             return self._states_the_same and not self._is_about_another
-        is_of_value = self._replaces or self._names_value or self._changes_amount
+        is_of_value = self._replaces or self._names_value
+        is_of_value |= self._changes_amount or self._changes_labelled
         return (is_of_value or self._is_of_same) and (
             self._names_value or not self._is_about_another
         )
@@ -185,7 +143,7 @@ class Comparison:
 
     @cached_property
     def _changes_amount(self) -> bool:
-        """Whether what changes is a version, or an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
+        """Whether what changes is an amount in a unit of the old value: *20 mg of it*, *its dose was cut to 10 mg*."""
         old = set(amounts_of(self._words))
         units = {unit for _, unit in old}
         return any(
@@ -193,6 +151,16 @@ class Comparison:
             for place in self.changing
             if place in self.about
             for amount, unit in amounts_of(self._clauses[place].terms.items())
+        )
+
+    @cached_property
+    def _changes_labelled(self) -> bool:
+        """Whether what the query names changes *to* a value of the same form: *version 4.2.1*, *upgraded to 4.3.0*."""
+        forms = labelled_forms(self._words, self._old.query_stems - self._names)
+        changing = (self._clauses[place] for place in self.changing if place in self.about)
+        return any(
+            word.preposition == "to" and form_of(word) in forms and term not in self._known
+            for term, word in words_in(changing)
         )
 
     @cached_property
@@ -271,7 +239,7 @@ class Comparison:
 
         After a verb that joins a thing to its value the name is enough.
         """
-        names = self._old.names
+        names = self._names
         topic = (self._old.stems & self._old.query_stems) - names
         if topic:
             return topic <= change_words().joining or bool(self.shared - names)
@@ -281,7 +249,7 @@ class Comparison:
     def _is_of_same_name(self) -> bool:
         """Whether both have a name that the query does not have, beside a word of it."""
         names = {term for term, word in self._words if word.kind == "name"} & self._old.value
-        return bool(self.shared - self._old.names) and not names.isdisjoint(self._new.stems)
+        return bool(self.shared - self._names) and not names.isdisjoint(self._new.stems)
 
     @property
     def _states_the_same(self) -> bool:
@@ -312,7 +280,7 @@ class Comparison:
     @property
     def _is_about_another(self) -> bool:
         """Whether it is about another thing of the same kind: *the key of the cellar*, not *of the attic*."""
-        if self.missing & self._old.names and "name" in self._added - self._gone:
+        if self.missing & self._names and "name" in self._added - self._gone:
             return True  # *the number at Axa*, *the number at Zurich*
         lacking = [word for term, word in self._words if term in self.missing]
         phrases = {word.phrase for term, word in self._words if term in self.shared}

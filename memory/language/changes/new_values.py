@@ -8,7 +8,8 @@ needed where both say what is so. Words are data, in `change_words.yaml`; clause
 from typing import Literal
 
 from mnestic.memory.language.changes.change_words import change_words
-from mnestic.memory.language.changes.comparisons import LEAST_COVERED, Comparison
+from mnestic.memory.language.changes.comparisons import LEAST_COVERED
+from mnestic.memory.language.changes.replacements import Replacement
 from mnestic.memory.language.changes.update_texts import UpdateText
 
 ValueChange = Literal["changed", "replaced"]
@@ -28,7 +29,7 @@ def find_change(
     is_own = old.statements.is_first_person or new.statements.is_first_person
     if (is_own and old.speaker != new.speaker) or not _may_change(old, new, covered=covered):
         return None
-    compared = Comparison(old, new, common=common, covered=covered)
+    compared = Replacement(old, new, common=common, covered=covered)
     if not compared.has_new_value:
         return None
     return "replaced" if compared.takes_the_place else "changed"

@@ -32,7 +32,7 @@ _OF = re.compile(r"\bof\b")
 _GOES_ON = re.compile(
     r"\s*(?:(?:of|per)\s+(?:(?:an?|the)\s+)?)?"
 )  # to another word of the same phrase
-_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_FIGURES = re.compile(r"\d+")
 _NEW_NAME = re.compile(r"New [A-Z]")  # as New York
 Kind = Literal["word", "time", "number", "name"]
 VALUES: frozenset[Kind] = frozenset({"number", "time", "name"})
@@ -125,12 +125,29 @@ def words_in(clauses: Iterable[Clause]) -> Iterator[tuple[str, Word]]:
 
 
 def amounts_of(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
-    """The amounts, each with its unit: a number and the word behind it, or a version such as *4.2.1*."""
-    known = [*words]
-    for (amount, first), (unit, second) in pairwise(known):
-        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase:
-            yield amount, unit
-    yield from ((word.text, "") for _, word in known if _VERSION.fullmatch(word.text))
+    """The amounts, each with its unit: a number and the word behind it."""
+    return (
+        (amount, unit)
+        for (amount, first), (unit, second) in pairwise(words)
+        if first.kind == "number" and second.kind == "word" and first.phrase == second.phrase
+    )
+
+
+def labelled_forms(words: Iterable[tuple[str, Word]], labels: AbstractSet[str]) -> frozenset[str]:
+    """The forms of the names and numbers behind one of the labels, such as that of *4.2.1* in *version 4.2.1*."""
+    return frozenset(
+        form_of(second)
+        for (label, first), (value, second) in pairwise(words)
+        if label in labels
+        and value not in labels
+        and second.kind in VALUES
+        and first.phrase == second.phrase
+    )
+
+
+def form_of(word: Word) -> str:
+    """What a value has in common with others like it: its kind, and of a number where its figures stand."""
+    return f"{word.kind} {_FIGURES.sub('0', word.text) if word.kind == 'number' else ''}"
 
 
 def values_in(

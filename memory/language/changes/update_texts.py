@@ -23,8 +23,8 @@ from mnestic.memory.language.changes.change_words import (
     may_change,
     stems_of,
 )
-from mnestic.memory.language.changes.statements import Statements
-from mnestic.memory.language.function_words import function_words
+from mnestic.memory.language.changes.statements import Statements, words_in
+from mnestic.memory.language.function_words import find_function_words, function_words
 from mnestic.memory.language.query_words import Requested
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import words_of
@@ -122,6 +122,14 @@ class UpdateText:
     def statements(self) -> Statements:
         """Its clauses, with the kinds of their words."""
         return Statements(self.text)
+
+    @cached_property
+    def written_names(self) -> frozenset[str]:
+        """The words with a capital within a sentence, in English; in other languages any noun may have one."""
+        if find_function_words(words_of(self.text)):
+            return frozenset()
+        words = words_in(self.statements.clauses)
+        return frozenset(term for term, word in words if word.kind == "name")
 
     @cached_property
     def answer(self) -> frozenset[str]:

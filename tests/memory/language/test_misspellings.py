@@ -2,7 +2,7 @@
 
 import pytest
 
-from mnestic.memory.language.misspellings import max_misspellings, may_be_other_name
+from mnestic.memory.language.misspellings import is_completed, max_misspellings, may_be_other_name
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,12 @@ def test_a_hand_that_slips_makes_no_other_name(name: str, meant: str) -> None:
 )
 def test_another_letter_or_ending_makes_another_name(name: str, meant: str) -> None:
     assert may_be_other_name(name, meant, is_common=False)
+
+
+def test_the_beginning_of_a_name_is_that_name_but_no_day() -> None:
+    assert is_completed("Alex", "alexander")
+    assert not is_completed("Frida", "friday")
+    assert not is_completed("Alexa", "alex")
 
 
 def test_a_common_name_is_another_however_it_came_to_be_but_for_its_marks() -> None:

@@ -39,3 +39,10 @@ def test_a_period_is_what_the_words_around_a_date_make_of_it(
 
 def test_a_month_in_the_place_of_a_subject_is_a_name() -> None:
     assert find_periods("What does April collect?", asked_at=JULY) == ((), ())
+
+
+@pytest.mark.parametrize("rate", ["per day", "per week", "each day", "every night"])
+def test_a_rate_before_a_time_belongs_to_no_day_before_it(rate: str) -> None:
+    (period,), _ = find_periods(f"What did I charge {rate} before April?", asked_at=JULY)
+
+    assert period.end == datetime(JULY.year, 4, 1, tzinfo=UTC)

@@ -44,6 +44,14 @@ def _has_new_value(query: str, old: str, new: str, *, by_same: bool = True) -> b
         ("When is the review?", "The review is on 4 May.", "The review got pushed to 9 May."),
         ("When does Heron ship?", "Project Heron ships on 12 May.", "Heron slipped by a month, the new date is 9 June."),
         ("When is the audit?", "The audit is on 3 March.", "The audit was pushed back. New date: 17 March."),
+        ("When does Nils have swimming?", "Nils has swimming on Tuesdays.", "Correction: Nils swims on Wednesdays now, same time."),
+        ("When is Lotte's dentist?", "The dentist of Lotte is on 2 October.", "The dentist called, they had to move Lotte to 9 October."),
+        ("When does the Harlow site launch?", "The launch of the Harlow site is on 31 March.", "Launch of the Harlow site slips to 20 April."),
+        ("Which version is Northgate on?", "Northgate Dental runs version 4.2.1.", "Northgate upgraded to 4.3.0."),
+        ("Who is our contact at Vantor?", "Our contact at Vantor is Luis Herrera.", "Carmen Vidal takes over from Luis at Vantor."),
+        ("Who is our contact at Vantor?", "Vantor's contact: Luis Herrera, call before 5.", "Luis moved to another department. For Vantor ask Carmen Vidal instead."),
+        ("Who is our contact at Alpenhof?", "The contact at Alpenhof is Resi Gruber.", "Resi is on leave, Florian Huber takes over her accounts at Alpenhof."),
+        ("What does a case of olive oil cost?", "The olive oil is from Frantoio Belli, a case is 96 euros.", "Belli put their prices up, the case is 104 now."),
         ("What colour are we painting the kitchen?", "We'll paint the kitchen green.", "We're painting the kitchen white after all."),
     ],
 )  # fmt: skip
@@ -162,3 +170,37 @@ def test_another_subject_is_another_value_for_who_asks_for_it(
 )  # fmt: skip
 def test_another_subject_of_another_thing_is_none(query: str, old: str, new: str) -> None:
     assert not _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("query", "old", "new"),
+    [
+        ("Has C-118 been signed?", "Acme signed contract C-118.", "Acme moved from Leeds to York."),
+        ("When is the dentist appointment?", "Nils has a dentist appointment on 3 May.", "Nils switched from judo to tennis."),
+        ("What can Lotte not eat?", "Our Lotte can't have nuts.", "Our Lotte goes to Mr Castellano now."),
+        ("What is the policy number at Axa?", "The policy number with Axa is 8812-C.", "The policy number at Zurich is 8821-C."),
+        ("Is #88231 still open?", "There is a new ticket #88231 from Vantor.", "For Vantor ask Carmen Vidal instead."),
+        ("Who is the admin at Northgate?", "Customer Northgate runs version 4.2.1. The admin is Helen Marsh.", "At the weekend Northgate upgraded to 4.3.0."),
+        ("What does Northgate run its server on?", "Customer Northgate runs version 4.2.1 on Server 2019.", "At the weekend Northgate upgraded to 4.3.0."),
+        ("Who leads Heron?", "Leila leads Heron and Marcus leads Egret.", "Marcus left the company, so Priya leads Egret now."),
+        ("When does the harlow site go live?", "The Harlow site is live by March.", "Bad news, Priya left Harlow. Tom Okafor is the contact there from now on."),
+    ],
+)  # fmt: skip
+def test_a_change_of_something_else_about_the_same_name_is_none(
+    query: str, old: str, new: str
+) -> None:
+    assert not _has_new_value(query, old, new)
+
+
+@pytest.mark.parametrize(
+    ("question", "requested"),
+    [
+        ("When is the fair?", "time"),
+        ("Where is the fair?", "place"),
+        ("Who runs the fair?", "subject"),
+        ("Is the fair open?", "whether"),
+        ("What is the fair called?", None),
+    ],
+)
+def test_what_a_question_asks_for(question: str, requested: str | None) -> None:
+    assert requested_by(question) == requested

@@ -160,3 +160,13 @@ def test_some_questions_ask_for_the_latest_or_the_first_of_equals(
     text: str, order: str | None
 ) -> None:
     assert requested_order(text) == order
+
+
+def test_what_is_closed_ends_nothing_else_of_it() -> None:
+    asked = stems_of("What is our customer number at Alpenhof?")
+    old, new = (
+        UpdateText(text, query_stems=asked, names=stems_of("Alpenhof"))
+        for text in ("The customer number at Alpenhof is 4471-B.", "Alpenhof is closed in August.")
+    )
+
+    assert update_of(old, new) is None
