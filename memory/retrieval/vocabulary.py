@@ -16,6 +16,7 @@ from mnestic.memory.language.function_words import (
     stop_words,
 )
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
+from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.retrieval.exact_terms import spellings
 from mnestic.memory.retrieval.search import (
     LexemeMatch,
@@ -134,7 +135,8 @@ def _telling(
             mine = {
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
             }
-            mine |= _other_forms(word, known, is_english=LANGUAGE in read and not silent)
+            is_english = LANGUAGE in read and not silent
+            mine |= _other_forms(word, known) if is_english and _may_be_verb(word, words) else {}
             found.append((word, mine, LanguageVote(read.keys(), is_known=any(mine.values()))))
     says = content_words([one for *_, one in found], {LANGUAGE, *known.languages})
     for (word, mine, _), is_telling in zip(found, says, strict=True):
@@ -142,9 +144,16 @@ def _telling(
             yield word, mine
 
 
-def _other_forms(word: str, known: ResolvedTerms, *, is_english: bool) -> dict[str, int]:
+def _may_be_verb(word: str, words: Sequence[str]) -> bool:
+    """Whether a word has no capital within the question, and follows no article: *the Met*, *a ring*."""
+    place = words.index(word)
+    follows_article = place > 0 and words[place - 1].casefold() in query_lists().articles
+    return place == 0 or (word.islower() and not follows_article)
+
+
+def _other_forms(word: str, known: ResolvedTerms) -> dict[str, int]:
     """The lexemes of other forms of an English verb, and how many entries have them."""
-    if not is_english or LANGUAGE not in known.languages:
+    if LANGUAGE not in known.languages:
         return {}
     parts = (part for form in other_forms(word.casefold()) for part in known.words.get(form, ()))
     return dict(part[LANGUAGE] for part in parts if LANGUAGE in part)

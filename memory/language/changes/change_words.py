@@ -23,6 +23,7 @@ from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("change_words.yaml")
 _BEGINNING = 1000  # characters that are looked at
+_SHORTEST_STEM = 3  # characters
 _DOUBLED = re.compile(r"[^aeiou][aeiou][^aeiouwxy]$")  # *slip*, of *slipped*
 _PAST = re.compile(  # but not *is planned*, *is needed* or *the speed*
     r"(?<!\bis )(?<!\bare )(?<!\bbe )(?<!['\u2019]s )(?<!['\u2019]m )\b[a-z]{2,}(?<!ne)ed\b",
@@ -90,7 +91,6 @@ class _Words(DeferredModel):
     of_values: tuple[str, ...] = ()
     to_values: tuple[str, ...] = ()
     replacements: tuple[str, ...] = ()
-    exchanges: tuple[str, ...] = ()
     joining: tuple[str, ...] = ()
     of_times: tuple[str, ...] = ()
 
@@ -112,7 +112,7 @@ def is_event(text: str) -> bool:
 
 
 def stem(term: str) -> str:
-    """What the forms of an English word have in common, such as *planned* and *plans*, or *drove* and *drive*, as Postgres stems them."""
+    """What the forms of an English word have in common, such as *planned* and *plans*, *drove* and *drive*, or *ship* and *shipment*."""
     return _regular_stem(change_words().verbs.get(term, term))
 
 
@@ -137,7 +137,8 @@ def stems_of(text: str) -> frozenset[str]:
 
 def _regular_stem(term: str) -> str:
     regular: str = _stemmer().stemWord(term)
-    return regular
+    shortest = regular.removesuffix("ment")  # which Porter's algorithm keeps behind one syllable
+    return shortest if len(shortest) >= _SHORTEST_STEM else regular
 
 
 @cache
@@ -164,6 +165,7 @@ def change_words() -> ChangeWords:
     begins = rf"\b(?:{from_on}|(?:as of|as from|starting|effective)(?: in| from| on)? (?:{date}))\b"
     past = {form: verb for one in lists for form, verb in one.past.items()}
     verbs = past | {form: verb for one in lists for form, verb in one.participles.items()}
+    to_values = [form for verb in words("to_values") for form in _forms(verb, verbs)]
     return ChangeWords(
         all=frozenset(
             [*words("words"), *words("new"), *(w for one in words("phrases") for w in one.split())]
@@ -192,14 +194,9 @@ def change_words() -> ChangeWords:
         ),
         verbs=MappingProxyType(verbs),
         past=_compiled(rf"\b(?:{_either(past)})\b"),
-        of_values=_phrases(
-            [
-                *words("of_values"),
-                *(f"{form} * to" for verb in words("to_values") for form in _forms(verb, verbs)),
-            ]
-        ),
+        of_values=_phrases([*words("of_values"), *(f"{form} * to" for form in to_values)]),
         replacements=_phrases(words("replacements")),
-        exchanges=_phrases(words("exchanges")),
+        exchanges=_phrases(f"{form} from * to" for form in (*words("words"), *to_values)),
         joining=frozenset(_regular_stem(verbs.get(word, word)) for word in words("joining")),
         of_times=frozenset(_regular_stem(word) for word in words("of_times")),
     )

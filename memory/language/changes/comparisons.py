@@ -23,9 +23,9 @@ from mnestic.memory.language.changes.statements import (
     Kind,
     Word,
     amounts_of,
-    form_of,
     is_compound,
     labelled_forms,
+    number_form,
     values_in,
     words_in,
 )
@@ -64,9 +64,13 @@ class Comparison:
             return NO_MORE.search(text) is not None and not clause.terms.keys().isdisjoint(
                 self._old.value
             )
+        topic = self._old.stems & self._old.query_stems  # *the fall trip* says nothing of a change
         return (
             is_revision(text)
-            or change_words().of_values.search(text) is not None
+            or any(
+                topic.isdisjoint(stems_of(match.group().split()[0]))
+                for match in change_words().of_values.finditer(text)
+            )
             or says_ending(text)
             or self._is_of_new(clause)
         )
@@ -137,8 +141,10 @@ class Comparison:
             for one in changing
             if one.has_taker
         ]
+        others = self._new.full_names
         return bool(core) and any(
-            not any(part.isdisjoint(found) for part in core) for found in words
+            not any(part.isdisjoint(found) or _is_of_other(part, others) for part in core)
+            for found in words
         )
 
     @cached_property
@@ -155,11 +161,11 @@ class Comparison:
 
     @cached_property
     def _changes_labelled(self) -> bool:
-        """Whether what the query names changes *to* a value of the same form: *version 4.2.1*, *upgraded to 4.3.0*."""
+        """Whether what the query names changes *to* a number of the same form: *version 4.2.1*, *upgraded to 4.3.0*."""
         forms = labelled_forms(self._words, self._old.query_stems - self._names)
         changing = (self._clauses[place] for place in self.changing if place in self.about)
         return any(
-            word.preposition == "to" and form_of(word) in forms and term not in self._known
+            word.preposition == "to" and number_form(word.text) in forms and term not in self._known
             for term, word in words_in(changing)
         )
 
@@ -243,6 +249,8 @@ class Comparison:
         topic = (self._old.stems & self._old.query_stems) - names
         if topic:
             return topic <= change_words().joining or bool(self.shared - names)
+        if self._old.query_stems <= names and not self.missing:
+            return True  # *What is the PIN?*
         return bool((self._old.stems & self._new.stems) - names - usual_words())
 
     @cached_property
@@ -366,3 +374,8 @@ class Comparison:
 
     def _with(self, terms: AbstractSet[str]) -> Iterator[int]:
         return (place for place, one in enumerate(self._clauses) if terms & one.terms.keys())
+
+
+def _is_of_other(name: AbstractSet[str], others: Iterable[AbstractSet[str]]) -> bool:
+    """Whether one of other names shares a word with a name of several words, but is not that: *Peter Lang*, *Peter Voss*."""
+    return any(name & other and name - other and other - name for other in others)

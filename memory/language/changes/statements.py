@@ -134,20 +134,18 @@ def amounts_of(words: Iterable[tuple[str, Word]]) -> Iterator[tuple[str, str]]:
 
 
 def labelled_forms(words: Iterable[tuple[str, Word]], labels: AbstractSet[str]) -> frozenset[str]:
-    """The forms of the names and numbers behind one of the labels, such as that of *4.2.1* in *version 4.2.1*."""
-    return frozenset(
-        form_of(second)
+    """The forms of the numbers behind one of the labels that are no plain ones, such as that of *4.2.1* in *version 4.2.1*."""
+    numbers = (
+        number_form(second.text)
         for (label, first), (value, second) in pairwise(words)
-        if label in labels
-        and value not in labels
-        and second.kind in VALUES
-        and first.phrase == second.phrase
+        if label in labels and value not in labels and first.phrase == second.phrase
     )
+    return frozenset(form for form in numbers if "0" in form) - {"0"}
 
 
-def form_of(word: Word) -> str:
-    """What a value has in common with others like it: its kind, and of a number where its figures stand."""
-    return f"{word.kind} {_FIGURES.sub('0', word.text) if word.kind == 'number' else ''}"
+def number_form(text: str) -> str:
+    """What a number has in common with others like it: where its figures stand, and what is between them."""
+    return _FIGURES.sub("0", text)
 
 
 def values_in(

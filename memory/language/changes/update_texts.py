@@ -33,6 +33,7 @@ from mnestic.memory.language.word_lists import read_word_lists
 _FILE = Path(__file__).with_name("update_texts.yaml")
 _BEGINNING = 1000  # characters that are looked at
 _STATE_WORDS = 3  # that may stand between the words of a state and one that says something else: *moved* to the Pro *plan*
+_FULL_NAME = re.compile(r"[A-Z][\w'\u2019-]+(?: [A-Z][\w'\u2019-]+)+")
 _STATE = re.compile(r"\b(?:is|are|am)\b|['\u2019](?:s|re|m)\b|:\s", re.IGNORECASE)
 _WAS_SO = re.compile(r"\b(?:used to|until|formerly)\b", re.IGNORECASE)
 _ANY_OF_MANY = re.compile(r"^\W*(?:there\b|an?\b|some\b|one\b|another\b)", re.IGNORECASE)
@@ -130,6 +131,11 @@ class UpdateText:
             return frozenset()
         words = words_in(self.statements.clauses)
         return frozenset(term for term, word in words if word.kind == "name")
+
+    @cached_property
+    def full_names(self) -> tuple[frozenset[str], ...]:
+        """The names of several words, each by its words."""
+        return tuple(map(stems_of, _FULL_NAME.findall(self.text)))
 
     @cached_property
     def answer(self) -> frozenset[str]:

@@ -41,9 +41,7 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
         return True
     known = old.stems | old.query_stems | asides()
     asked = old.stems & old.query_stems
-    asked = (
-        asked - old.names or asked
-    )  # *Alpenhof is closed in August* ends no *customer number at Alpenhof*
+    besides = asked - old.names or asked
     for ending in new.ended:
         if not _is_of_same(old, new, ending.before, known=old.stems):
             continue
@@ -54,7 +52,8 @@ def _ends(old: UpdateText, new: UpdateText) -> bool:
         if old.value and (old.value <= found or found & old.heads):
             return True
         is_asked = ending.precedes or (ending.gives_up and _is_by_subject(old, new, ending.before))
-        if is_asked and found & asked:
+        # *Alpenhof is closed in August* ends no *customer number at Alpenhof*; *Alpenhof has closed* does.
+        if is_asked and found & (besides if {*after} - asides() else asked):
             return True
     return False
 

@@ -54,7 +54,8 @@ def test_irregular_verbs_have_other_forms(word: str, others: set[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "other"), [("swimming", "swims"), ("parties", "party"), ("planned", "plan")]
+    ("word", "other"),
+    [("swimming", "swims"), ("parties", "party"), ("planned", "plan"), ("shipment", "ships")],
 )
 def test_a_stem_is_that_of_each_regular_form(word: str, other: str) -> None:
     assert stem(word) == stem(other)
