@@ -1,6 +1,6 @@
 """Words of change: how texts say that something is different from before, and the patterns that take them apart.
 
-They stand apart from revisions, which compare texts by them, because they are about languages. The words are data, in
+They stand apart from comparisons, which compare texts by them, because they are about languages. The words are data, in
 `change_words.yaml`; words by which clauses and their values are told apart are English alone.
 """
 

@@ -1,6 +1,6 @@
 """Statements: a text by its clauses, with the words of each and what kind of value they are.
 
-They stand apart from revisions, which compare them, because they look at one text alone. They are English alone.
+They stand apart from comparisons, which compare them, because they look at one text alone. They are English alone.
 """
 
 import re

@@ -104,19 +104,19 @@ def test_words_of_one_lexeme_are_asked_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "stored"),
+    ("word", "stored"),
     [("buy", "bought"), ("bought", "buy"), ("eaten", "ate"), ("Drove", "drive")],
 )
-def test_a_verb_is_asked_in_its_irregular_forms_too(asked: str, stored: str) -> None:
-    memory = known({asked: 0, stored: 3})
+def test_a_verb_matches_its_irregular_forms_too(word: str, stored: str) -> None:
+    memory = known({word: 0, stored: 3})
 
-    (word,) = vocabulary_of([asked], memory).query_lexemes
+    (found,) = vocabulary_of([word], memory).query_lexemes
 
-    assert (word.lexemes, word.is_known) == ((asked, stored), True)
-    assert word.weight == pytest.approx(math.log(1 + 997.5 / 3.5))
+    assert (found.lexemes, found.is_known) == ((word, stored), True)
+    assert found.weight == pytest.approx(math.log(1 + 997.5 / 3.5))
 
 
-def test_no_verb_of_another_language_is_asked_in_english_forms() -> None:
+def test_no_verb_of_another_language_matches_english_forms() -> None:
     memory = known({"sang": 0, "sing": 3}, languages=("german",))
 
     assert lexemes_of(vocabulary_of(["sang"], memory)) == []
