@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.subjects import NamingMessage, separate_namesakes
-from mnestic.memory.language.described_names import find_described_names
 from mnestic.memory.ports import Transaction
 
 
@@ -20,9 +19,6 @@ async def with_namesakes_apart(
         NamingMessage(
             name_key(pending.resource.speaker) if pending.kind == "message" else "",
             pending.extracted,
-            find_described_names(pending.resource.content, speaker=pending.resource.speaker)
-            if pending.kind == "message"
-            else (),
         )
         for pending in batch
     ]

@@ -3,7 +3,7 @@
 It stands alone because clients and jobs both need it. It only reads, and keeps within one budget.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import get_args
 
@@ -14,10 +14,12 @@ from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.activities.retrieval.retrieval import Begin, retrieve
 from mnestic.memory.knowledge.entries import EntryQuery, EntryType
 from mnestic.memory.knowledge.facts import Fact, FactStatus, Interval
+from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.knowledge.world.period_summaries import SummarySearch
 from mnestic.memory.knowledge.world.summaries import summaries_of
 from mnestic.memory.knowledge.world.world_model import world_of
+from mnestic.memory.language.word_forms import stems_of
 from mnestic.memory.packing import Tier
 from mnestic.memory.ports import TokenCounter, Transaction
 from mnestic.memory.retrieval.agent_settings import settings_of
@@ -42,8 +44,6 @@ from mnestic.memory.retrieval.contexts import (
     summary_tier,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
-from mnestic.memory.retrieval.query_parsing import parse_words, without_names
-from mnestic.memory.retrieval.query_predicates import query_interval, query_predicates
 
 LEARNED: tuple[EntryType, ...] = ("pattern", "learning", "insight")
 _SEARCH: tuple[TierName, ...] = ("search",)
@@ -109,14 +109,12 @@ class ContextBuilder:
         wanted = []
         facts: tuple[Fact, ...] = ()
         if not {"summaries", "facts"}.isdisjoint(tiers):
-            predicates = _query_predicates(query, found.names, now=now)
-            past = None if query.as_of else query_interval(found.period, predicates, now=now)
+            past = None if query.as_of else _past_interval(found.period, now=now)
             async with caller() as transaction:
                 facts = await _facts_about(
                     transaction, found.names, moment=query.as_of or now, past=past
                 )
-            most = max(predicates.values(), default=0) if "facts" in tiers else None
-            topics = [name for name, share in predicates.items() if share == most]
+            topics = _topics(query.text, facts) if "facts" in tiers else frozenset()
             if "summaries" in tiers and found.names:
                 wanted.append(summary_tier(summaries_of(facts, topics=topics)))
             elif "summaries" in tiers and not query.is_filtered and found.period is None:
@@ -189,12 +187,22 @@ async def _summaries_by_time(caller: Caller, search: SummarySearch) -> tuple[Tie
     return (period_tier(found, search),) if found else ()
 
 
-def _query_predicates(
-    query: RetrievalQuery, names: Collection[str], *, now: datetime
-) -> Mapping[str, float]:
-    """Which predicates a question asks for, of whom it names, and which share of it does."""
-    question = parse_words(query.text, asked_at=now)
-    return query_predicates(without_names(question.words, names).words, number=1)
+def _topics(question: str, facts: Sequence[Fact]) -> frozenset[str]:
+    """The predicates of facts whose names have a word of the question, in any form."""
+    asked = stems_of(question)
+    return frozenset(
+        predicate
+        for predicate in {fact.predicate for fact in facts}
+        if not asked.isdisjoint(stems_of(predicate.replace("_", " ")))
+    )
+
+
+def _past_interval(period: tuple[datetime, datetime] | None, *, now: datetime) -> Interval | None:
+    """The past period that a question names, at some moment of which facts have to be valid."""
+    if period is None or period[1] > now:
+        return None
+    states = frozenset(default_predicates().states)
+    return Interval(period[0], period[1] - timedelta(microseconds=1), states)
 
 
 async def _facts_about(

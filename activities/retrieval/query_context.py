@@ -1,7 +1,7 @@
 """Query context: resolves the names, words and times of a query against an agent's memory, before the search begins."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -9,33 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.knowledge.subjects import USER
-from mnestic.memory.language.changes.change_words import other_forms, stems_of
-from mnestic.memory.language.changes.earlier_values import find_earlier_question
-from mnestic.memory.language.changes.update_texts import requested_order
 from mnestic.memory.language.misspellings import is_completed, may_be_other_name
 from mnestic.memory.language.query_words import query_lists
+from mnestic.memory.language.terms import terms_of
+from mnestic.memory.language.word_forms import other_forms
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.candidates import RankingQuery
 from mnestic.memory.retrieval.exact_terms import ExactTerms, spellings
-from mnestic.memory.retrieval.persons import named_groups
 from mnestic.memory.retrieval.ports import SearchStore
-from mnestic.memory.retrieval.possessive_references import (
-    PossessiveReference,
-    find_possessive_references,
-    names_of_user,
-    own_relatives,
-    subjects_of_relatives,
-    with_origins,
-    with_own_relative,
-)
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
+    NameMatch,
     QueryWord,
     QueryWords,
-    asks_about_past,
+    asks_for_earlier,
     content_words,
     is_english,
     is_foreign,
@@ -44,16 +33,6 @@ from mnestic.memory.retrieval.query_parsing import (
     without_names,
 )
 from mnestic.memory.retrieval.query_periods import written_days
-from mnestic.memory.retrieval.query_predicates import (
-    action_words,
-    named_predicates,
-    predicate_words,
-    query_entry_types,
-    query_predicates,
-    query_tags,
-    related_predicates,
-    touched_predicates,
-)
 from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
@@ -146,13 +125,7 @@ class ParsedQuery:
     vocabulary: Vocabulary
     name_vocabulary: Vocabulary
     names: frozenset[str]
-    fact_subjects: frozenset[str]
-    unknown_subjects: frozenset[str]
-    persons: tuple[frozenset[str], ...]
     tags: frozenset[str]
-    predicates: Mapping[str, float]
-    related_predicates: frozenset[str]
-    touched_predicates: frozenset[str]
     text: str
     foreign: NDArray[np.float32] | None
     is_by_words: bool
@@ -168,20 +141,14 @@ class ParsedQuery:
             vocabulary=self.vocabulary,
             name_vocabulary=self.name_vocabulary,
             names=self.names,
-            fact_subjects=self.fact_subjects,
-            unknown_subjects=self.unknown_subjects,
-            persons=self.persons,
             tags=self.tags,
-            predicates=self.predicates,
-            related_predicates=self.related_predicates,
-            touched_predicates=self.touched_predicates,
             period=self.ranking_query.period,
             policy=self.policy,
             model=model,
             vector=vector,
             vectors=self.known.vectors,
             is_by_words=self.is_by_words,
-            asks_for_earlier=self.ranking_query.earlier is not None,
+            asks_for_earlier=self.ranking_query.asks_for_earlier,
             now=self.known.now,
         )
 
@@ -234,31 +201,16 @@ async def parse_query(
 
 def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) -> ParsedQuery:
     query, question = context.query, context.question
-    keys = possible_names(question.words)
-    named = with_origins(without_names(question.words, known.names), question.words)
-    names: frozenset[str] = frozenset().union(*(known.names[name].keys for name in named.names))
-    names = with_own_relative(names, known)
-    references = find_possessive_references(question.words)
-    related = [one for one in references if _is_known_by(one, known)]
-    fact_subjects = subjects_of_relatives(related, known) if related else names
-    aliases = {name for name in named.names if known.names[name].keys - {name}}
-    tags = (keys - aliases | query_tags(named.words)) & known.tags
-    telling = content_words(named.words)
+    named = without_names(question.words, known.names)
+    named_keys = (known.names[name].keys for name in named.names)
+    names = frozenset[str]().union(*named_keys) or _names_of_user(question.words, known)
     is_foreign_query = is_foreign(named.words, known.languages)
-    by = {one.word for one in related}  # words of kinship belong to the name
-    asks_for_work = question.asks_for_work and bool(names or related)
-    actions = action_words(named.words, asks_for_work=asks_for_work)
-    of_facts = (*(word for word in telling if word not in by), *actions)
-    if related and query_predicates(of_facts, number=1).keys() <= {*NAMING}:
-        by, fact_subjects = set(), fact_subjects | names  # the query asks who that is
-        of_facts = (*telling, *actions)
     slips, quiet = _slips_and_quiet(named.words, context, known)
     identifiers = {word.text for word in question.words if word.is_identifier}
     vocabulary = vocabulary_of(
         named.words, known, slips=slips, quiet=quiet, suggested=suggested, identifiers=identifiers
     )
     weights = vocabulary.weights
-    number = max(1, len(weights) - len(by))
     silent = [name for name in named.names if not weights or not known.names[name].is_speaker]
     of_names = {part for name in silent for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
@@ -266,48 +218,27 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     if context.words is not None and not is_english(named.words):
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
         foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
-    is_past = asks_about_past([word.text for word in question.words])
-    earlier = find_earlier_question(query.text, is_about_past=is_past)
-    literal, is_earlier = named_predicates(of_facts), earlier is not None
-    predicates = query_predicates(of_facts, number=number, known=literal, is_earlier=is_earlier)
     is_open = not (is_foreign_query or names)
     return ParsedQuery(
         query=query,
         ranking_query=RankingQuery(
             asked_at=context.asked_at,
             weights=weights,
-            names=tuple(sorted(fact_subjects or names)),
-            proper_names=question.words_of_names,
+            names=tuple(sorted(names)),
             period=known.period or question.period,
             is_question=question.is_question,
-            requested=question.requested,
-            polarity=question.polarity,
+            asks_for_time=question.asks_for_time,
             is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
-            or (
-                bool(related)
-                and not fact_subjects
-                and not any(_is_known(word, known) for word in by)
-            )
             or (is_open and context.is_of_stranger(known, vocabulary.misspelt)),
             has_identifier=not identifiers.isdisjoint(named.words),
-            includes_past=query.statuses != ("active",) or is_past,
-            earlier=earlier,
-            requested_order=requested_order(query.text),
+            asks_for_earlier=asks_for_earlier(query.text),
             present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
-            stems=stems_of(" ".join((query.text, *predicate_words(predicates)))),
-            predicates=frozenset(predicates),
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
         name_vocabulary=vocabulary_of([*called, *written_days(question.period)], known),
-        names=names | fact_subjects,
-        fact_subjects=fact_subjects or names_of_user(question.words, known),
-        unknown_subjects=frozenset(map(" ".join, question.topics)) if is_open else frozenset(),
-        persons=named_groups(named, known.names) if named.is_between else (),
-        tags=tags | query_entry_types(named.words),
-        predicates=predicates,
-        related_predicates=related_predicates(of_facts, number=number),
-        touched_predicates=touched_predicates(of_facts, number=number),
+        names=names,
+        tags=_tags(named, question.words, known),
         text=text,
         foreign=foreign,
         is_by_words=is_foreign_query and foreign is not None and query.mode == "hybrid",
@@ -316,6 +247,24 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         words=None if foreign is not None else context.words,
         exact_terms=question.exact_terms.without_known(known.names),
     )
+
+
+def _tags(named: NameMatch, words: tuple[QueryWord, ...], known: ResolvedTerms) -> frozenset[str]:
+    """The tags that a query may name, but no names of people."""
+    aliases = {name for name in named.names if known.names[name].keys - {name}}
+    return (possible_names(words) - aliases | _singulars(named.words)) & known.tags
+
+
+def _names_of_user(words: Sequence[QueryWord], known: ResolvedTerms) -> frozenset[str]:
+    """The names of the agent's user, if the query speaks in the first person and somebody speaks as the user."""
+    user, own = known.names.get(USER), query_lists().first_person
+    is_own = any(word.text.casefold().replace("\u2019", "'") in own for word in words)
+    return user.keys if user is not None and user.is_speaker and is_own else frozenset()
+
+
+def _singulars(words: Collection[str]) -> frozenset[str]:
+    """The words in the singular, as tags are."""
+    return frozenset(parts[0] for word in words if len(parts := terms_of(word)) == 1)
 
 
 def _with_antecedents(context: QueryContext, known: ResolvedTerms) -> QueryContext:
@@ -329,24 +278,20 @@ def _with_antecedents(context: QueryContext, known: ResolvedTerms) -> QueryConte
 
 
 def _terms(context: QueryContext) -> Terms:
-    """The terms that a query may name: names, words, tags, times and relatives."""
+    """The terms that a query may name: names, words, tags and times."""
     question = context.question
     words = frozenset(word.text for word in question.words)
     forms = (other_forms(word.casefold()) for word in words)
     written = (spellings(word.text) for word in question.words if word.is_identifier)
-    relatives = [*find_possessive_references(question.words)]
     keys = possible_names(question.words) | possible_names(context.named_before) | {USER}
     periods = (question.period, *question.earlier) if question.period and question.earlier else ()
     return Terms(
-        keys=keys.union(*(one.keys for one in relatives)),
+        keys=keys,
         acronyms={word.text: word.acronym for word in question.words if word.acronym},
         words=words.union(written_days(question.period), *written, *forms),
         name_parts=possible_name_parts(question.words) | possible_name_parts(context.named_before),
-        tags=keys - {USER} | query_tags(words),
+        tags=keys - {USER} | _singulars(words),
         periods=periods,
-        owners=frozenset().union(*(one.owners for one in relatives)),
-        own_relatives=own_relatives(context.query.text),
-        kinship=frozenset((one.of_kin, noun) for one in relatives for noun in one.nouns),
         model=context.model,
     )
 
@@ -386,11 +331,6 @@ def _slips_and_quiet(
         if not any(map(str.isdigit, word)) and (may_be_any or context.may_be_misspelt(word))
     ]
     return slips, set(words).difference(telling)
-
-
-def _is_known_by(relative: PossessiveReference, known: ResolvedTerms) -> bool:
-    """Whether a reference is about a known person, or about kinship, which needs no known person."""
-    return relative.predicate is not None or not relative.keys.isdisjoint(known.names)
 
 
 def _is_known(word: str, known: ResolvedTerms) -> bool:

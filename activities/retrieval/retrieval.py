@@ -33,7 +33,6 @@ from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedd
 from mnestic.memory.retrieval.candidates import CandidateText
 from mnestic.memory.retrieval.clauses import merge_answers, named_before, split_clauses
 from mnestic.memory.retrieval.exact_terms import set_identity
-from mnestic.memory.retrieval.persons import find_unrelated_turns, separate_by_person
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (
     Retrieval,
@@ -43,12 +42,11 @@ from mnestic.memory.retrieval.queries import (
     StatedClaim,
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
-from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
+from mnestic.memory.retrieval.ranking import Ranked, above_threshold, find_unrelated_turns, rank
 from mnestic.memory.retrieval.search import Search, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 _NO_LETTERS = re.compile(r"\W+")
-_LEAST_VALID_SHARE = 0.25  # the smallest share of valid entries that is assumed
 _TIMES_OTHERS = 4  # times the limit: after so many candidates, turns by people other than the named ones are left out
 
 
@@ -66,13 +64,11 @@ class _Best:
 class _Order:
     """Ranked candidates, with what the choice of the best needs.
 
-    `valid_share` is the share of the strongest of which something holds; `unrelated` those that others said where nobody
-    whom the question names is known to have been; `passed` is how many there were, and `texts` what all say by
-    number.
+    `unrelated` are those that others said where nobody whom the question names is known to have been; `passed` is how many
+    there were, and `texts` what all say by number.
     """
 
     ranked: Sequence[Ranked]
-    valid_share: float
     unrelated: AbstractSet[int]
     passed: int
     texts: Mapping[int, CandidateText]
@@ -200,46 +196,42 @@ async def _search(
     while True:
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
-        order = _ranked(parsed, found)
-        best = await _filter_superseded(store, parsed, search, order=order)
+        order = _ranked(parsed, search, found)
+        best = await _fetch_best(store, parsed, search, order=order)
         are_enough = len(best.ranked) >= parsed.wanted or order.passed >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:
             return replace(best, ranked=best.ranked[: parsed.wanted])
         search = replace(search, is_strict=True)
 
 
-def _ranked(parsed: ParsedQuery, found: SearchResult) -> _Order:
+def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Order:
     """Ranks the candidates."""
     query = parsed.query
-    # Superseded entries propagate nothing.
-    candidates = found.candidates.with_corrections(found.corrections)
-    candidates = candidates.without(found.superseded, entry_ids=query.excluded)
+    candidates = found.candidates.with_successors(found.successors)
+    candidates = candidates.without(
+        are_superseded=search.excludes_superseded, entry_ids=query.excluded
+    )
     if parsed.words is not None:
         by_meaning = query.mode == "semantic"
         late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
-    separate_by_person(candidates, number=len(parsed.persons))
     set_identity(candidates, parsed.exact_terms)
     ranked = rank(
         candidates,
         query=parsed.ranking_query,
         edges=found.edges,
         policy=parsed.policy,
-        successions=[one[::-1] for one in found.successions]
-        if parsed.ranking_query.earlier is not None
-        else found.successions,
         # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )
     return _Order(
         ranked,
-        1 - len(found.superseded) / max(1, found.seeds),
         find_unrelated_turns(candidates),
-        len(candidates) + len(found.superseded),
+        len(found.candidates),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
     )
 
 
-async def _filter_superseded(
+async def _fetch_best(
     store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
 ) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
@@ -257,18 +249,18 @@ async def _filter_superseded(
     unrelated = order.unrelated if has_messages else frozenset()
     compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
     again = len(compared) - len(_different(compared, order))
-    wanted = (2 * limit + again) / max(order.valid_share, _LEAST_VALID_SHARE)
-    first, size = 0, max(round(wanted), _count_until(ranked, unrelated, wanted=limit + limit // 4))
+    wanted = 2 * limit + again
+    first, size = 0, max(wanted, _count_until(ranked, unrelated, wanted=limit + limit // 4))
     while best := ranked[first : first + size]:
-        winners = await store.read_winners(
+        hits = await store.fetch_hits(
             [one.number for one in best],
             search,
             unrelated=[one.number for one in best if one.number in unrelated],
         )
-        entries |= winners.entries
-        claims |= winners.claims
-        answers += [one for one in best if one.number not in winners.rejected]
-        left = sum(one.number not in winners.rejected for one in compared)
+        entries |= hits.entries
+        claims |= hits.claims
+        answers += [one for one in best if one.number not in hits.rejected]
+        left = sum(one.number not in hits.rejected for one in compared)
         if compared and (
             again or first or left < limit
         ):  # otherwise the first ones are known to be different

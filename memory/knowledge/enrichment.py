@@ -17,7 +17,6 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, 
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
 from mnestic.memory.knowledge.time_mentions import times_of
-from mnestic.memory.language.described_names import find_described_names
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.language.terms import terms_of
 
@@ -44,7 +43,6 @@ def entry_of(
     resource = came.resource
     at = resource.local_at
     speaker = (resource.speaker,) if came.kind == "message" else ()
-    described = find_described_names(resource.content, speaker=resource.speaker) if speaker else ()
     entry = Entry(
         id=entry_id_of(resource, owner=owner),
         entry_type=came.entry_type,
@@ -53,10 +51,7 @@ def entry_of(
         source_id=resource.source_id,
         channel=resource.channel,
         speaker=resource.speaker,
-        subjects=_joined(
-            came.subjects or speaker,
-            (name for one in described for name in (one.subject, one.reference)),
-        ),
+        subjects=came.subjects or speaker,
         related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
         parent=None if came.attached_to is None else came.entry_id(came.attached_to, owner=owner),
         at=at,

@@ -34,6 +34,7 @@ EntryType = Literal[
 ]
 EntryKind = Literal["message", "fact", "episode", "compressed"]
 EntryStatus = Literal["active", "archived"]
+SupersessionReason = Literal["superseded", "ended", "corrected", "withdrawn"]
 ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -90,6 +91,24 @@ class Entry(DeferredModel):
     created_at: AwareDatetime | None = None
     updated_at: AwareDatetime | None = None
     expires_at: AwareDatetime | None = None
+
+
+class Supersession(DeferredModel):
+    """Since when what an entry says is so no longer, which a search leaves out, and why.
+
+    superseded  another value took its place
+    ended       it has ended, and nothing is so in its place
+    corrected   it was never so, or a correction names it
+    withdrawn   it was deleted, undone, or is claimed no longer
+
+    `by` is the entry that says what is so instead, or that it has ended, if there is one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    at: AwareDatetime
+    by: str | None = None
+    why: SupersessionReason
 
 
 class ArchiveMark(DeferredModel):

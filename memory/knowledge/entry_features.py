@@ -8,18 +8,15 @@ from enum import IntFlag
 
 from mnestic.memory.knowledge.entries import TimeMention
 from mnestic.memory.knowledge.time_mentions import names_time
-from mnestic.memory.language.changes.change_words import is_revision
 
 _QUESTION_MARKS = ("?", "\uff1f")
 
 
 class EntryFeatures(IntFlag):
-    """The bits of the column `entry.marks`; a stored bit never changes its meaning."""
+    """The bits of the column `entry.features`; a stored bit never changes its meaning, and 2 had one that is gone."""
 
     ASKS = 1
     """The text ends with a question mark."""
-    REVISES = 2
-    """It has a word by which something is said to be different from before."""
     NAMES_TIME = 4
     """It names a time, or says when something recurs."""
 
@@ -34,8 +31,6 @@ def features_of(content: str, times: Collection[TimeMention]) -> EntryFeatures:
     marks = EntryFeatures(0)
     if content.rstrip().endswith(_QUESTION_MARKS):
         marks |= EntryFeatures.ASKS
-    if is_revision(content):
-        marks |= EntryFeatures.REVISES
     if times or names_time(content):
         marks |= EntryFeatures.NAMES_TIME
     return marks

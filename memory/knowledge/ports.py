@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         EntryQuery,
         EntryStatistics,
         NameBearers,
+        Supersession,
         Unembedded,
     )
     from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus, Interval
@@ -187,6 +188,10 @@ class EntryStore(Protocol):
 
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
         """The entries of these ids that are there; with `lock`, nobody else writes them until the transaction ends."""
+        ...
+
+    async def find_supersession(self, entry_id: str) -> Supersession | None:
+        """Since when what an entry says is so no longer, and why; None if it is so."""
         ...
 
     async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:

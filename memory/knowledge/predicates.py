@@ -96,9 +96,6 @@ class DefaultPredicates(NamedTuple):
 
     by_name: Mapping[str, Predicate]
     states: frozenset[str]
-    without_place: frozenset[str]
-    past: Mapping[str, str]
-    opposites: Mapping[str, tuple[str, ...]]
 
 
 class _Defaults(DeferredModel):
@@ -106,9 +103,6 @@ class _Defaults(DeferredModel):
 
     single: dict[Category, list[str]]
     multi: dict[Category, list[str]]
-    without_place: frozenset[str]
-    past: dict[str, str]
-    opposites: dict[str, tuple[str, ...]]
 
 
 def default_predicate(name: str) -> Predicate:
@@ -137,7 +131,4 @@ def default_predicates() -> DefaultPredicates:
             for name, one in by_name.items()
             if one.cardinality == "single" and one.category != "events"
         ),
-        without_place=defaults.without_place,
-        past=defaults.past,
-        opposites=defaults.opposites,
     )

@@ -12,8 +12,8 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import default_predicate
-from mnestic.memory.language.described_names import DescribedName
 
+_PET = "pet"
 USER = "user"  # the key of an agent's user, who has no other name
 _MOST_LISTED = 10  # candidates that an error names
 
@@ -65,12 +65,35 @@ def _ambiguous(name: str, subjects: Sequence[str]) -> str:
     return f"{name!r} is a name of several: {listed}{more}; say which of them"
 
 
+class DescribedName(NamedTuple):
+    """A name that a message gives together with a relation, as in "my brother Otto" of Lena.
+
+    `subject` is how facts name this one apart from namesakes: "Otto (sibling of Lena)".
+    """
+
+    name: str
+    subject: str
+    is_pet: bool
+
+
 class NamingMessage(NamedTuple):
-    """A message with its speaker's key, its claims and the names that it describes."""
+    """A message with its speaker's key and its claims."""
 
     speaker: str
     claims: tuple[Extracted, ...]
-    described: tuple[DescribedName, ...]
+
+    @property
+    def described(self) -> tuple[DescribedName, ...]:
+        """The names that its claims describe by a relation, each once. A name with several relations is left out."""
+        found: defaultdict[str, set[DescribedName]] = defaultdict(set)
+        for claim in self.claims:
+            is_relation = claim.predicate == _PET or _is_relation(claim.predicate)
+            if is_relation and claim.kind in {"affirmed", "corrected"} and claim.object:
+                relation = claim.predicate.replace("_", " ")
+                subject = f"{claim.object} ({relation} of {claim.subject})"
+                one = DescribedName(claim.object, subject, is_pet=claim.predicate == _PET)
+                found[name_key(claim.object)].add(one)
+        return tuple(one for names in found.values() if len(names) == 1 for one in names)
 
 
 def separate_namesakes(
@@ -103,10 +126,19 @@ def separate_namesakes(
             for one in message.described
             if bearers[name_key(one.name)] - {name_key(one.subject)}
             or name_key(one.name) in speaking
-            or (one.kind == "pet" and _is_contradicted(one, message, messages))
+            or (one.is_pet and _is_contradicted(one, message, messages))
         }
         separated.append(tuple(_renamed(claim, renamed) for claim in message.claims))
     return separated
+
+
+def is_described(subject_key: str, *, name: str) -> bool:
+    """Whether the key of a subject is that of a described one of this name."""
+    return subject_key.startswith(f"{name} (")
+
+
+def _is_relation(predicate: str) -> bool:
+    return default_predicate(predicate).category == "relationships"
 
 
 def _renamed(claim: Extracted, renamed: Mapping[str, str]) -> Extracted:

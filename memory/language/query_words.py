@@ -7,14 +7,12 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.word_lists import read_word_lists
-
-Requested = Literal["time", "place", "subject", "whether"]
 
 _FILE = Path(__file__).with_name("query_words.yaml")
 
@@ -25,20 +23,14 @@ class QueryLists(NamedTuple):
     about_itself: frozenset[str]
     light: frozenset[str]
     misspelt: frozenset[str]
-    joining: frozenset[str]
-    shared: frozenset[str]
     auxiliaries: frozenset[str]
     articles: frozenset[str]
     titles: frozenset[str]
-    past: frozenset[str]
     continuing: frozenset[str]
+    first_person: frozenset[str]
     asks_for_time: re.Pattern[str]
-    asks_for_place: re.Pattern[str]
-    asks_for_subject: re.Pattern[str]
-    asks_whether: re.Pattern[str]
+    asks_for_earlier: re.Pattern[str]
     is_question: re.Pattern[str]
-    living: re.Pattern[str]
-    doing: re.Pattern[str]
     indirect: re.Pattern[str]
     short_title: re.Pattern[str]
     frames: tuple[re.Pattern[str], ...]
@@ -50,37 +42,19 @@ class _Lists(DeferredModel):
     about_itself: tuple[str, ...] = ()
     light: tuple[str, ...] = ()
     misspelt: tuple[str, ...] = ()
-    joining: tuple[str, ...] = ()
-    shared: tuple[str, ...] = ()
     auxiliaries: tuple[str, ...] = ()
     articles: tuple[str, ...] = ()
     titles: tuple[str, ...] = ()
     short_titles: tuple[str, ...] = ()
-    past: tuple[str, ...] = ()
     continuing: tuple[str, ...] = ()
+    first_person: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
     openers: tuple[str, ...] = ()
     when: tuple[str, ...] = ()
-    where: tuple[str, ...] = ()
-    subject: tuple[str, ...] = ()
-    living: tuple[str, ...] = ()
-    no_living: tuple[str, ...] = ()
-    doing: tuple[str, ...] = ()
     indirect: tuple[str, ...] = ()
     knowing: tuple[str, ...] = ()
     whose_words: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
-
-
-def requested_by(question: str) -> Requested | None:
-    """What a question asks for, if that is a time, a place, the subject of a statement as in *who leads Egret*, or yes or no."""
-    lists = query_lists()
-    asks: dict[Requested, re.Pattern[str]] = {
-        "time": lists.asks_for_time,
-        "place": lists.asks_for_place,
-        "subject": lists.asks_for_subject,
-        "whether": lists.asks_whether,
-    }
-    return next((name for name, one in asks.items() if one.match(question)), None)
 
 
 @cache
@@ -95,17 +69,11 @@ def query_lists() -> QueryLists:
         return "|".join(pattern for one in lists for pattern in getattr(one, name))
 
     leads = either("indirect").replace("<knowing>", either("knowing"))
-    auxiliaries = "|".join(sorted(words("auxiliaries")))
-    subject = either("subject").replace("<auxiliary>", auxiliaries)
     return QueryLists(
         **{name: words(name) for name in _WORDS},
         asks_for_time=_compiled(rf"\s*(?:{either('when')})\b"),
-        asks_for_place=_compiled(rf"\s*(?:{either('where')})\b"),
-        asks_whether=_compiled(rf"\s*(?:{auxiliaries})\b"),
-        asks_for_subject=_compiled(rf"\s*(?:{subject})\b"),
+        asks_for_earlier=_compiled(rf"\b(?:{either('earlier')})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
-        living=_compiled(rf"\b(?:{either('living')})\b(?!\s+(?:{either('no_living')})\b)"),
-        doing=_compiled(rf"\s*(?:{either('doing')})\W*$"),
         # Up to the name that the question is about: "do you know which bus ".
         indirect=_compiled(
             rf"\s*(?:{leads})\s+(?:{either('whose_words')})\s+(?=(?-i:[^\W\d_a-z]))"
@@ -128,8 +96,8 @@ def frame_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 _WORDS: Iterable[str] = (
-    *("about_itself", "light", "misspelt", "joining", "shared", "auxiliaries", "articles"),
-    *("titles", "past", "continuing"),
+    *("about_itself", "light", "misspelt", "auxiliaries", "articles", "titles", "continuing"),
+    "first_person",
 )
 
 

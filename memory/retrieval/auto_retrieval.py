@@ -6,6 +6,7 @@ with the time in words, within a budget.
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from pydantic import AwareDatetime, ConfigDict
@@ -13,7 +14,6 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
-from mnestic.memory.language.main_clauses import clause_spans
 from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
@@ -35,6 +35,7 @@ OPENING = (
 )
 _NO_LIMIT = 1 << 62
 _ELLIPSIS = "…"
+_MARKS = " .,;:"  # around words that are left out
 _CUT = f"{_ELLIPSIS} "  # marks where a text is cut
 
 
@@ -196,9 +197,9 @@ def note_item(note: Note) -> PromptItem:
 
 
 def excerpt(found: RetrievedEntry) -> str:
-    """What a prompt quotes of an entry: of a long one the sentences around the passage, without superseded clauses.
+    """What a prompt quotes of an entry: of a long one the sentences around the passage, without what holds no longer.
 
-    A clause of which one claim holds is quoted, with a note of what holds no longer; so is each if none is left.
+    Words of which one claim holds are quoted, with a note of what holds no longer; so is all if nothing else is left.
     """
     content = found.entry.content
     text = cut_around(content, found.passage, LONGEST_MEMORY)
@@ -206,27 +207,27 @@ def excerpt(found: RetrievedEntry) -> str:
         return text
     body = text.lstrip(_CUT)
     shift = content.find(body.rstrip(_CUT)) - (len(text) - len(body))
-    clauses = [
-        (text[start:end], _claims_within(found.claims, start + shift, end + shift))
-        for start, end in clause_spans(text)
-    ]
-    says_more = any(_holds(clause, claims) for clause, claims in clauses)
-    parts: list[str] = []
-    for clause, claims in clauses:
-        if _holds(clause, claims) or not says_more:
-            parts.append(clause.strip(" ") + _note(claims))
-        elif parts[-1:] != [_ELLIPSIS]:
-            parts.append(_ELLIPSIS)
-    return " ".join(parts)
+    quoted = _without_ended(text, found.claims, shift=shift)
+    return quoted if any(map(str.isalnum, quoted)) else text + _note(found.claims)
 
 
-def _claims_within(claims: Sequence[StatedClaim], start: int, end: int) -> list[StatedClaim]:
-    return [one for one in claims if one.start < end and one.end > start]
+def _without_ended(text: str, claims: Sequence[StatedClaim], *, shift: int) -> str:
+    """The text with an ellipsis for the words of claims that hold no longer, and a note behind those that say more.
 
-
-def _holds(clause: str, claims: Sequence[StatedClaim]) -> bool:
-    """Whether a clause says something that is not superseded."""
-    return any(one.holds for one in claims) if claims else any(map(str.isalnum, clause))
+    It begins at `shift` in the entry.
+    """
+    parts, place = [], 0
+    for one in sorted(claims, key=attrgetter("start")):
+        start, end = max(place, one.start - shift), min(len(text), one.end - shift)
+        if one.holds or start >= end:
+            continue
+        if any(other.holds and other.start < one.end and one.start < other.end for other in claims):
+            parts.append(text[place:end] + _note([one]))
+        else:
+            parts += [text[place:start].strip(_MARKS), _ELLIPSIS]
+        place = end
+    rest = text[place:].lstrip(_MARKS) if parts else text
+    return " ".join(filter(None, [*parts, rest]))
 
 
 def _note(claims: Sequence[StatedClaim]) -> str:

@@ -13,55 +13,44 @@ from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from mnestic.memory.language.changes.earlier_values import EarlierQuestion
 from mnestic.memory.language.dates import Period
-from mnestic.memory.language.polarity import QuestionPolarity
-from mnestic.memory.language.query_words import Requested
 from mnestic.memory.retrieval.queries import Mode
 
 Made = TypeVar("Made")
 EdgeKind = Literal["neighbour", "second_neighbour", "related"]
 Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
-# Sets of ids: the entries behind each value of one fact timeline, the latest value first.
-Succession = Sequence[AbstractSet[str]]
 Values = NDArray[Any]  # a value for each candidate, in their order
-Order = Literal["latest", "first"]  # of several equal answers, which the query asks for
-Concern = Literal["open", "named", "mentioned", "apart", "other"]  # the first where nobody is named
+Concern = Literal["open", "named", "mentioned", "other"]  # the first where nobody is named
 CONCERNS: tuple[Concern, ...] = get_args(Concern)
 
-# One row for each candidate. `at` and `holds_until` are seconds since 1970; an archived entry holds until minus infinity.
+# One row for each candidate. `at` are seconds since 1970.
 # `concern` is an index of `CONCERNS`: open (the query names nobody), named (the speaker or the subject is named),
-# mentioned (another speaker mentions the named person), apart (it concerns one of several named people, while other
-# entries concern all) or other. `persons` has a bit for each person of a query about several. `is_turn`: a message of a
-# conversation, which has neighbours. `revises`: it says that something has changed. `names_time`: it names a time.
-# `is_by_named_speaker`: a turn of somebody whom the query names. `words` is BM25 for the query; `lexemes` has a bit for each
-# word of the query that the entry has; `cosine` is the similarity of meaning; `fact_match` is the share of the query that
-# the entry's facts answer; `late_interaction` is the similarity of its words to the query's words that it lacks; `identity`
-# is 1 if it has an exact term of the query, such as a ticket's number, and -1 if it has only another of that kind.
+# mentioned (another speaker mentions the named person) or other. `is_turn`: a message of a conversation, which has
+# neighbours. `names_time`: it names a time. `is_by_named_speaker`: a turn of somebody whom the query names. `is_superseded`:
+# what it says is so no longer. `words` is BM25 for the query; `lexemes` has a bit for each word of the query that the entry
+# has; `cosine` is the similarity of meaning; `late_interaction` is the similarity of its words to the query's words that it
+# lacks; `identity` is 1 if it has an exact term of the query, such as a ticket's number, and -1 if it has only another of that
+# kind.
 ROW = np.dtype(
     [
         ("number", "<i8"),
         ("at", "<f8"),
-        ("holds_until", "<f8"),
         ("importance", "<f8"),
         ("is_turn", "?"),
         ("asks", "?"),
-        ("revises", "?"),
         ("names_time", "?"),
         ("is_by_named_speaker", "?"),
         ("is_tagged", "?"),
+        ("is_superseded", "?"),
         ("concern", "i1"),
-        ("persons", "<i8"),
         ("words", "<f8"),
         ("lexemes", "<i8"),
         ("cosine", "<f8"),
-        ("fact_match", "<f8"),
         ("late_interaction", "<f8"),
         ("identity", "i1"),
     ]
 )
-_INHERITED = ("words", "cosine", "names_time", "is_tagged")  # by a correction
-MOST_BITS = 60  # of `persons` and `lexemes`
+_INHERITED = ("words", "cosine")  # by what supersedes an entry
 
 
 def tuples_of(kind: type[Made], *columns: Iterable[object]) -> Iterator[Made]:
@@ -140,36 +129,30 @@ class Candidates:
         return type(self)(self.rows[places], [self.texts[place] for place in places.tolist()])
 
     def without(
-        self, numbers: AbstractSet[int] = frozenset(), *, entry_ids: AbstractSet[str] = frozenset()
+        self, *, are_superseded: bool = False, entry_ids: AbstractSet[str] = frozenset()
     ) -> Self:
-        """All candidates but these."""
-        if not numbers and not entry_ids:
-            return self
-        goes = self._are_among(numbers)
+        """All candidates but the superseded ones, if these go, and some by id."""
+        goes = self.rows["is_superseded"] & are_superseded
         if entry_ids:
             goes |= np.array([text.entry_id in entry_ids for text in self.texts], dtype=bool)
         return self.of(np.flatnonzero(~goes))
 
-    def with_corrections(self, corrections: Mapping[int, Sequence[int]]) -> Self:
-        """The candidates, of which corrections match the query as well as the entries do in whose place they stand.
+    def with_successors(self, successors: Mapping[int, Sequence[int]]) -> Self:
+        """The candidates, of which successors match the query as well as the entries do in whose place they stand.
 
         Args:
-            corrections: By the number of an entry, those of its corrections.
+            successors: By the number of a superseded entry, those of the entries that supersede it.
         """
-        if not corrections:
+        if not successors:
             return self
         rows = self.rows.copy()
         places = {number: place for place, number in enumerate(rows["number"].tolist())}
-        for wrong, numbers in corrections.items():
-            for right in (places[number] for number in numbers if number in places):
+        for old, numbers in successors.items():
+            for new in (places[number] for number in numbers if number in places):
                 for name in _INHERITED:
-                    rows[name][right] = np.maximum(rows[name][right], rows[name][places[wrong]])
-                rows["lexemes"][right] |= rows["lexemes"][places[wrong]]
+                    rows[name][new] = np.maximum(rows[name][new], rows[name][places[old]])
+                rows["lexemes"][new] |= rows["lexemes"][places[old]]
         return type(self)(rows, self.texts)
-
-    def _are_among(self, numbers: AbstractSet[int]) -> NDArray[np.bool_]:
-        all_numbers = self.rows["number"].tolist()
-        return np.fromiter(map(numbers.__contains__, all_numbers), bool, len(all_numbers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,27 +161,18 @@ class RankingQuery:
 
     `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
     was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
-    entry with the same answers. `includes_past`: superseded entries count too.
-    A message that is dated after `present_until` is of no present.
-    `polarity`: it asks for what somebody does, or does not do.
-    `proper_names` are the words of all names in it, known or not.
-    `stems` are its content words, with names, and `predicates` what it asks for. `earlier`: it asks for what was so before.
+    entry with the same answers. A message that is dated after `present_until` is of no present. `asks_for_earlier`: it asks
+    for what was so before, so that superseded entries come first.
     """
 
     asked_at: datetime
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
-    proper_names: AbstractSet[str] = frozenset()
     period: Period | None = None
     is_question: bool = False
-    requested: Requested | None = None
+    asks_for_time: bool = False
     is_uncertain: bool = False
     has_identifier: bool = False
-    includes_past: bool = False
-    earlier: EarlierQuestion | None = None
-    requested_order: Order | None = None
+    asks_for_earlier: bool = False
     present_until: datetime | None = None
-    stems: AbstractSet[str] = frozenset()
-    predicates: AbstractSet[str] = frozenset()
-    polarity: QuestionPolarity | None = None
     mode: Mode = "hybrid"

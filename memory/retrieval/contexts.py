@@ -191,10 +191,15 @@ def overview_tier(categories: Iterable[CategoryOverview]) -> Tier:
 
 
 def fact_tier(facts: Iterable[Fact], *, topics: Collection[str] = ()) -> Tier:
-    """What is so of whom the question names: first what it asks for, by predicate, then what began last."""
+    """What is so of whom the question names: first what it asks for, what there is one of before lists, then what began last."""
     newest = sorted(
         facts,
-        key=lambda fact: (fact.predicate not in topics, -fact.valid_from.timestamp(), fact.id),
+        key=lambda fact: (
+            fact.predicate not in topics,
+            fact.predicate in topics and fact.cardinality == "multi",
+            -fact.valid_from.timestamp(),
+            fact.id,
+        ),
     )
     pieces = tuple(
         PromptItem(

@@ -17,12 +17,12 @@ from typing import NamedTuple
 from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.language.changes.change_words import stem
 from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
 from mnestic.memory.language.terms import normalised, words_of
+from mnestic.memory.language.word_forms import stem
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.candidates import Candidates, CandidateText
 

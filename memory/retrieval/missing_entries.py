@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.entries import Entry, Supersession
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, RetrievalQuery
 
 Stage = Literal[
@@ -41,6 +41,7 @@ def trace_entry(
     query: RetrievalQuery,
     policy: RetrievalPolicy,
     searches: tuple[Retrieval, Retrieval, Retrieval, Retrieval],
+    supersession: Supersession | None = None,
 ) -> SearchTrace:
     """What became of an entry.
 
@@ -50,12 +51,13 @@ def trace_entry(
         policy: The weights of the query.
         searches: The results of the query itself, of the query without thresholds and limit, of that with
             repetitions, and of that without filters and with archived and superseded entries.
+        supersession: Since when what the entry says is so no longer, if that is decided.
     """
     returned, whole, repeating, unfiltered = searches
     place = _place(whole, entry)
     best = whole.results[0].score if whole.results else None
     if place is None:
-        stage, why = _left_out(entry, repeating, unfiltered)
+        stage, why = _left_out(entry, repeating, unfiltered, supersession=supersession)
         return SearchTrace(entry_id=entry.id, stage=stage, why=why, best_score=best)
     score, rank = whole.results[place].score, place + 1
 
@@ -75,7 +77,7 @@ def trace_entry(
         return trace("returned", f"it is result {rank}, with a score of {score:.2f}")
     if score < least:
         return trace("min_score", f"its score {score:.2f} is below the minimum, {least:.2f}", least)
-    share = policy.min_score_share * max((one.measure for one in whole.results), default=0.0)
+    share = policy.min_score_share * max((one.score for one in whole.results), default=0.0)
     if least and score < share:
         why = (
             f"its score {score:.2f} is below {policy.min_score_share:.2f} of the best, {share:.2f}"
@@ -86,16 +88,24 @@ def trace_entry(
     return trace("share", "its evidence is too small a share of the best result's evidence")
 
 
-def _left_out(entry: Entry, repeating: Retrieval, unfiltered: Retrieval) -> tuple[Stage, str]:
+def _left_out(
+    entry: Entry, repeating: Retrieval, unfiltered: Retrieval, *, supersession: Supersession | None
+) -> tuple[Stage, str]:
     if _place(repeating, entry) is not None:
         return "repetition", "a result before it has the same text, by the same speaker"
     if entry.status != "active":
         return "status", f"its status is {entry.status}; ask with that status"
     if _place(unfiltered, entry) is not None:
-        why = "it was superseded, has expired, or a filter rules it out"
-        return "validity", why
+        return "validity", _invalid(supersession)
     why = "no source has it among its candidates: other entries are nearer by words, names and meaning"
     return "candidates", why
+
+
+def _invalid(supersession: Supersession | None) -> str:
+    if supersession is None:
+        return "it has expired, or a filter rules it out"
+    by = f" by entry {supersession.by}" if supersession.by else ""
+    return f"what it says is so no longer: {supersession.why}{by}, since {supersession.at:%Y-%m-%d}"
 
 
 def _place(retrieval: Retrieval, entry: Entry) -> int | None:

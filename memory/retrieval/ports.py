@@ -18,10 +18,10 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.retrieval.search import (
         ResolvedTerms,
         Search,
+        SearchHits,
         SearchResult,
         Suggestions,
         Terms,
-        Winners,
     )
 
 
@@ -44,24 +44,23 @@ class SearchStore(Protocol):
     async def find_candidates(self, search: Search) -> SearchResult:
         """The candidates of each source, and the entries that receive enough of their scores.
 
-        The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, the messages behind
-        the facts of the names, and the last entries of the period.
+        The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, and the last entries of
+        the period.
         """
         ...
 
-    async def read_winners(
+    async def fetch_hits(
         self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
-    ) -> Winners:
+    ) -> SearchHits:
         """Reads the best candidates as entries, and rejects those that do not answer, whatever their scores.
 
-        Rejected are entries whose claims are valid no longer (or were not at `as_of`), entries whose claims have the
-        predicates of the query but other subjects, and turns by other people in sessions where no named person spoke or
-        was mentioned.
+        Rejected are messages that have words of the query only where they say what holds no longer, and turns by other people
+        in sessions where no named person spoke or was mentioned.
 
         Args:
             numbers: The best candidates.
             search: The search.
-            unrelated: Those that may be turns of the last kind.
+            unrelated: Those that may be such turns.
         """
         ...
 

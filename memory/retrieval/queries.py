@@ -31,7 +31,6 @@ _Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
 # The earlier names of weights. Settings may still be stored by these.
 _OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
     {
-        "learned": "fact_match",
         "alike": "late_interaction",
         "beside": "neighbour",
         "near": "second_neighbour",
@@ -40,13 +39,16 @@ _OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
         "least_of_best": "min_score_share",
         "least_share": "min_evidence_share",
         "lending": "propagation_seeds",
-        "revision": "supersession",
     }
 )
 
 
+# Weights of signals that are gone. Settings may still be stored with these.
+_GONE_WEIGHTS = frozenset({"fact_match", "learned", "supersession", "revision"})
+
+
 def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
-    """Weights by their current names; each may still be given by its old one.
+    """Weights by their current names, without those that are gone; each may still be given by its old name.
 
     Raises:
         ValueError: one is given by both names.
@@ -54,21 +56,23 @@ def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
     for old, new in _OLD_WEIGHTS.items():
         if old in weights and new in weights:
             raise ValueError(f"{old} is the old name of {new}; give {new} alone")
-    return {_OLD_WEIGHTS.get(name, name): value for name, value in weights.items()}
+    return {
+        _OLD_WEIGHTS.get(name, name): value
+        for name, value in weights.items()
+        if name not in _GONE_WEIGHTS
+    }
 
 
 class RetrievalPolicy(DeferredModel):
     """All weights of retrieval; `memory/retrieval/scoring.py` computes the signals.
 
-    Signals are absolute: they do not depend on other results, so a score means the same for every query. Supersession
-    is the exception: it lifts an entry at most to the score of the entry that it supersedes.
+    Signals are absolute: they do not depend on other results, so a score means the same for every query.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     semantic: _Weight = Field(0.4, description="Similarity of meaning (cosine)")
     lexical: _Weight = Field(0.6, description="Words of the query (BM25)")
-    fact_match: _Weight = Field(0.6, description="Facts of the entry answer the query")
     late_interaction: Share = Field(
         0.5, description="Share of a word's weight for a word of nearly the same meaning"
     )
@@ -88,10 +92,6 @@ class RetrievalPolicy(DeferredModel):
     recency: _Weight = Field(0.03, description="It is of the last days before the query")
     mention: _Weight = Field(0.1, description="It names a time, and the query asks for one")
     question: _Weight = Field(0.1, description="Taken off an entry that is a question itself")
-    supersession: Share = Field(
-        1.0,
-        description="How far an entry that says what has changed is lifted to the earlier entry",
-    )
     importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
 
     min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that counts as 0")
@@ -127,7 +127,7 @@ class RetrievalPolicy(DeferredModel):
     min_score: Share = Field(0.16, description="Results below this score are left out")
     min_score_share: Share = Field(
         0.5,
-        description="Results below this share of the best score, without what facts add to it, are left out too, unless `min_score` is 0",
+        description="Results below this share of the best score are left out too, unless `min_score` is 0",
     )
     min_evidence_share: Share = Field(
         0.2,
@@ -163,7 +163,6 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             time=0.2,
             recency=0.2,
             importance=0.1,
-            fact_match=0,
             late_interaction=0,
             neighbour=0,
             second_neighbour=0,
@@ -175,7 +174,6 @@ PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
             tag=0,
             mention=0,
             question=0,
-            supersession=0,
             default_period_days=7,
             score="weighted_sum",
             sort_by_relevance=0.7,
@@ -287,13 +285,6 @@ class RetrievedEntry(DeferredModel):
     signals: dict[str, float]
     passage: str = ""
     claims: tuple[StatedClaim, ...] = ()
-
-    @property
-    def measure(self) -> float:
-        """The part of the score by which other results are measured: without facts, as a text beside a fact may say more."""
-        total = sum(self.signals.values())
-        without = total - self.signals.get("fact_match", 0.0)
-        return self.score * min(1.0, max(0.0, without) / total) if total > 0 else 0.0
 
 
 class Retrieval(DeferredModel):

@@ -9,13 +9,11 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
-from mnestic.memory.language.changes.earlier_values import boundary_spans
-from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import (
     UNSPACED,
@@ -25,8 +23,7 @@ from mnestic.memory.language.function_words import (
 )
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.language.polarity import QuestionPolarity, polarity_of, without_negation
-from mnestic.memory.language.query_words import Requested, frame_spans, query_lists, requested_by
+from mnestic.memory.language.query_words import frame_spans, query_lists
 from mnestic.memory.language.terms import words_of
 from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds
 from mnestic.memory.retrieval.query_periods import find_periods
@@ -62,52 +59,37 @@ class QueryWords(NamedTuple):
     """A parsed question.
 
     `words` excludes the words of the period, and those of a frame such as *take place*. `period` is the time that it means; if it names no year, `earlier` has the
-    same time in the years before. `is_question`: it is a question, not just words to search for. `requested` is what it
-    asks for, if that is a time or who does something. `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
+    same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks when.
+    `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
-    numbered names. `polarity`: it asks for what somebody does, or does not do. `asks_for_work`: it asks
-    what somebody does, and nothing more.
+    numbered names.
     """
 
     words: tuple[QueryWord, ...]
     period: Period | None
     earlier: tuple[Period, ...]
     is_question: bool
-    requested: Requested | None = None
+    asks_for_time: bool = False
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
     exact_terms: ExactTerms = ExactTerms()
-    polarity: QuestionPolarity | None = None
-    asks_for_work: bool = False
-
-    @property
-    def words_of_names(self) -> frozenset[str]:
-        """The words of its proper names, without times, if it is in English; in other languages any noun may have a capital."""
-        if not is_english({word.text for word in self.words}):
-            return frozenset()
-        words = chain.from_iterable(self.proper_names)
-        return frozenset(word for word in words if word.casefold() not in date_words().telling)
 
 
 class NameMatch(NamedTuple):
-    """The names in a question, its other words, and whether it asks about what happened between the named people."""
+    """The names in a question, and its other words."""
 
     words: tuple[str, ...]
     names: tuple[str, ...]
-    is_between: bool = False
 
 
 def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     """Parses a question. Dates are relative to `asked_at`; a date that may be past or future is past."""
     lists = query_lists()
     text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
-    text = lists.living.sub("work", text)  # *does for a living* means work, not a place to live
-    text = without_negation(text)
     text = lists.short_title.sub(r"\1", text)  # the dot of a title ends no sentence
     periods, spans = find_periods(text, asked_at=asked_at)
     indirect = lists.indirect.match(text)
-    after = boundary_spans(text) if asks_about_past(text.split()) else ()
-    plain = _without(text, (*spans, *after))
+    plain = _without(text, spans)
     exact_terms = find_exact_terms(plain)
     if not find_function_words(words_of(text)):  # in other languages any noun may have a capital
         exact_terms = replace(exact_terms, kinds=find_kinds(plain))
@@ -121,12 +103,10 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
         period=periods[0] if periods else None,
         earlier=periods[1:],
         is_question=is_question,
-        requested=requested_by(text),
+        asks_for_time=lists.asks_for_time.match(text) is not None,
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,
-        polarity=polarity_of(text),
-        asks_for_work=bool(lists.doing.match(text)),
     )
 
 
@@ -174,17 +154,7 @@ def without_names(words: tuple[QueryWord, ...], known: Collection[str]) -> NameM
         if place not in taken
         and not (place + 1 in taken and word.text.casefold() in query_lists().titles)
     )
-    names = tuple(dict.fromkeys(taken.values()))
-    return NameMatch(words=left, names=names, is_between=_is_between(words, sorted(taken)))
-
-
-def _is_between(words: tuple[QueryWord, ...], taken: Sequence[int]) -> bool:
-    """Whether a question is about what happened between the named people, and not about each of them ("A and B")."""
-    if not taken:
-        return False
-    folded = [word.text.casefold() for word in words]
-    between = {folded[place] for place in range(taken[0], taken[-1]) if place not in taken}
-    return not between <= query_lists().joining or not query_lists().shared.isdisjoint(folded)
+    return NameMatch(words=left, names=tuple(dict.fromkeys(taken.values())))
 
 
 def content_words(words: Collection[str]) -> tuple[str, ...]:
@@ -194,10 +164,9 @@ def content_words(words: Collection[str]) -> tuple[str, ...]:
     return tuple(word for word in telling if word.casefold() not in lists.light) or tuple(telling)
 
 
-def asks_about_past(words: Collection[str]) -> bool:
-    """Whether a question asks about the past, so that superseded entries may answer it."""
-    folded = (word.casefold().replace("\u2019", "'").removesuffix("n't") for word in words)
-    return not query_lists().past.isdisjoint(folded)
+def asks_for_earlier(text: str) -> bool:
+    """Whether a question asks for what was so before, so that superseded entries answer it."""
+    return query_lists().asks_for_earlier.search(text) is not None
 
 
 def is_english(words: Collection[str]) -> bool:

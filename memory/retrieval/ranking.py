@@ -1,28 +1,28 @@
 """Ranking: one score for each candidate, out of its signals.
 
-The functions are pure. Each signal but supersession is absolute, from 0 to 1: it depends on the query, the entry and the
-memory, not on other candidates. So scores are calibrated once, for all queries: the best entry's own words and meaning
+The functions are pure. Each signal is absolute, from 0 to 1: it depends on the query, the entry and the memory, not on
+other candidates. Among near equals the newest comes first. So scores are calibrated once, for all queries: the best entry's own words and meaning
 give the confidence that anything answers, and the other scores are shares of it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import repeat
 from typing import NamedTuple
 
 import numpy as np
 
 from mnestic.memory.retrieval.candidates import (
+    CONCERNS,
     Candidates,
     Edges,
     RankingQuery,
-    Succession,
     Values,
     tuples_of,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import SignalScores
-from mnestic.memory.retrieval.supersession import is_ahead, order_boost
 
+_NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other"))
 _AHEAD_DISCOUNT = 0.3  # left of the score of a message that is dated in the future
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
 # The tolerance of the threshold, since some shares lie exactly on it.
@@ -32,9 +32,7 @@ _ROUNDED = 10**-_DIGITS
 class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum behind the score.
 
-    `share` is its evidence, own and propagated, as a share of the strongest; `measure` is its score without what facts
-    add to it. `signal_values` are the signals of all
-    candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
+    `share` is its evidence, own and propagated, as a share of the strongest. `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
     `is_by_named_speaker`: a person whom the query names said it; `is_by_other_speaker`: another person did.
     """
 
@@ -45,7 +43,6 @@ class Ranked(NamedTuple):
     is_by_other_speaker: bool
     share: float
     score: float
-    measure: float
     place: int
     signal_values: Mapping[str, Values]
     reranked: float | None = None
@@ -64,7 +61,6 @@ def rank(
     query: RankingQuery,
     edges: Edges,
     policy: RetrievalPolicy,
-    successions: Collection[Succession] = (),
     min_score: float | None = None,
 ) -> list[Ranked]:
     """The candidates that answer a query, the best first.
@@ -74,7 +70,6 @@ def rank(
         query: The query.
         edges: By number, the neighbours and related entries that receive a part of an entry's score.
         policy: The weights.
-        successions: The entries behind the values of one fact timeline; those of the latest value come first.
         min_score: Lower scores are left out; by default the policy's. With 0 nothing is left out.
     """
     if not len(candidates):
@@ -84,26 +79,24 @@ def rank(
     evidence = np.sum(list(signals.values()), axis=0)
     signals |= scores.context_signals()
     total = np.sum(list(signals.values()), axis=0)
-    boost, replaced = scores.supersession(total)
-    boost = boost + scores.succession_boost(total + boost, successions)
-    boost = boost + order_boost(candidates, query, total + boost)
-    signals |= {"supersession": boost}
-    total = total + boost
+    newest = np.zeros(len(total))
+    if policy.score == "confidence":
+        newest = scores.newest_first(total)
+        signals |= {"newest": newest}
+        total = total + newest
     score = _scores(scores, total, evidence=evidence, edges=edges)
-    score = score * np.where(boost > 0, 1.0, scores.polarity_discount)
-    if query.period is None:
-        score = score * np.where(is_ahead(candidates, query), _AHEAD_DISCOUNT, 1.0)
+    if query.period is None and query.present_until is not None:
+        is_ahead = rows["at"] > query.present_until.timestamp()
+        score = score * np.where(is_ahead, _AHEAD_DISCOUNT, 1.0)
     share = _shares(evidence, least=scores.min_evidence)
     if (best := total.max()) > 0:  # what is lifted needs no evidence of its own
-        share = np.where(boost > 0, np.maximum(share, np.minimum(1, total / best)), share)
+        share = np.where(newest > 0, np.maximum(share, np.minimum(1, total / best)), share)
     sort_key = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     sort_key = sort_key.round(_DIGITS)
     order = np.lexsort((rows["number"], rows["at"], sort_key))[::-1]
-    order = order[~replaced[order]]
     if query.names and not query.weights:
-        order = order[~(scores.concern["apart"] | scores.concern["other"])[order]]
-    measure = score * _share_without_facts(total, signals["fact_match"])
-    least, floor = _least(policy, min_score, best=measure[order].max(initial=0))
+        order = order[~scores.concern["other"][order]]
+    least, floor = _least(policy, min_score, best=score[order].max(initial=0))
     order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
     of_another = scores.concern["other"] & rows["is_turn"]
     parts = [
@@ -113,15 +106,9 @@ def rank(
         rows["is_by_named_speaker"],
         of_another,
     ]
-    parts += [share, score, measure, np.arange(len(rows))]
+    parts += [share, score, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
-
-
-def _share_without_facts(total: Values, fact_match: Values) -> Values:
-    """How much of the total is there without the match of facts; 0 where the total is."""
-    share: Values = np.maximum(0, total - fact_match) / np.maximum(total, _ROUNDED)
-    return np.minimum(1, share)
 
 
 def _shares(evidence: Values, *, least: float) -> Values:
@@ -144,6 +131,17 @@ def _scores(scores: SignalScores, total: Values, *, evidence: Values, edges: Edg
     if scores.query.period is not None:
         score *= scores.period_discount(evidence)
     return score
+
+
+def find_unrelated_turns(candidates: Candidates) -> frozenset[int]:
+    """The numbers of turns by others, in sessions where no candidate is by or about a named person."""
+    rows, texts = candidates.rows, candidates.texts
+    concern = rows["concern"]
+    (others,) = np.nonzero(rows["is_turn"] & (concern == _OTHER))
+    (concerned,) = np.nonzero(rows["is_turn"] & ((concern == _NAMED) | (concern == _MENTIONED)))
+    sessions = {texts[place].session_id for place in concerned.tolist()}
+    unrelated = [place for place in others.tolist() if texts[place].session_id not in sessions]
+    return frozenset(rows["number"][unrelated].tolist())
 
 
 def rerank(
@@ -177,7 +175,7 @@ def above_threshold(
 ) -> list[Ranked]:
     """The candidates whose scores and shares of the evidence reach the policy's thresholds; see `rank`."""
     ranked = [*ranked]
-    best = max((one.measure for one in ranked), default=0.0)
+    best = max((one.score for one in ranked), default=0.0)
     least, floor = _least(policy, min_score, best=best)
     return [one for one in ranked if one.score >= least and one.share >= floor - _ROUNDED]
 

@@ -4,7 +4,7 @@ The functions are pure. `memory/retrieval/ranking.py` adds the signals up to one
 """
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.dates import Period
-from mnestic.memory.language.polarity import contradicts
 from mnestic.memory.retrieval.candidates import (
     CONCERNS,
     Candidates,
@@ -20,12 +19,10 @@ from mnestic.memory.retrieval.candidates import (
     EdgeKind,
     Edges,
     RankingQuery,
-    Succession,
     Values,
 )
 from mnestic.memory.retrieval.exact_terms import OTHER, SAME
 from mnestic.memory.retrieval.queries import RetrievalPolicy
-from mnestic.memory.retrieval.supersession import apply_supersession
 
 # BM25's `k1`: how soon repetitions of a word stop counting. Source: Robertson and Zaragoza, 2009. BM25's `b`, the weight
 # of the length, is in `stores/postgres/sql/find_candidates.sql`.
@@ -42,16 +39,16 @@ _IDENTIFIED = 0.85  # the least lexical score of an entry with an identifier of 
 _OTHER_IDENTITY = (
     0.3  # of the signals, and of the score, for an entry with another identifier in its place
 )
-_CONTRARY = 0.3  # likewise for one that says only the contrary of what the query asks for
 _UNCERTAIN = 0.4  # of the confidence, where the query may be about an unknown person
 _UNIDENTIFIED = 0.2  # likewise where no entry has the identifier of the query
 _PERIOD_NEEDS = (
     0.5  # of words and meaning, from which an entry of the period counts in full as such
 )
-_LATER = 0.01  # by how much the later of two succeeding values ranks above the earlier one
 _NEIGHBOUR_DISCOUNT = 0.85  # left of the score of an entry with propagated scores alone
 # Where an entry of the period has this share of the best evidence, entries of other times keep this share of their scores.
 _ANSWERS_PERIOD, _PERIOD_DISCOUNT = 0.7, 0.3
+_COMPARED = 3  # of the best, of which the newest comes first
+_NEARLY = 0.6  # of the total of the best, from which on another answers nearly as well
 # Evidence below this is too weak to measure others by; the second value is for queries with a period.
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
 _MIN_EVIDENCE, _MIN_EVIDENCE_OF_PERIOD = 0.1, 0.25
@@ -66,7 +63,7 @@ class SignalScores:
         self._candidates, self.rows = candidates, candidates.rows
         self.query, self.policy = query, policy
         self._time_proximity = time_proximity(candidates, query.period)
-        self._words, self._meaning, self._fact_match = self._source_scores()
+        self._words, self._meaning = self._source_scores()
         self.own = policy.semantic * self._meaning + policy.lexical * self._words
 
     @cached_property
@@ -75,8 +72,8 @@ class SignalScores:
         concern = self.rows["concern"]
         return {name: concern == place for place, name in enumerate(CONCERNS)}
 
-    def _source_scores(self) -> tuple[Values, Values, Values]:
-        """The scores of words, of meaning and of facts.
+    def _source_scores(self) -> tuple[Values, Values]:
+        """The scores of words and of meaning.
 
         If a query has nothing but a name or a time, all entries about it count in full.
         """
@@ -94,11 +91,7 @@ class SignalScores:
         meaning = np.clip((rows["cosine"] - policy.min_cosine) / reach, 0, 1)
         if query.mode == "semantic":
             meaning = 1 - (1 - meaning) * (1 - np.minimum(1, late))
-        return (
-            words * (query.mode != "semantic"),
-            meaning * (query.mode != "text"),
-            rows["fact_match"] * (query.mode == "hybrid"),
-        )
+        return words * (query.mode != "semantic"), meaning * (query.mode != "text")
 
     @cached_property
     def _share(self) -> Values:
@@ -111,27 +104,15 @@ class SignalScores:
         mentioned = math.sqrt(others) if self.rows["is_by_named_speaker"].any() else 1.0
         shares: dict[Concern, float] = {"named": 1.0, "mentioned": mentioned, "other": others}
         shares["open"] = others if self.query.names else 1.0
-        shares["apart"] = others
         share = np.array([shares[name] for name in CONCERNS])[self.rows["concern"]]
         share = np.where(self.concern["other"] & ~self.rows["is_turn"], others**2, share)
-        return share * self.identity_discount * self.polarity_discount
+        discounted: Values = share * self.identity_discount
+        return discounted
 
     @cached_property
     def identity_discount(self) -> Values:
         """The factor of each entry: less than 1 if it has another identifier in the place of one in the query."""
         return np.where(self.rows["identity"] == OTHER, _OTHER_IDENTITY, 1.0)
-
-    @cached_property
-    def polarity_discount(self) -> Values:
-        """The factor of each entry: less than 1 if it says only the contrary of what the query asks for."""
-        discount = np.ones(len(self.rows))
-        if (polarity := self.query.polarity) is not None:
-            matching = (self.own > 0) | (self._fact_match > 0)
-            for place in np.flatnonzero(matching).tolist():
-                text = self._candidates.texts[place]
-                if contradicts(text.passage or text.content, polarity):
-                    discount[place] = _CONTRARY
-        return discount
 
     @cached_property
     def _certainty(self) -> float:
@@ -142,12 +123,11 @@ class SignalScores:
         return _UNCERTAIN if self.query.is_uncertain else 1.0
 
     def own_signals(self) -> dict[str, Values]:
-        """The signals of the entries themselves. Of these, words and meaning are propagated to others; facts are not."""
+        """The signals of the entries themselves, which are propagated to others."""
         share, policy = self._share, self.policy
         return {
             "semantic": share * policy.semantic * self._meaning,
             "lexical": share * policy.lexical * self._words,
-            "fact_match": share * policy.fact_match * self._fact_match,
         }
 
     @cached_property
@@ -166,7 +146,7 @@ class SignalScores:
             parts = self._telling_parts()
             weighted = words * whole + sum(rarity * part for part, rarity in parts)
             words = weighted / (whole + sum(rarity for _, rarity in parts))
-        silence = (1 - words) * (1 - self._meaning) * (1 - self._fact_match)
+        silence = (1 - words) * (1 - self._meaning)
         strongest = float((self._share * (1 - silence)).max())
         above = self.policy.slope * (strongest - self.policy.midpoint)
         return self._certainty / (1 + math.exp(min(_MOST_EXPONENT, -above)))
@@ -217,7 +197,7 @@ class SignalScores:
 
     def period_discount(self, evidence: Values) -> Values:
         """The factor of each score: less than 1 for an entry of another time, if an entry of the period answers."""
-        within = (self._time_proximity == 1) | (self._fact_match > 0)
+        within = self._time_proximity == 1
         if not evidence[within].max(initial=0) >= _ANSWERS_PERIOD * max(
             evidence.max(), _MIN_EVIDENCE
         ):
@@ -264,7 +244,7 @@ class SignalScores:
             "tag": policy.tag * rows["is_tagged"],
             "time": policy.time * self._time_proximity,
             "recency": policy.recency * self._recency(),
-            "mention": policy.mention * (rows["names_time"] & (query.requested == "time")),
+            "mention": policy.mention * (rows["names_time"] & query.asks_for_time),
             "question": -(policy.question + self._repeated_question())
             * rows["asks"]
             * bool(policy.question),
@@ -287,24 +267,35 @@ class SignalScores:
         repeats = np.clip((self._words - _REPEATED) / (_REPEATS - _REPEATED), 0, 1)
         return _REPEATED_DISCOUNT * repeats * self._own_total
 
-    def supersession(self, total: Values) -> tuple[Values, Values]:
-        """How far entries are lifted that supersede others, and which entries are replaced; see `apply_supersession`."""
-        lifted, replaced = apply_supersession(self._candidates, self.query, total=total)
-        return self.policy.supersession * self._share * lifted, replaced
+    def newest_first(self, total: Values) -> Values:
+        """How far the best entries are lifted above older ones that answer nearly as well, so that the newest comes first.
 
-    def succession_boost(self, total: Values, successions: Collection[Succession]) -> Values:
-        """How far entries with a later value are lifted above those with the value before it."""
+        These have the same words of the query, or more, and the same speaker. A query for a period may mean an older one;
+        one for what was so before gets the oldest first.
+        """
+        query, rows = self.query, self.rows
         lifted = np.zeros(len(total))
-        if not successions:
-            return lifted
-        places = {text.entry_id: place for place, text in enumerate(self._candidates.texts)}
-        for succession in successions:
-            least = -math.inf
-            for ids in reversed(succession):
-                at = [places[one] for one in ids if one in places]
-                lifted[at] = np.maximum(lifted[at], least - total[at])
-                least = np.max(total[at] + lifted[at] + _LATER, initial=least)
-        return self.policy.supersession * lifted
+        present = np.inf if query.present_until is None else query.present_until.timestamp()
+        may_answer = (total > 0) & ~rows["asks"] & (rows["at"] <= present) & (rows["lexemes"] != 0)
+        order: list[int] = self._candidates.ordered(total)[:_COMPARED].tolist()
+        best = [one for one in order if may_answer[one]]
+        if query.period is None and best:
+            alike = np.array([one for one in best if self._is_nearly(one, best[0], total)])
+            in_time = alike[np.argsort(rows["at"][alike], kind="stable")]
+            newest = in_time if query.asks_for_earlier else in_time[::-1]
+            lifted[newest] = total[alike] - total[newest]
+        return lifted
+
+    def _is_nearly(self, one: int, best: int, total: Values) -> bool:
+        """Whether an entry answers nearly as well as the best one, for all that its words and its speaker tell."""
+        bits, concern, texts = self.rows["lexemes"], self.rows["concern"], self._candidates.texts
+        common = bits[one] & bits[best]
+        return bool(
+            total[one] >= _NEARLY * total[best]
+            and common in (bits[one], bits[best])
+            and concern[one] == concern[best]
+            and texts[one].speaker == texts[best].speaker
+        )
 
     def _session_scores(self) -> Values:
         """How well the session of each entry matches the query: BM25 over sessions, by the turns among the candidates."""

@@ -6,11 +6,9 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.facts import Interval
 from mnestic.memory.language.dates import Period
-from mnestic.memory.retrieval.candidates import Candidates, Edges, Succession
+from mnestic.memory.retrieval.candidates import Candidates, Edges
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery, StatedClaim
-from mnestic.memory.retrieval.query_predicates import query_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +64,7 @@ class Terms:
     """What a query may name, before it is resolved against the agent's memory.
 
     `acronyms` are the normal forms of words that are acronyms. `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
-    mean: the first of which there is an entry counts. `owners` are people whose relatives it may mean, and
-    `kinship` the predicates of these relatives, each with a word for them. `own_relatives` are the beginnings of the keys of
-    those whom it calls the asker's own by name.
+    mean: the first of which there is an entry counts.
     """
 
     keys: frozenset[str]
@@ -78,9 +74,6 @@ class Terms:
     tags: frozenset[str] = frozenset()
     name_parts: frozenset[str] = frozenset()
     periods: tuple[Period, ...] = ()
-    owners: frozenset[str] = frozenset()
-    kinship: frozenset[tuple[str, str]] = frozenset()
-    own_relatives: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +93,7 @@ class ResolvedTerms:
 
     `names` are the known names, by the key in the query. `words` are the parts of each word, each part as a lexeme by
     language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag
-    or an alias. `related` are relatives, as owner, predicate and name; `described` are the keys of those who are known by
-    name and relation, and whether facts tell them apart from namesakes; `own_relatives` are the same of those whom the
-    query calls the asker's own. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
+    or an alias. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
     `entries`, `lexemes` and `vectors` count what the memory has; `model` is that of the vectors. `knowledge` is the revision of the agent's memory in
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
     """
@@ -112,9 +103,6 @@ class ResolvedTerms:
     tags: frozenset[str]
     settings: Mapping[str, Any]
     acronyms: Mapping[str, LexemeMatch] = field(default_factory=dict)
-    related: frozenset[tuple[str, str, str]] = frozenset()
-    described: Mapping[str, bool] = field(default_factory=dict)
-    own_relatives: Mapping[str, bool] = field(default_factory=dict)
     period: Period | None = None
     languages: Collection[str] = ()
     entries: int = 0
@@ -131,11 +119,7 @@ class ResolvedTerms:
 class Search:
     """A query as the sources of a search get it.
 
-    `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `fact_subjects` are the names
-    whose facts are wanted (*Marcus's sister*, not *Marcus*), and `unknown_subjects` those of whom there are none. `persons` are the names of each person, if the query is about
-    what happened between several. `predicates` are the facts that it asks for, with weights; `related_predicates` are all
-    that it may ask for, and `touched_predicates` also those that its words name without asking for them. `vector` is its
-    meaning by `model`, and `vectors` is how many vectors of that model there are. `policy` limits the candidates of each
+    `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `vector` is its meaning by `model`, and `vectors` is how many vectors of that model there are. `policy` limits the candidates of each
     source and gives the weights. Sources may return entries that the filters rule out, unless it `is_strict`.
     `is_by_words`: an entry without a word of the query does not count as similar. `now` is that of `ResolvedTerms`.
     `asks_for_earlier`: for what was so before, so that superseded entries count.
@@ -145,16 +129,10 @@ class Search:
     vocabulary: Vocabulary
     name_vocabulary: Vocabulary
     names: frozenset[str]
-    fact_subjects: frozenset[str]
-    unknown_subjects: frozenset[str]
     tags: frozenset[str]
-    predicates: Mapping[str, float]
-    related_predicates: frozenset[str]
-    touched_predicates: frozenset[str]
     period: Period | None
     policy: RetrievalPolicy
     now: datetime
-    persons: tuple[frozenset[str], ...] = ()
     model: str = ""
     vector: bytes | None = None
     vectors: int = 0
@@ -176,35 +154,31 @@ class Search:
         return Period(end - timedelta(days=self.policy.default_period_days), end, "day")
 
     @property
-    def valid_interval(self) -> Interval | None:
-        """When facts have to be valid, if not now: at `as_of`, or at some moment of a period that is past."""
+    def current_at(self) -> datetime:
+        """When what entries say has to be so: at `as_of`, at the beginning of a period that is past, or else now."""
         query, period = self.query, self.period
         if query.as_of is not None:
-            return Interval(query.as_of, query.as_of)
-        bounds = None if period is None else (period.start, period.end)
-        return query_interval(bounds, self.predicates, now=query.asked_at or self.now)
+            return query.as_of
+        is_past = period is not None and period.end <= (query.asked_at or self.now)
+        return period.start if period is not None and is_past else self.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """The candidates of all sources, and the edges along which scores are propagated.
 
-    `seeds` is the number of entries that propagate their scores, and `superseded` are the numbers of those whose claims
-    are valid no longer; `corrections` are those that have taken the place of some of them. `successions` are the entries behind the values of fact timelines. `is_exhaustive`: no source
-    has more candidates.
+    `successors` are the numbers of the entries that supersede some of the best, by the number of each. `is_exhaustive`: no
+    source has more candidates.
     """
 
     candidates: Candidates
     edges: Edges
-    superseded: frozenset[int]
-    corrections: Mapping[int, Sequence[int]]
-    seeds: int
-    successions: Sequence[Succession]
+    successors: Mapping[int, Sequence[int]]
     is_exhaustive: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Winners:
+class SearchHits:
     """The best candidates as entries, by number, without the `rejected` ones, which do not answer.
 
     `claims` are those of the messages of which some claim holds no longer.

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from mnestic.memory.language.changes.change_words import other_forms
 from mnestic.memory.language.function_words import (
     elided_words,
     find_function_words,
@@ -17,6 +16,7 @@ from mnestic.memory.language.function_words import (
 )
 from mnestic.memory.language.languages import LANGUAGE, LanguageVote, content_words
 from mnestic.memory.language.query_words import query_lists
+from mnestic.memory.language.word_forms import other_forms
 from mnestic.memory.retrieval.exact_terms import spellings
 from mnestic.memory.retrieval.search import (
     LexemeMatch,

@@ -83,6 +83,7 @@ async def trace(
     check_policy(policy)
     async with scope.transaction(write=False) as transaction:
         weights = policy or settings_of(await transaction.settings.read()).policy
+        supersession = await transaction.entries.find_supersession(entry.id)
     whole = query.model_copy(update={"limit": MOST_RESULTS, "min_score": 0.0})
     repeating = whole.model_copy(update={"repeats": True})
     unfiltered = RetrievalQuery(
@@ -97,4 +98,10 @@ async def trace(
         await search(scope, one, policy=policy) for one in (query, whole, repeating, unfiltered)
     ]
     first, second, third, fourth = searches
-    return trace_entry(entry, query=query, policy=weights, searches=(first, second, third, fourth))
+    return trace_entry(
+        entry,
+        query=query,
+        policy=weights,
+        searches=(first, second, third, fourth),
+        supersession=supersession,
+    )

@@ -56,6 +56,7 @@ _TABLES = {
     "resource": "SELECT INSERT",
     "setting": "SELECT INSERT UPDATE DELETE",
     "summary": "SELECT INSERT DELETE",
+    "supersession": "SELECT INSERT UPDATE DELETE",
     "tool_result": "SELECT INSERT DELETE",
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }

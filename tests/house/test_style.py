@@ -21,7 +21,7 @@ MODULES = [
     *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py")),
 ]
 ERROR_MODULES = {"memory/errors.py", "memory/access/errors.py", "memory/models/errors.py"}
-MOST_LINES = 400
+MOST_LINES = 600
 MOST_MODULES = 25  # of a folder
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "managers", "base", "misc"}
 DRIVERS = {

@@ -11,7 +11,6 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.trees import children, lemma
 from mnestic.activities.clients.english.values import Values
-from mnestic.memory.language.changes.update_texts import words_of_no_state
 from mnestic.memory.language.numbers import number_words
 
 _TIMES = frozenset({"DATE", "TIME", "PERCENT", "MONEY", "QUANTITY"})
@@ -138,9 +137,7 @@ class ValueClasses:
         is_capital = token.ent_type_ == "GPE" and token.text[:1].isupper()
         if not (token.pos_ == "PROPN" or is_capital) or token.ent_type_ in _TIMES:
             return False
-        words = {child.lower_ for child in children(token, "compound")} | {token.lower_}
         is_other = token.lower_ in self._classes["no_name"] | self._classes["nowhere"]
-        is_other = is_other or not words.isdisjoint(words_of_no_state("lives_in"))
         is_house = any(child.is_digit for child in children(token, "nummod"))
         return not is_other and not is_house and not self.is_address(token)
 

@@ -15,7 +15,7 @@ from mnestic.stores.postgres.knowledge.derived_entries import (
     LOCK_CORPUS,
     DerivedEntries,
 )
-from mnestic.stores.postgres.knowledge.entries import check_is_message
+from mnestic.stores.postgres.knowledge.entries import check_is_message, corrected_by
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY, EntryIndex
 from mnestic.stores.postgres.knowledge.tables import ArchivedEntryRow
 from mnestic.stores.postgres.queries import read_query
@@ -34,6 +34,7 @@ _AT = ARCHIVED.c.entry["at"].astext.cast(INSTANT).label("at")
 _PLACE = (
     *(ENTRY.c.id, ENTRY.c.kind, ENTRY.c.number),
     *(ENTRY.c.session_id, ENTRY.c.source_id, ENTRY.c.at),
+    *(ENTRY.c.entry_type, ENTRY.c.parent, ENTRY.c.related),
 )
 
 
@@ -61,6 +62,7 @@ class PostgresArchiveStore:
         await self._unit.rows_of(_ADD.bind(values))
         await self._index.remove(numbers)
         self._derived.touch_messages(rows)
+        self._derived.touch_corrected(corrected_by(rows))
         if mark.reason == "by_hand":
             self._derived.clear_summaries_of(rows)
         await self._touch_compressed([row.id for row in rows])
@@ -80,6 +82,7 @@ class PostgresArchiveStore:
             (rows,) = await self._unit.rows_of(_RESTORE.bind(values))
             await self._index.enter([*entries.values()], {row.id: row.number for row in rows})
             self._derived.touch_messages(rows)
+            self._derived.touch_corrected([*entries, *corrected_by(entries.values())])
             self._moved("restore", sorted(entries))
             restored += sorted(entries)
         return tuple(restored)
@@ -150,7 +153,7 @@ class PostgresArchiveStore:
         vectors: dict[str, Any] = {"models": [], "vectors": []}
         written = packed(self._unit.owner, [row | vectors for row in rows], what="archived entries")
         await self._unit.run(_REWRITE, written)
-        self._derived.clear_summaries_about(ids)
+        self._derived.touch_corrected(ids)
         await self._touch_compressed(ids)
         self._unit.wrote("archive.change", f"{len(rows)} entries")
 

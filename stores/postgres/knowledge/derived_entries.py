@@ -1,4 +1,6 @@
-"""Derived entries in Postgres: those of facts, episodes and archived entries follow each change in its transaction. So do edges.
+"""Derived entries in Postgres: those of facts, episodes and archived entries follow each change in its transaction.
+
+So do edges, and which messages are superseded.
 
 They stand alone because what changes is written in many places, and every one of them only says which facts, episodes
 and messages it touched. What follows is worked out once, at the end of the transaction.
@@ -6,7 +8,7 @@ and messages it touched. What follows is worked out once, at the end of the tran
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import AwareDatetime, TypeAdapter
 from pydantic_core import from_json
@@ -27,6 +29,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _AT = TypeAdapter(AwareDatetime)
 _BATCH = 1000  # derived entries written at once, with their vectors
 _FIND, _CLEAR_PERIODS = read_query("find_derived_entries"), read_query("clear_summaries")
+_SUPERSEDE = read_query("supersede_entries")
 REFRESH_GRAPH = read_query("refresh_graph")
 # Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
 # meanwhile: neither the messages that state a fact nor its entry.
@@ -45,6 +48,14 @@ SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s 
 """)
 
 
+class MessagePlace(NamedTuple):
+    """Where a message stands: its session, its id there and its time."""
+
+    session_id: str | None
+    source_id: str | None
+    at: datetime
+
+
 class DerivedEntries:
     """The derived entries of one transaction, the edges of its facts, and summaries that no longer hold: of categories, and by time."""
 
@@ -54,7 +65,8 @@ class DerivedEntries:
         self._categories: set[str] = set()
         self._episodes: set[str] = set()
         self._compressed: set[str] = set()
-        self._places: set[tuple[str, str]] = set()
+        self._places: set[MessagePlace] = set()
+        self._claims: set[str] = set()
         self._gone: set[tuple[str, datetime]] = set()
         self._unfounded: set[str] = set()
         self._corrected: set[str] = set()
@@ -76,10 +88,17 @@ class DerivedEntries:
         self._follow()
 
     def touch_messages(self, rows: Iterable[Any]) -> None:
-        """Entries of messages with claims have come or gone; a row has `session_id` and `source_id`."""
+        """Entries of messages with claims have come or gone; a row has `session_id`, `source_id` and the time `at`."""
         self._places.update(
-            (row.session_id, row.source_id) for row in rows if row.session_id and row.source_id
+            MessagePlace(row.session_id, row.source_id, row.at)
+            for row in rows
+            if row.session_id and row.source_id
         )
+        self._follow()
+
+    def touch_claims(self, claim_ids: Iterable[str]) -> None:
+        """Claims of messages were made, or hold for another time than before."""
+        self._claims.update(claim_ids)
         self._follow()
 
     def clear_summaries_of(self, rows: Iterable[Any]) -> None:
@@ -92,8 +111,8 @@ class DerivedEntries:
         self._unfounded.update(claim_ids)
         self._follow()
 
-    def clear_summaries_about(self, entry_ids: Iterable[str]) -> None:
-        """Entries may have been corrected by another."""
+    def touch_corrected(self, entry_ids: Iterable[str]) -> None:
+        """Entries may be corrected by another now, or may not be any more: so no summary may be made of them, or one may."""
         self._corrected.update(entry_ids)
         self._follow()
 
@@ -103,7 +122,9 @@ class DerivedEntries:
 
     @property
     def _is_touched(self) -> bool:
-        return bool(self._facts or self._episodes or self._compressed or self._places)
+        return bool(
+            self._facts or self._episodes or self._compressed or self._places or self._claims
+        )
 
     @property
     def _is_clearing(self) -> bool:
@@ -118,22 +139,28 @@ class DerivedEntries:
             "categories": sorted(self._categories),
             "episodes": sorted(self._episodes),
             "compressed": sorted(self._compressed),
-            "sessions": [session_id for session_id, _ in places],
-            "sources": [source_id for _, source_id in places],
+            "sessions": [place.session_id for place in places],
+            "sources": [place.source_id for place in places],
+            "times": [place.at for place in places],
+            "claims": sorted(self._claims),
+            "entries": sorted(self._corrected),
         }
         clearing = [self._cleared_periods()] if self._is_clearing else []
         edges = [REFRESH_GRAPH.bind(asked)] if self._facts else []
-        self._facts, self._episodes, self._places = set(), set(), set()
+        self._facts, self._episodes, self._places, self._claims = set(), set(), set(), set()
         self._categories, self._compressed = set(), set()
         self._gone, self._unfounded, self._corrected = set(), set(), set()
-        *_, rows = await self._unit.rows_of(
+        *_, superseded, rows = await self._unit.rows_of(
             ADD_CORPUS.bind(asked),
             LOCK_CORPUS.bind(asked),
             _CLEAR_SUMMARIES.bind(asked),
             *clearing,
             *edges,
+            _SUPERSEDE.bind(asked),
             _FIND.bind(asked),
         )
+        if superseded:
+            self._unit.changed()
         for start in range(0, len(rows), _BATCH):
             await self._index_changed(rows[start : start + _BATCH])
 

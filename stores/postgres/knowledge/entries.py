@@ -14,21 +14,22 @@ from mnestic.memory.knowledge.entries import (
     EntryQuery,
     EntryStatistics,
     NameBearers,
+    Supersession,
     Unembedded,
 )
 from mnestic.memory.knowledge.events import entry_event
 from mnestic.memory.knowledge.predicates import NAMING
-from mnestic.memory.language.described_names import is_described
+from mnestic.memory.knowledge.subjects import is_described
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY, RELATED, TERM, EntryIndex
-from mnestic.stores.postgres.knowledge.tables import FactRow
+from mnestic.stores.postgres.knowledge.tables import FactRow, SupersessionRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-FACT = table(FactRow)
+FACT, SUPERSESSION = table(FactRow), table(SupersessionRow)
 _COUNT = read_query("count_entries")
 
 # The subjects whose first word is a name, and whether somebody of just that name has spoken.
@@ -67,7 +68,7 @@ class PostgresEntryStore:
         new = await self._index.add(entries)
         by_id = {entry.id: entry for entry in reversed(entries)}  # the first of an id is added
         self._derived.touch_messages(by_id[row.id] for row in new if row.is_claimed)
-        self._derived.clear_summaries_about(_corrected(by_id[row.id] for row in new))
+        self._derived.touch_corrected(corrected_by(by_id[row.id] for row in new))
         added = [
             by_id[row.id].model_copy(
                 update={
@@ -103,6 +104,16 @@ class PostgresEntryStore:
     async def select(self, entry_ids: Sequence[str], *, lock: bool = False) -> dict[str, Entry]:
         """See the port."""
         return {row.id: entry_of_row(row) for row in await self._stored(entry_ids, lock=lock)}
+
+    async def find_supersession(self, entry_id: str) -> Supersession | None:
+        """See the port."""
+        columns = (SUPERSESSION.c.at, SUPERSESSION.c.by, SUPERSESSION.c.why)
+        found = select(*columns).where(
+            self._unit.owned(SUPERSESSION), SUPERSESSION.c.entry_id == entry_id
+        )
+        row = await self._unit.row(found)
+        what = f"supersession of entry {entry_id}"
+        return None if row is None else read_stored(Supersession, row._asdict(), what=what)
 
     async def count_children(self, entry_ids: Collection[str]) -> dict[str, int]:
         """See the port."""
@@ -177,7 +188,10 @@ class PostgresEntryStore:
             check_is_message(before[entry.id])
             self._unit.wrote("entry.change", entry.id)
         await self._index.change(entries, before)
-        self._derived.clear_summaries_about(_corrected(entries))
+        self._derived.touch_corrected(corrected_by([*entries, *before.values()]))
+        self._derived.touch_messages(
+            before[one.id] for one in entries if one.content != before[one.id].content
+        )
         self._derived.clear_summaries_of(
             before[one.id] for one in entries if _is_otherwise(one, before[one.id])
         )
@@ -193,6 +207,7 @@ class PostgresEntryStore:
             check_is_message(row)
         await self._index.remove([row.number for row in rows])
         self._derived.touch_messages(rows)
+        self._derived.touch_corrected([*(row.id for row in rows), *corrected_by(rows)])
         self._derived.clear_summaries_of(rows)
         for row in rows:
             self._unit.wrote("entry.remove", row.id)
@@ -275,8 +290,8 @@ class PostgresEntryStore:
         )
 
 
-def _corrected(entries: Iterable[Entry]) -> list[str]:
-    """The ids of entries that corrections may name as what they correct."""
+def corrected_by(entries: Iterable[Entry | Row[Any]]) -> list[str]:
+    """The ids of entries that the corrections among some may name as what they correct."""
     corrections = [entry for entry in entries if entry.entry_type == "correction"]
     return [name for one in corrections for name in (one.parent, *one.related[:1]) if name]
 

@@ -25,7 +25,7 @@ from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit
-from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
+from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries, MessagePlace
 from mnestic.stores.postgres.knowledge.fact_reader import (
     CLAIM,
     FACT,
@@ -81,6 +81,10 @@ class PostgresFactStore:
         if replaced:
             gone = {"agent_id": self._unit.agent_id, "ids": [claim.id for claim in replaced]}
             await self._unit.rows(_REPLACE_CLAIMS, gone)
+            self._derived.touch_messages(
+                MessagePlace(one.source.session_id, one.source.source_id, one.said_at)
+                for one in replaced
+            )
             self._unit.wrote("claim.replace", f"{len(replaced)} claims")
         changed |= {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
         if not changed:
@@ -278,6 +282,9 @@ class PostgresFactStore:
         gone = before.keys() - {fact.id for fact in after}
         changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
         await self._write(changes, nameless=nameless)
+        if changes:  # another value may stand in the place of what has ended
+            ended = (fact for fact in after if fact.end == "ended")
+            self._derived.touch_claims(claim for fact in ended for claim in fact.claims)
         self._tell_patterns(claims, before.values(), after)
         return tuple(changes)
 
@@ -310,6 +317,9 @@ class PostgresFactStore:
         self._derived.touch_facts(
             (fact.id for fact in touched), categories=(fact.category for fact in touched)
         )
+        self._derived.touch_claims(
+            claim_id for change in changes for claim_id in _claims_otherwise(change)
+        )
         self._derived.clear_summaries_with(
             claim_id for change in changes for claim_id in _unfounded(change)
         )
@@ -322,9 +332,15 @@ class PostgresFactStore:
         """See the port."""
         if not claim_ids:
             return ()
-        topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct()
-        topics = topics.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
-        about = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
+        columns = ("subject_key", "predicate", "session_id", "source_id", "said_at")
+        claimed = select(*(CLAIM.c[name] for name in columns))
+        rows = await self._unit.rows(
+            claimed.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
+        )
+        about = list({(row.subject_key, row.predicate) for row in rows})
+        self._derived.touch_messages(
+            MessagePlace(row.session_id, row.source_id, row.said_at) for row in rows
+        )
         await self._locks.share_predicates()
         await self._locks.lock(about)
         parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
@@ -353,6 +369,19 @@ def _check(claims: Sequence[Claim]) -> None:
 def _row(fact: Fact) -> dict[str, Any]:
     keys = {"subject_key": name_key(fact.subject), "object_key": name_key(fact.object)}
     return {**fact.model_dump(), **keys}
+
+
+def _claims_otherwise(change: FactChange) -> Collection[str]:
+    """The claims that hold for another time than before, or are behind a fact that they were not behind."""
+    before, after = change.before, change.after
+    all_claims = {claim for fact in (before, after) if fact for claim in fact.claims}
+    if before is None or after is None or _lasting(before) != _lasting(after):
+        return all_claims
+    return set(before.claims) ^ set(after.claims)
+
+
+def _lasting(fact: Fact) -> tuple[object, ...]:
+    return fact.status, fact.end, fact.valid_to, fact.superseded_by
 
 
 def _unfounded(change: FactChange) -> Collection[str]:

@@ -263,6 +263,26 @@ class ArchivedEntryRow(Table, table=True):
     merged_into: str | None = _of("entry", "merged_into")
 
 
+class SupersessionRow(Table, table=True):
+    """Since when what an entry says is so no longer, by which entry, and why; `supersede_entries.sql` alone writes it.
+
+    It is no part of the entry's row, so that who decides it needs no lock of entries that others write.
+    """
+
+    __tablename__ = "supersession"
+    __table_args__ = (
+        CheckConstraint(
+            "why IN ('superseded', 'ended', 'corrected', 'withdrawn')", name="supersession_why"
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    entry_id: str = words(key=True)
+    at: datetime = instant()
+    by: str | None = maybe_words()
+    why: str = words()
+
+
 class PostingRow(Table, table=True):
     """The frequency of a lexeme in an entry, and the length of the entry."""
 

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -118,7 +118,7 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     texts = _texts(good)
     for name in ("number", "at", "importance"):
         table[name] = [getattr(row, name) for row in good]
-    table["holds_until"] = [_holds_until(row) for row in good]
+    table["is_superseded"] = [row.is_superseded for row in good]
     table["is_turn"] = [text.is_turn for text in texts]
     for name, mark in _FEATURE_FLAGS.items():
         table[name] = [row.features & mark != 0 for row in good]
@@ -127,7 +127,6 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     table["cosine"] = [row.cosine or 0.0 for row in good]
     if search.is_by_words:
         table["cosine"] *= table["lexemes"] != 0
-    table["fact_match"] = [_fact_match(row, search.predicates) for row in good]
     if search.names:
         _set_concerns(table, texts, search)
     if search.tags:
@@ -139,7 +138,6 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
 # As numbers, since each test of an enum flag makes another object.
 _FEATURE_FLAGS = {
     "asks": int(EntryFeatures.ASKS),
-    "revises": int(EntryFeatures.REVISES),
     "names_time": int(EntryFeatures.NAMES_TIME),
 }
 
@@ -178,15 +176,10 @@ def _key_reader() -> Callable[[str], frozenset[str]]:
 
 
 def _holds_until(row: Any) -> float:
-    """Until when an entry holds; see `mnestic.memory.retrieval.candidates.ROW`."""
+    """Until when an entry holds, in seconds since 1970; an archived one until minus infinity."""
     if row.status != "active":
         return -math.inf
     return math.inf if row.expires_at is None else float(row.expires_at)
-
-
-def _fact_match(row: Any, predicates: Mapping[str, float]) -> float:
-    """The share of the query that the facts of an entry answer."""
-    return max((predicates[fact[2]] for fact in row.facts or ()), default=0.0)
 
 
 def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[str]]) -> bool:
@@ -196,7 +189,7 @@ def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[s
 
 
 def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search) -> None:
-    """Sets the concern of each candidate, and the people of the query whom it concerns."""
+    """Sets the concern of each candidate."""
     mentions = _mentions(search.names)
     concerns = []
     for text in texts:
@@ -211,23 +204,6 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
             concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
     table["concern"] = concerns
     table["is_by_named_speaker"] = [text.is_turn and text.speaker in search.names for text in texts]
-    if search.persons:
-        persons = [(one, _mentions(one)) for one in search.persons]
-        for place in np.flatnonzero(np.isin(concerns, (_NAMED, _MENTIONED))).tolist():
-            table["persons"][place] = _persons(texts[place], persons)
-
-
-def _persons(
-    text: EntryRow, persons: Sequence[tuple[frozenset[str], Callable[[str], bool]]]
-) -> int:
-    """A bit for each person of the query whom the entry concerns."""
-    return sum(
-        1 << place
-        for place, (names, mentions) in enumerate(persons)
-        if (text.is_turn and text.speaker in names)
-        or text.attribution.is_about(names)
-        or mentions(text.folded)
-    )
 
 
 def _mentions(names: frozenset[str]) -> Callable[[str], bool]:

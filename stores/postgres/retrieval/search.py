@@ -12,22 +12,20 @@ from pydantic_core import from_json
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.predicates import default_predicates
-from mnestic.memory.language.main_clauses import clause_pattern
-from mnestic.memory.retrieval.candidates import EdgeKind, Succession
+from mnestic.memory.retrieval.candidates import EdgeKind
 from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.search import (
     LexemeMatch,
     NameRow,
     ResolvedTerms,
     Search,
+    SearchHits,
     SearchResult,
     Suggestions,
     Terms,
     Vocabulary,
-    Winners,
 )
-from mnestic.stores.postgres.queries import Query, read_query, validity_parameters
+from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
 from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM
@@ -35,7 +33,7 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
-_FIND, _READ = read_query("find_candidates"), read_query("read_winners")
+_FIND, _READ = read_query("find_candidates"), read_query("fetch_hits")
 _UNRELATED = read_query("unrelated_sessions")
 # Plans are reused, since planning these statements takes longer than running them. A search with filters is planned anew,
 # so that it uses the index of a session, a channel or a time. `ef_search` was chosen by the recall of the whole search
@@ -55,6 +53,7 @@ _EDGE_KINDS: Mapping[str, EdgeKind] = {
     "second_neighbour": "second_neighbour",
     "related": "related",
 }
+_SUCCESSOR = "successor"  # the kind of edges from a superseded entry, which propagates nothing
 
 
 class PostgresSearchStore:
@@ -76,10 +75,6 @@ class PostgresSearchStore:
             "words": sorted(terms.words),
             "acronyms": sorted({*terms.acronyms.values()}),
             "name_parts": sorted(terms.name_parts),
-            "owners": sorted(terms.owners),
-            "kinship_predicates": [predicate for predicate, _ in sorted(terms.kinship)],
-            "kinship_nouns": [noun for _, noun in sorted(terms.kinship)],
-            "own_relatives": sorted(terms.own_relatives),
             "since": [period.start for period in terms.periods],
             "until": [period.end for period in terms.periods],
             "model": terms.model,
@@ -106,37 +101,35 @@ class PostgresSearchStore:
             edges={
                 row.number: [(number, _EDGE_KINDS[kind]) for number, kind in row.edges]
                 for row in rows
-                if row.edges and not row.is_superseded
+                if row.edges and row.edges[0][1] != _SUCCESSOR
             },
-            corrections={
+            successors={
                 row.number: [number for number, _ in row.edges]
                 for row in rows
-                if row.edges and row.is_superseded
+                if row.edges and row.edges[0][1] == _SUCCESSOR
             },
-            superseded=frozenset(row.number for row in rows if row.is_superseded),
-            seeds=sum(row.is_seed for row in rows),
-            successions=_successions(rows),
             # An index may bring fewer than there are.
             is_exhaustive=not values["is_indexed"]
             and sum(row.bits is not None for row in rows) < pool
             and sum(row.cosine is not None for row in rows) < pool,
         )
 
-    async def read_winners(
+    async def fetch_hits(
         self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
-    ) -> Winners:
+    ) -> SearchHits:
         """See the port."""
         values = {
             **self._unit.owner,
             **_superseding(search),
             "numbers": list(numbers),
+            "query_lexemes": [lexeme for lexeme, *_ in _postings(search.vocabulary)],
         }
         queries = [_READ.bind(values)]
         if unrelated and search.names:
             sessions = {**self._unit.owner, **_unrelated(unrelated, search)}
             queries.append(_UNRELATED.bind(sessions))
         rows, *session_rows = await self._unit.rows_of(*queries)
-        rejected = {row.number for row in rows if row.is_superseded or row.is_about_others}
+        rejected = {row.number for row in rows if row.is_outdated}
         for row in (row for result in session_rows for row in result):
             if search.names.isdisjoint(map(name_key, row.speakers)):
                 rejected.add(row.number)
@@ -146,7 +139,7 @@ class PostgresSearchStore:
             for row in rows
             if row.claims and row.number in entries
         }
-        return Winners(frozenset(rejected), entries, claims)
+        return SearchHits(frozenset(rejected), entries, claims)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """The settings of a search's transaction, unless they are set. If a model is called in between, there are two."""
@@ -191,13 +184,6 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
             if key in (row.acronyms or {})
         },
         tags=terms.tags.intersection(row.tags or ()),
-        related=frozenset(tuple(one[:3]) for one in row.related or ()),
-        described={
-            key: has_facts
-            for *_, key, has_facts, is_described in row.related or ()
-            if has_facts or is_described
-        },
-        own_relatives=dict(row.own_relatives or ()),
         period=None if row.period is None else terms.periods[row.period - 1],
         settings=row.settings or {},
         languages=row.languages or (),
@@ -223,7 +209,7 @@ def _full_names(parts: Sequence[Sequence[Any]]) -> dict[str, str]:
 
 def _sources(search: Search) -> dict[str, Any]:
     """The parameters of each source; sources that are not needed get empty arrays."""
-    query, by_meaning = search.query, search.query.mode == "semantic"
+    by_meaning = search.query.mode == "semantic"
     searched = Vocabulary() if by_meaning else search.vocabulary
     words, acronyms = _postings(searched), _postings(searched, are_acronyms=True)
     name_words = _postings(search.name_vocabulary)
@@ -232,7 +218,6 @@ def _sources(search: Search) -> dict[str, Any]:
     terms = [(kind, name) for kind in ("subject", "alias") for name in names]
     terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
     period = search.source_period
-    asks_facts = bool(search.predicates) and query.mode == "hybrid"
     return {
         "lexemes": [lexeme for lexeme, *_ in words],
         "lexeme_weights": [weight for _, weight, _ in words],
@@ -250,9 +235,6 @@ def _sources(search: Search) -> dict[str, Any]:
         "terms": [term for _, term in terms],
         "period_start": None if period is None else period.start,
         "period_end": None if period is None else period.end,
-        "names": sorted(search.fact_subjects) if asks_facts else [],
-        "predicates": sorted(search.predicates) if asks_facts else [],
-        "includes_past": not search.excludes_superseded,
     }
 
 
@@ -278,19 +260,11 @@ def _filters(search: Search) -> dict[str, Any]:
 
 
 def _superseding(search: Search) -> dict[str, Any]:
-    """When claims have to be valid, and whether entries without a valid claim, or corrected ones, are left out."""
-    words = _postings(search.vocabulary)
+    """When what entries say has to be so, and whether superseded ones are left out."""
     return {
-        **validity_parameters(search.valid_interval),
         "as_of": search.query.as_of,
-        "related_predicates": sorted(search.related_predicates),
-        "touched_predicates": sorted(search.touched_predicates),
-        "fact_subjects": sorted(search.fact_subjects),
-        "unknown_subjects": sorted(search.unknown_subjects),
+        "current_at": search.current_at,
         "excludes_superseded": search.excludes_superseded,
-        "query_lexemes": [lexeme for lexeme, *_ in words],
-        "query_lexeme_weights": [weight for _, weight, _ in words],
-        "clause_pattern": clause_pattern(),
     }
 
 
@@ -316,13 +290,12 @@ def _weights(search: Search) -> dict[str, Any]:
 def _min_propagated_share(search: Search) -> float:
     """The propagation floor: the share of the strongest own score that an entry has to receive to be read.
 
-    It is 0 without a minimum score, for queries about several people, whose neighbours show who was there, and with a
-    reranker, which may find that a weak entry answers.
+    It is 0 without a minimum score, and with a reranker, which may find that a weak entry answers.
     """
     query, policy = search.query, search.policy
     min_score = policy.min_score if query.min_score is None else query.min_score
     is_read_again = (query.rerank or policy.rerank) != "off"
-    if search.persons or is_read_again or not min_score:
+    if is_read_again or not min_score:
         return 0.0
     return _PROPAGATED_SHARE * policy.min_evidence_share
 
@@ -342,21 +315,6 @@ def _postings(
         if one.is_known and one.is_acronym == are_acronyms
         for lexeme in one.lexemes
     ]
-
-
-def _successions(rows: Sequence[Any]) -> tuple[Succession, ...]:
-    """The entries behind the values of each fact timeline, by id, the latest value first, and what is only past last."""
-    by_topic: defaultdict[tuple[str, str], defaultdict[tuple[bool, int, str], set[str]]]
-    by_topic = defaultdict(lambda: defaultdict(set))
-    past = default_predicates().past
-    for row in rows:
-        for place, subject, predicate, cardinality, fact_id in row.facts or ():
-            if cardinality == "single" or predicate in past:
-                topic = (subject, past.get(predicate, predicate))
-                by_topic[topic][predicate in past, place, fact_id].add(row.id)
-    return tuple(
-        tuple(facts[one] for one in sorted(facts)) for facts in by_topic.values() if len(facts) > 1
-    )
 
 
 def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
@@ -387,7 +345,7 @@ def _literal(vector: bytes | None) -> str | None:
 
 
 def _entry(row: Any) -> Entry:
-    """An entry out of a row of `read_winners.sql`.
+    """An entry out of a row of `fetch_hits.sql`.
 
     Raises:
         StoredValueError: the row was written by something else and is no entry.

@@ -7,25 +7,10 @@ allowed AS MATERIALIZED (
     SELECT e.number FROM mnestic.entry AS e
      WHERE CAST(%(is_filtered)s AS boolean) AND e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s
        AND (e.status = ANY(CAST(%(statuses)s AS text[]))
-            OR CAST(%(includes_superseded)s AS boolean) AND -- include corrected
-            -- An entry of which no claim is valid, now or at `as_of`, counts as archived too. All such entries are found once.
-            OR CAST(%(includes_superseded)s AS boolean) AND (e.session_id, e.source_id) IN (
-                WITH valid AS MATERIALIZED (
-                    SELECT COALESCE(jsonb_object_agg(valid_claim.id, NULL), '{}') AS claims
-                      FROM mnestic.fact AS f CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS valid_claim (id)
-                     WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                       AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NULL OR CAST(%(as_of)s AS timestamptz) IS NULL
-                                THEN (f.status = 'active' OR f."end" = 'faded') AND (f.valid_to IS NULL OR f.valid_to > now())
-                                ELSE -- include valid_then
-                                END
-                )
-                SELECT c.session_id, c.source_id FROM mnestic.claim AS c
-                 WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
-                   AND c.session_id IS NOT NULL AND c.source_id IS NOT NULL
-                 GROUP BY c.session_id, c.source_id
-                HAVING COALESCE(bool_and(NOT (SELECT claims FROM valid) ? c.id)
-                                    FILTER (WHERE c.predicate = ANY(CAST(%(related_predicates)s AS text[]))),
-                                bool_and(NOT (SELECT claims FROM valid) ? c.id))))
+            OR CAST(%(includes_superseded)s AS boolean)
+               AND EXISTS (SELECT FROM mnestic.supersession
+                            WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND entry_id = e.id
+                              AND at <= CAST(%(current_at)s AS timestamptz)))
        AND (CAST(%(includes_expired)s AS boolean) OR e.expires_at IS NULL
             OR e.expires_at > COALESCE(CAST(%(as_of)s AS timestamptz), now()))
        AND (CAST(%(as_of)s AS timestamptz) IS NULL OR e.at <= CAST(%(as_of)s AS timestamptz))
@@ -151,76 +136,6 @@ by_time AS MATERIALIZED (
                 ELSE e.status = 'active' AND (e.expires_at IS NULL OR e.expires_at > now()) END
      ORDER BY e.at DESC, e.id DESC LIMIT 100
 ),
--- Facts: the messages that claimed the facts which the query asks for, or the facts' own entries, the latest first, after them
--- what is still to come. Entries that the filters rule out do not count towards the limit, so they hide no others.
-by_fact AS MATERIALIZED (
-    SELECT number, json_agg(json_build_array(place, subject_key, predicate, cardinality, fact_id)) AS facts
-      FROM ((SELECT e.number, f.place, f.subject_key, f.predicate, f.cardinality, f.id AS fact_id
-              FROM (SELECT f.*, row_number() OVER (ORDER BY f.is_ahead, f.valid_from DESC, f.id) AS place
-                      FROM unnest(CAST(%(names)s AS text[])) AS n (name)
-                     CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
-                     CROSS JOIN LATERAL (
-                        SELECT f.subject_key, f.predicate, f.cardinality, f.id, f.claims, f.valid_from, f.valid_from > now() AS is_ahead
-                          FROM mnestic.fact AS f
-                         WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s
-                           AND f.subject_key = n.name AND f.predicate = p.name
-                           AND CASE WHEN CAST(%(valid_first)s AS timestamptz) IS NOT NULL THEN -- include valid_then
-                                    WHEN CAST(%(includes_past)s AS boolean) THEN f.status <> 'deleted'
-                                    -- A later value that is still to come has archived the present one.
-                                    ELSE (f.status = 'active' OR f.status = 'archived' AND f.valid_from <= now())
-                                         AND COALESCE(f.valid_to > now(), f.status = 'active' OR f."end" = 'faded') END
-                        OFFSET 0) AS f) AS f
-             CROSS JOIN LATERAL (
-                SELECT said.number, c.said_at FROM jsonb_array_elements_text(f.claims) AS claimed (id)
-                 CROSS JOIN LATERAL (
-                    SELECT session_id, source_id, said_at FROM mnestic.claim
-                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = claimed.id
-                       AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
-                 CROSS JOIN LATERAL (
-                    SELECT number FROM mnestic.entry
-                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
-                       AND at = c.said_at AND source_id = c.source_id
-                       AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
-                                ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS said
-                 UNION ALL
-                (SELECT number, at FROM mnestic.entry
-                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = f.id
-                    AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
-                             ELSE expires_at IS NULL OR expires_at > now() END OFFSET 0)) AS e
-             -- The facts are in this order already, so Postgres stops at the limit.
-             ORDER BY f.is_ahead, f.valid_from DESC, f.id, e.said_at DESC LIMIT 50)
-    UNION ALL
-    -- Where all that was so has ended, the messages that ended the last of it answer.
-    SELECT said.number, 1, n.name, p.name, 'multi', c.id
-      FROM unnest(CAST(%(names)s AS text[])) AS n (name)
-     CROSS JOIN unnest(CAST(%(predicates)s AS text[])) AS p (name)
-     CROSS JOIN LATERAL (
-        SELECT claims FROM mnestic.fact
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = n.name AND predicate = p.name
-           AND status = 'archived'
-         ORDER BY valid_from DESC, id DESC LIMIT 3) AS f
-     CROSS JOIN LATERAL jsonb_array_elements_text(f.claims) AS ending (id)
-     CROSS JOIN LATERAL (
-        SELECT id, session_id, source_id, said_at FROM mnestic.claim
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ending.id
-           AND kind = 'ended' AND source_id IS NOT NULL OFFSET 0) AS c
-     CROSS JOIN LATERAL (
-        SELECT number FROM mnestic.entry
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
-           AND at = c.said_at AND source_id = c.source_id
-           AND CASE WHEN CAST(%(is_filtered)s AS boolean) THEN number IN (SELECT number FROM allowed)
-                    ELSE status = 'active' AND (expires_at IS NULL OR expires_at > now()) END OFFSET 0) AS said
-     WHERE CAST(%(valid_first)s AS timestamptz) IS NULL AND NOT CAST(%(includes_past)s AS boolean)
-       -- Each of two indexes covers active facts alone.
-       AND NOT EXISTS (SELECT FROM mnestic.fact AS f
-                        WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = n.name
-                          AND f.predicate = p.name AND f.status = 'active' AND f.cardinality = 'single' OFFSET 0)
-       AND NOT EXISTS (SELECT FROM mnestic.fact AS f
-                        WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.subject_key = n.name
-                          AND f.predicate = p.name AND f.status = 'active' AND f.cardinality = 'multi' OFFSET 0)
-    ) AS found
-     GROUP BY number
-),
 -- Words and meaning together, weighed as ranking does.
 scored AS MATERIALIZED (
     SELECT number, w.score AS bm25, w.bits, m.score AS cosine,
@@ -234,14 +149,15 @@ scored AS MATERIALIZED (
 ),
 -- The best entries propagate their scores to neighbours in the conversation and to related entries, unless superseded.
 seed AS MATERIALIZED (
-    SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related,
-           CASE WHEN CAST(%(excludes_superseded)s AS boolean) THEN -- include superseded
-                END AS is_superseded
+    SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related, o.by AS successor,
+           CAST(%(excludes_superseded)s AS boolean) AND o.entry_id IS NOT NULL AS is_superseded
       FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
              LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
      CROSS JOIN LATERAL (
-        SELECT number, session_id, source_id, at, id, kind, entry_type, language, content, related FROM mnestic.entry
+        SELECT number, session_id, at, id, entry_type, related FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = s.number OFFSET 0) AS e
+      LEFT JOIN mnestic.supersession AS o ON o.tenant_id = %(tenant_id)s AND o.agent_id = %(agent_id)s AND o.entry_id = e.id
+       AND o.at <= CAST(%(current_at)s AS timestamptz)
 ),
 edge AS MATERIALIZED (
     SELECT s.number AS seed, x.number, x.kind, s.own * CASE x.kind WHEN 'neighbour' THEN CAST(%(neighbour)s AS float8)
@@ -270,26 +186,21 @@ edge AS MATERIALIZED (
         SELECT entry_number, 'related' FROM mnestic.entry_term
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = s.id
       ) AS x
-     WHERE s.is_superseded IS NOT TRUE
+     WHERE NOT s.is_superseded
      UNION ALL
-    -- What a correction has taken the place of, it answers instead; of several in a row the last.
-    SELECT seed, number, 'correction', own
-      FROM (WITH RECURSIVE correcting AS (
-                SELECT number AS seed, own, number, id FROM seed WHERE is_superseded
+    -- What has superseded an entry answers in its place; of several in a row the last.
+    SELECT seed, number, 'successor', own
+      FROM (WITH RECURSIVE succession AS (
+                SELECT number AS seed, own, number, successor FROM seed WHERE is_superseded
                  UNION
-                SELECT c.seed, c.own, e.number, e.id
-                  FROM correcting AS c
+                SELECT s.seed, s.own, e.number, o.by
+                  FROM succession AS s
                  CROSS JOIN LATERAL (
-                    SELECT entry_number AS number FROM mnestic.entry_term
-                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related' AND term = c.id
-                     UNION ALL
-                    SELECT number FROM mnestic.entry
-                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND parent = c.id OFFSET 0) AS n
-                 CROSS JOIN LATERAL (
-                    SELECT number, id, entry_type, status, parent, related FROM mnestic.entry
-                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = n.number OFFSET 0) AS e
-                 WHERE e.entry_type = 'correction' AND e.status = 'active' AND c.id IN (e.parent, e.related ->> 0))
-            SELECT * FROM correcting) AS corrected
+                    SELECT number, id FROM mnestic.entry
+                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = s.successor OFFSET 0) AS e
+                  LEFT JOIN mnestic.supersession AS o ON o.tenant_id = %(tenant_id)s AND o.agent_id = %(agent_id)s
+                   AND o.entry_id = e.id AND o.at <= CAST(%(current_at)s AS timestamptz))
+            SELECT * FROM succession) AS succeeding
      WHERE number <> seed
 ),
 -- Entries below the propagation floor are not read.
@@ -299,22 +210,22 @@ propagated AS (
 ),
 candidate AS MATERIALIZED (
     SELECT number FROM scored UNION SELECT number FROM by_name_words UNION SELECT number FROM by_name
-     UNION SELECT number FROM by_time UNION SELECT number FROM by_fact UNION SELECT number FROM propagated
+     UNION SELECT number FROM by_time UNION SELECT number FROM propagated
 )
 SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subjects,
        CAST(extract(epoch FROM e.at) AS float8) AS at, CAST(e.importance AS float8) AS importance,
        CAST(e.aliases AS text) AS aliases, CAST(e.tags AS text) AS tags, e.entry_type, CAST(e.times AS text) AS times,
        e.features, e.status, CAST(extract(epoch FROM e.expires_at) AS float8) AS expires_at, e.content, e.tokens,
-       s.bm25, s.bits, s.cosine, w.half_passages, f.facts, p.number IS NOT NULL AS is_seed, p.is_superseded,
-       from_seed.edges,
+       s.bm25, s.bits, s.cosine, w.half_passages, from_seed.edges,
+       o.entry_id IS NOT NULL AS is_superseded,
        CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed
   FROM candidate AS c
  CROSS JOIN LATERAL (
     SELECT * FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = c.number OFFSET 0) AS e
   LEFT JOIN scored AS s ON s.number = c.number
-  LEFT JOIN seed AS p ON p.number = c.number
+  LEFT JOIN mnestic.supersession AS o ON o.tenant_id = %(tenant_id)s AND o.agent_id = %(agent_id)s AND o.entry_id = e.id
+   AND o.at <= CAST(%(current_at)s AS timestamptz)
   LEFT JOIN by_passage AS w ON w.number = c.number
   LEFT JOIN (SELECT seed AS number, json_agg(json_build_array(number, kind)) AS edges FROM edge GROUP BY seed)
          AS from_seed ON from_seed.number = c.number
-  LEFT JOIN by_fact AS f ON f.number = c.number

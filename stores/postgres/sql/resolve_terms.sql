@@ -107,33 +107,6 @@ acronym AS (
                             AND term = k.term) AS n
      WHERE n.entries > 0
 ),
--- The relatives of the owners, by facts that are valid now, and their keys where facts tell them apart from namesakes.
-related AS (
-    SELECT o.name AS subject_key, k.predicate, f.object_key,
-           d.described,
-           EXISTS (SELECT FROM mnestic.fact
-                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = d.described) AS has_facts,
-           EXISTS (SELECT FROM mnestic.entry_term
-                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject'
-                      AND term = d.described) AS is_described
-      FROM unnest(CAST(%(owners)s AS text[])) AS o (name)
-     CROSS JOIN unnest(CAST(%(kinship_predicates)s AS text[]), CAST(%(kinship_nouns)s AS text[])) AS k (predicate, noun)
-     CROSS JOIN LATERAL (SELECT object_key FROM mnestic.fact
-                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = o.name
-                            AND predicate = k.predicate AND status = 'active'
-                            AND (valid_to IS NULL OR valid_to > now()) OFFSET 0) AS f
-     CROSS JOIN LATERAL (SELECT f.object_key || ' (' || k.noun || ' of ' || o.name AS described) AS d
-),
--- Whom a question describes by the asker's own relation ("my brother Otto"), whoever asks.
-own_relative AS (
-    SELECT DISTINCT t.term,
-           EXISTS (SELECT FROM mnestic.fact
-                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = t.term) AS has_facts
-      FROM unnest(CAST(%(own_relatives)s AS text[])) AS p (beginning)
-      JOIN mnestic.entry_term AS t ON t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'subject'
-       AND left(t.term, length(p.beginning)) = p.beginning
-     WHERE cardinality(CAST(%(own_relatives)s AS text[])) > 0
-),
 -- The first of the periods of which there is an entry.
 period AS (
     SELECT p.place FROM unnest(CAST(%(since)s AS timestamptz[]), CAST(%(until)s AS timestamptz[]))
@@ -161,8 +134,6 @@ SELECT now() AS now,
        (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
        (SELECT json_agg(json_build_array(word, part, language, lexeme, entries) ORDER BY word, part) FROM word) AS words,
        (SELECT json_object_agg(term, entries) FROM acronym) AS acronyms,
-       (SELECT json_agg(json_build_array(subject_key, predicate, object_key, described, has_facts, is_described)) FROM related) AS related,
-       (SELECT json_agg(json_build_array(term, has_facts)) FROM own_relative) AS own_relatives,
        (SELECT place FROM period) AS period
   FROM (SELECT) AS always
   LEFT JOIN mnestic.corpus AS c ON c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s

@@ -16,7 +16,7 @@ restored AS (
            e.tokens, e.merged_into, now()
       FROM taken AS t CROSS JOIN LATERAL jsonb_populate_record(CAST(NULL AS mnestic.entry), t.entry) AS e
      ORDER BY e.at, e.id
-    RETURNING id, number, session_id, source_id
+    RETURNING id, number, session_id, source_id, at
 ),
 embedded AS (
     INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
@@ -29,4 +29,4 @@ modelled AS (
     SELECT %(tenant_id)s, %(agent_id)s, model, count(*), 0 FROM embedded GROUP BY model ORDER BY model
     ON CONFLICT (tenant_id, agent_id, model) DO UPDATE SET entries = m.entries + excluded.entries
 )
-SELECT id, number, session_id, source_id FROM restored ORDER BY number
+SELECT id, number, session_id, source_id, at FROM restored ORDER BY number

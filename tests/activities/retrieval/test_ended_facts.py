@@ -39,12 +39,6 @@ FIRST = datetime(2026, 3, 2, 12, tzinfo=UTC)
             id="another value is left",
         ),
         pytest.param(
-            "Where does Ruth work?",
-            ("I work at Agfa.", "I resigned from Agfa, it was time.", "I work at Leica now."),
-            ["I work at Leica now."],
-            id="a new value",
-        ),
-        pytest.param(
             "Does Ruth still work at Agfa?",
             ("I work at Agfa.", "My work shoes are wet.", "I no longer work at Agfa."),
             ["I no longer work at Agfa."],

@@ -80,16 +80,16 @@ LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved
     [
         (TWO_SENTENCES, "What is the alarm code?", "… The alarm code is 7731."),
         (COMMA, "What does the bike lock open with?", "… my bike lock opens with 4410."),
-        (AGE, "What is my parking space?", "… my parking space is C12."),
-        (BOSS, "Where does the projector stand?", "… the projector stands in the cellar."),
+        (AGE, "What is my parking space?", "… and my parking space is C12."),
+        (BOSS, "Where does the projector stand?", "… and the projector stands in the cellar."),
         (ENDED, "Where does the spare key hang?", "… The spare key hangs behind the boiler."),
         (THREE, "Where does Ruth work?", "… my wife is Ines and I work at Agfa."),
         (LAST, "Where does the spare key hang?", "The spare key hangs behind the boiler and …"),
-        (LONG, "What is the alarm code?", "bread. … The alarm code is 7731. We"),
+        (LONG, "What is the alarm code?", "bread … The alarm code is 7731. We"),
         (
             MIXED,
             "What is the alarm code?",
-            "I live in Porto with my wife Ines. (no longer so: lives in Porto) The alarm code is 7731.",
+            "I live in Porto with my wife Ines (no longer so: lives in Porto) The alarm code is 7731.",
         ),
     ],
 )

@@ -1,7 +1,7 @@
 """The best of a search, read once more together with the question: locally, or by a server on loopback."""
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -26,6 +26,7 @@ TIDES = (
     "The tide table of last year is in the attic.",
     "A tide table costs four euros.",
 )
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 QUESTION = "Where is the tide table?"
 PRICE = TIDES[2]
 PRICES = ModelPrices.model_validate({"ranker": {"input": 0, "output": 0, "search": 2}})
@@ -65,8 +66,8 @@ def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[..
 @pytest.fixture
 async def ada(make: Callable[..., MemoryClient]) -> MemoryClient:
     client = make()
-    for text in TIDES:
-        await client.add(text)
+    for days, text in enumerate(TIDES):  # the first is the newest
+        await client.add(text, at=NOON - timedelta(days=days))
     return client
 
 

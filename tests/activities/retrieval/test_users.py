@@ -12,7 +12,7 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SAID = (
     ("user", "Good morning!"),
     ("assistant", "Good morning, what can I do?"),
-    ("user", "Ines has the silver tariff."),
+    ("Ines", "I have the silver tariff."),
     ("user", "It rained all April."),
 )
 

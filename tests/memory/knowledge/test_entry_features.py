@@ -18,9 +18,11 @@ YESTERDAY = TimeMention(words="yesterday", start=NOON - timedelta(days=1), end=N
         ("Where does Mara live? ", EntryFeatures.ASKS),
         ("マラはどこに住んでいますか\uff1f", EntryFeatures.ASKS),
         ("Where? Nobody knows.", EntryFeatures(0)),
-        ("Mara no longer lives in Ghent.", EntryFeatures.REVISES),
         ("We meet on Tuesdays.", EntryFeatures.NAMES_TIME),
-        ("Has it changed, and do we meet at 9:30 now?", EntryFeatures(7)),
+        (
+            "Has it changed, and do we meet at 9:30 now?",
+            EntryFeatures.ASKS | EntryFeatures.NAMES_TIME,
+        ),
     ],
 )
 def test_a_text_has_the_marks_of_what_it_says(content: str, marks: EntryFeatures) -> None:

@@ -21,14 +21,12 @@ class Sample:
     importance: float = 0.5
     is_turn: bool = False
     asks: bool = False
-    revises: bool = False
     is_by_named_speaker: bool = False
     is_tagged: bool = False
-    persons: int = 0
+    is_superseded: bool = False
     words: float = 0.0
     lexemes: int = 0
     cosine: float = 0.0
-    fact_match: float = 0.0
     late_interaction: float = 0.0
     identity: int = 0
     times: tuple[tuple[datetime, datetime], ...] = ()
@@ -52,7 +50,6 @@ def candidates(samples: Iterable[Sample]) -> Candidates:
     rows = np.zeros(len(texts), ROW)
     made: dict[str, Any] = {
         "at": lambda one: one.at.timestamp(),
-        "holds_until": lambda _: np.inf,
         "names_time": lambda one: bool(one.times),
         "concern": lambda one: CONCERNS.index(one.concern),
     }

@@ -47,12 +47,12 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
     assert AgentSettings().policy == RetrievalPolicy()
 
 
-def test_weights_stored_by_their_earlier_names_are_read() -> None:
-    stored = {"retrieval_policy": {"learned": 0.9, "least_share": 0.1, "semantic": 0.2}}
+def test_weights_stored_by_earlier_names_are_read_and_those_that_are_gone_left_out() -> None:
+    stored = {"retrieval_policy": {"alike": 0.9, "least_share": 0.1, "semantic": 0.2, "learned": 1}}
 
     settings = settings_of(stored)
 
-    weights = {"fact_match": 0.9, "min_evidence_share": 0.1, "semantic": 0.2}
+    weights = {"late_interaction": 0.9, "min_evidence_share": 0.1, "semantic": 0.2}
     assert settings.model_dump(mode="json")["retrieval_policy"] == weights
     assert settings.policy == RetrievalPolicy.model_validate(weights)
     assert RetrievalPolicy.model_validate({"beside": 0.1}) == RetrievalPolicy(neighbour=0.1)

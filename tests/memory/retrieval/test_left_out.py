@@ -1,24 +1,7 @@
-"""What ranking leaves out, or counts less: what is replaced, of another time, or little beside the best."""
+"""What ranking leaves out, or counts less: what is of another time, or little beside the best."""
 
 from mnestic.memory.language.dates import Period
 from tests.memory.retrieval.test_ranking import DAY, FULL, NOON, entry, order, query, ranked
-
-
-def test_what_a_later_text_tells_otherwise_is_told_only_where_the_past_is_asked_for() -> None:
-    before = entry(1, words=FULL, lexemes=1, content="The bin goes out on Thursdays.")
-    after = entry(
-        2,
-        words=0.8 * FULL,
-        lexemes=1,
-        at=NOON - DAY,
-        revises=True,
-        content="The bin goes out on Fridays now.",
-    )
-
-    stems = frozenset({"bin"})
-    assert order(ranked(before, after, query=query(stems=stems))) == [2]
-    past = query(stems=stems, includes_past=True)
-    assert order(ranked(before, after, query=past)) == [2, 1]
 
 
 def test_what_is_of_another_time_counts_less_where_something_of_the_time_answers() -> None:

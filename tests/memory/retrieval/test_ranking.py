@@ -166,73 +166,40 @@ def test_who_asks_the_same_does_not_answer_a_question() -> None:
     assert order(ranked(same, query=query(is_question=True))) == [1]
 
 
-_OF_BIN = query(stems=frozenset({"bin"}))
-_THURSDAY, _FRIDAY = (
-    "The bin goes out on Thursdays.",
-    "The bin goes out by truck on Fridays now, says Bo.",
-)
+def test_of_near_equals_with_the_same_words_the_newest_stands_first() -> None:
+    old = entry(1, words=FULL, lexemes=3)
+    new = {"number": 2, "at": NOON - 30 * DAY, "lexemes": 1}
+
+    assert order(ranked(old, entry(**new, words=0.7 * FULL))) == [2, 1]
+    assert order(ranked(old, entry(**new, words=0.5 * FULL))) == [1, 2]
+    assert order(ranked(old, entry(**new | {"lexemes": 5}, words=0.7 * FULL))) == [1, 2]
+    assert order(ranked(old, entry(**new, words=0.7 * FULL, speaker="mara"))) == [1, 2]
+    assert order(ranked(old, entry(**new, words=0.7 * FULL, asks=True))) == [1, 2]
 
 
-def test_what_says_that_something_changed_stands_before_what_said_so_before() -> None:
-    before = entry(1, words=FULL, lexemes=1, content=_THURSDAY)
-    after = {"words": 0.6 * FULL, "lexemes": 1, "at": NOON - 30 * DAY, "content": _FRIDAY}
+def test_what_was_so_before_is_asked_for_and_the_oldest_stands_first() -> None:
+    old = entry(1, words=0.7 * FULL, lexemes=1)
+    new = entry(2, words=FULL, lexemes=1, at=NOON - 30 * DAY)
 
-    assert order(ranked(before, entry(2, **after, revises=True), query=_OF_BIN)) == [2]
-    another = after | {"content": "The lamp by the bin is on."}
-    assert order(ranked(before, entry(2, **another), query=_OF_BIN)) == [1, 2]
-    earlier = after | {"at": NOON - 120 * DAY}
-    assert order(ranked(before, entry(2, **earlier, revises=True), query=_OF_BIN)) == [1, 2]
+    assert order(ranked(old, new)) == [2, 1]
+    assert order(ranked(old, new, query=query(asks_for_earlier=True))) == [1, 2]
 
 
-def test_where_a_time_is_asked_about_nothing_is_revised() -> None:
+def test_where_a_time_is_asked_about_the_newest_does_not_stand_first() -> None:
     month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
     found = ranked(
         entry(1, words=FULL, lexemes=1),
-        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 30 * DAY, revises=True),
+        entry(2, words=0.7 * FULL, lexemes=1, at=NOON - 30 * DAY),
         query=query(period=month),
     )
     assert order(found)[0] == 1
 
 
-def test_what_revises_does_not_pass_what_came_later() -> None:
+def test_a_message_of_the_future_is_not_the_newest() -> None:
     found = ranked(
-        entry(1, words=FULL, lexemes=1, content=_THURSDAY),
-        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - 60 * DAY, revises=True, content=_FRIDAY),
-        entry(3, words=FULL, lexemes=1, at=NOON - 50 * DAY, content="The bin is full."),
-        query=_OF_BIN,
-    )
-    assert order(found) == [3, 2]  # which replaces the first
-
-
-def test_where_a_moment_is_asked_for_what_tells_none_revises_nothing() -> None:
-    found = ranked(
-        entry(1, words=FULL, lexemes=1, said=("party", "3")),
-        entry(2, words=0.6 * FULL, lexemes=1, at=NOON - DAY, revises=True, said=("party", "hat")),
-        query=query(requested="time"),
-    )
-    assert order(found) == [1, 2]
-
-
-def test_of_what_was_so_one_after_the_other_the_latest_stands_first() -> None:
-    samples = [
-        entry(1, words=FULL, fact_match=1.0),
-        entry(2, fact_match=1.0, at=NOON - 95 * DAY),
-        entry(3, words=0.5 * FULL, fact_match=1.0),
-        entry(4, words=0.5 * FULL, fact_match=1.0),
-    ]
-    told = ({"2"}, {"3", "gone"}, {"missing"}, {"1"})
-    plain = RetrievalPolicy(supersession=0)
-
-    assert order(ranked(*samples, successions=[told])) == [2, 3, 1, 4]
-    assert order(ranked(*samples))[0] == 1
-    assert order(ranked(*samples, successions=[told], policy=plain))[0] == 1
-
-
-def test_somebody_else_revises_nothing_of_who_is_named() -> None:
-    found = ranked(
-        entry(1, words=FULL, lexemes=1, concern="named"),
-        entry(2, words=0.9 * FULL, lexemes=1, at=NOON - DAY, revises=True, concern="other"),
-        query=query(names=("mara",)),
+        entry(1, words=FULL, lexemes=1),
+        entry(2, words=FULL, lexemes=1, at=NOON + 30 * DAY),
+        query=query(present_until=NOON + DAY),
     )
     assert order(found)[0] == 1
 

@@ -21,12 +21,15 @@ from tests.stores.plan_samples import keep, parts_of, plans_of, statements_of, s
 # Rows of whoever is asked, and of the others: 1,000 of 26,000 entries.
 OWN, OTHERS = 1000, 25
 AGENT = "agent-7"
-LARGE = {"entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"}
+LARGE = {
+    *("entry", "entry_term", "posting", "lexeme", "embedding", "resource", "claim", "fact"),
+    "supersession",
+}
 STATEMENTS = (
     "resolve_terms",
     "suggest_terms",
     "find_candidates",
-    "read_winners",
+    "fetch_hits",
     "unrelated_sessions",
 )
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -92,26 +95,6 @@ async def test_no_question_reads_all_entries_of_everybody(
         ]
 
     assert scans == []
-
-
-@pytest.mark.parametrize("fields", [{}, {"as_of": "2015-02-01T00:00:00Z"}])
-async def test_what_is_over_is_worked_out_once_for_all_entries(
-    asked: MemoryClient, url: str, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
-) -> None:
-    statements = await statements_of(
-        asked, monkeypatch, "coffee", statuses=["archived"], mode="text", **fields
-    )
-
-    plans = await plans_of(url, statements, "ANALYZE,")
-    looked = [
-        part["Actual Loops"]
-        for one in plans
-        if "allowed" in one.statement
-        for part in parts_of(one.plan)
-        if part.get("Relation Name") == "claim"
-    ]
-    assert looked
-    assert max(looked) == 1
 
 
 async def test_the_questions_run_each_statement_of_a_search(

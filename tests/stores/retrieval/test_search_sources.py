@@ -13,7 +13,6 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
-from mnestic.memory.retrieval.search import Search
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -60,90 +59,12 @@ async def learn(transaction: Transaction, said: Sequence[Resource]) -> list[Entr
     return [by_time[one.at] for one in said]
 
 
-def liked(**query: Any) -> Search:
-    """Asks what Mara likes, of the source of facts alone."""
-    return search(
-        query=RetrievalQuery(text="anything", **query),
-        names=frozenset({"mara"}),
-        fact_subjects=frozenset({"mara"}),
-        predicates={"likes": 1.0},
-    )
-
-
-async def learned_of(transaction: Transaction, asked: Search) -> set[str]:
-    """The ids of candidates that answer by what was learned from them."""
-    candidates = (await transaction.search.find_candidates(asked)).candidates
-    return {
-        text.entry_id
-        for text, share in zip(candidates.texts, candidates.rows["fact_match"], strict=True)
-        if share
-    }
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        {"session_id": "first"},
-        {"channel": "mail"},
-        {"until": NOON + timedelta(minutes=1)},
-        {"as_of": NOON + timedelta(minutes=1)},
-        {"entry_types": ("interaction",), "session_id": "first"},
-    ],
-)
-async def test_a_fact_is_found_behind_more_recent_ones_that_a_filter_rules_out(
-    begin: Begin, query: dict[str, Any]
-) -> None:
-    async with begin() as transaction:
-        first, *_ = await learn(
-            transaction,
-            [message(0, session="first", channel="mail"), *map(message, range(1, LATER))],
-        )
-
-    async with begin(write=False) as transaction:
-        found = await learned_of(transaction, liked(**query))
-
-    assert found == {first.id}
-
-
-async def test_a_fact_is_found_behind_more_recent_ones_of_archived_entries(begin: Begin) -> None:
-    async with begin() as transaction:
-        first, *others = await learn(transaction, [*map(message, range(LATER))])
-        archived = {"status": "archived"}
-        await transaction.entries.change([one.model_copy(update=archived) for one in others])
-
-    async with begin(write=False) as transaction:
-        found = await learned_of(transaction, liked())
-
-    assert found == {first.id}
-
-
-async def test_facts_that_no_message_claimed_are_found_by_their_own_entries(begin: Begin) -> None:
-    by_hand = [
-        likes(message(number)).model_copy(update={"source": ClaimSource(extractor="user")})
-        for number in range(1, LATER)
-    ]
-    async with begin() as transaction:
-        (first,) = await learn(transaction, [message(0)])
-        few = await transaction.facts.claim(by_hand[:2])
-    async with begin(write=False) as transaction:
-        found = await learned_of(transaction, liked())
-
-    async with begin() as transaction:
-        rest = await transaction.facts.claim(by_hand[2:])
-    async with begin(write=False) as transaction:
-        latest = await learned_of(transaction, liked())
-
-    assert found == {first.id, *(change.fact.id for change in few)}
-    assert latest == {change.fact.id for change in [*few, *rest][-50:]}
-
-
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
         ({}, "123"),
         ({"query": {"min_score": 0}}, "01234"),
         ({"query": {"rerank": "local"}}, "01234"),
-        ({"persons": (frozenset({"mara"}), frozenset({"tom"}))}, "01234"),
     ],
 )
 async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
@@ -160,30 +81,9 @@ async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
             search(query=query, vocabulary=vocabulary, policy=policy, **asked)
         )
 
-    assert brought.seeds == 1
     assert {text.content for text in brought.candidates.texts} == {
         f"I like dish {number}." for number in found
     }
-
-
-async def test_no_more_facts_are_gone_through_than_are_wanted(
-    begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert settings.database_url is not None
-    async with begin() as transaction:
-        await learn(transaction, [*map(message, range(400))])
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-    statements = await statements_of(ada, monkeypatch, "What does Mara like?")
-
-    plans = await plans_of(settings.database_url.get_secret_value(), statements, "ANALYZE,")
-
-    looked_up = [
-        part["Actual Loops"]
-        for one in plans
-        for part in parts_of(one.plan)
-        if part.get("Alias") == "claim"
-    ]
-    assert 0 < max(looked_up) <= MOST + 2
 
 
 async def test_no_more_rows_are_read_of_a_rare_lexeme_than_have_it(
