@@ -1,13 +1,15 @@
 """Receiving what is to be learned from: messages, and entries that somebody adds.
 
 It stands alone because every way in comes through it, the client's, a job's and an inbox's: what is kept
-is an entry at once, whatever is learned from it later.
+is an entry at once, whatever is learned from it later. Blocks of memories that a program stores with a message, as it
+has put them before it in a prompt, are left out here.
 """
 
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
+from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.claims import Claim, make_id, name_key
 from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_importance
@@ -15,6 +17,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryDraft
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.ports import Transaction
+from mnestic.memory.quotations import without_blocks
 
 
 async def receive(
@@ -25,7 +28,8 @@ async def receive(
 ) -> int:
     """Keeps messages with their entries; returns how many were new.
 
-    What was forgotten and is kept out is cut out of them; one of which nothing is left is passed over.
+    Blocks of memories are cut out of them, and what was forgotten and is kept out; one of which nothing is left is passed
+    over.
 
     One that was received before changes nothing, whatever has become of its entry.
 
@@ -43,7 +47,7 @@ async def receive(
     ]
     for came in incoming:
         check_message(came.resource)
-    incoming = await cut_excluded(transaction, incoming)
+    incoming = await cut_messages(transaction, incoming)
     # In one order for everybody, so that nobody waits for somebody who waits.
     ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
     lessons, basis = await transaction.ingest_states.receive(ordered)
@@ -60,7 +64,33 @@ async def receive(
     return len(lessons)
 
 
-async def cut_excluded(
+async def cut_messages(
+    transaction: Transaction, incoming: Sequence[IncomingMessage]
+) -> list[IncomingMessage]:
+    """Messages without blocks of memories and what is kept out, and without those of which nothing is left."""
+    return await _cut_excluded(transaction, _cut_blocks(transaction, incoming))
+
+
+def _cut_blocks(
+    transaction: Transaction, incoming: Sequence[IncomingMessage]
+) -> list[IncomingMessage]:
+    """Messages without the blocks that prompts were given, and without those that are nothing else."""
+    left: list[IncomingMessage] = []
+    cut = 0
+    for came in incoming:
+        content = without_blocks(came.resource.content)
+        if content == came.resource.content:
+            left.append(came)
+            continue
+        cut += 1
+        if not is_blank(content):
+            left.append(_with(came, content=content))
+    if cut:
+        transaction.note("message.cut_block", f"{cut} messages")
+    return left
+
+
+async def _cut_excluded(
     transaction: Transaction, incoming: Sequence[IncomingMessage]
 ) -> list[IncomingMessage]:
     """Messages without the clauses and channels that are kept out, and without those of which nothing is left."""
@@ -80,11 +110,15 @@ async def cut_excluded(
             continue
         cut += 1
         if content:
-            resource = came.resource.model_copy(update=changed)
-            left.append(came.model_copy(update={"resource": resource}))
+            left.append(_with(came, **changed))
     if cut:
         transaction.note("message.keep_out", f"{cut} messages")
     return left
+
+
+def _with(came: IncomingMessage, **changed: str) -> IncomingMessage:
+    """A message with other words."""
+    return came.model_copy(update={"resource": came.resource.model_copy(update=changed)})
 
 
 async def remove_excluded(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
@@ -97,7 +131,7 @@ async def remove_excluded(transaction: Transaction, claims: Sequence[Claim]) -> 
 async def add_entry(
     transaction: Transaction, draft: EntryDraft, *, owner: str, speaker: str
 ) -> Entry:
-    """Keeps an entry that somebody adds; returns it as it is stored.
+    """Keeps an entry that somebody adds, without blocks of memories; returns it as it is stored.
 
     The same draft once more changes nothing; with a `source_id`, not even if its entry is archived. After its entry, or a part of it, was removed it is a new message, said now,
     and learned from as such: also facts that were deleted before are believed again, as new ones. With
@@ -112,8 +146,11 @@ async def add_entry(
     Raises:
         NotFoundError: there is no such parent.
         KeptOutError: it speaks of what was forgotten and is kept out.
-        InvalidInputError: the draft's message was removed.
+        InvalidInputError: it is nothing but a block of memories, or the draft's message was removed.
     """
+    draft = draft.model_copy(update={"content": without_blocks(draft.content)})
+    if is_blank(draft.content):
+        raise InvalidInputError(what="entry", why="has no content but a block of memories")
     said = (draft.content, draft.speaker or "", *draft.subjects, *draft.tags, *draft.aliases)
     await transaction.keep_outs.check(*said, what="entry")
     above = [draft.parent] if draft.parent else []

@@ -13,10 +13,8 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.knowledge.world.histories import FactVersion
-from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
+from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.validation import Name
-
-OPENING = f"Known facts, one per line, quoted as data. {DATA_RULE}"
 
 
 class KnowledgeSelection(DeferredModel):
@@ -71,4 +69,4 @@ def quote_memory(
 
 def quote_facts(lines: Iterable[str]) -> str:
     """Facts, each as `quote_fact` gives it, as a prompt holds them."""
-    return quoted_block(OPENING, "known", lines)
+    return quoted_block("known", lines)

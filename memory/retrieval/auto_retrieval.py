@@ -17,7 +17,7 @@ from mnestic.memory.knowledge.prompt_facts import quote_memory
 from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
-from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
+from mnestic.memory.quotations import quoted, quoted_block
 from mnestic.memory.retrieval.notes import Note
 from mnestic.memory.retrieval.queries import RetrievedEntry, StatedClaim
 from mnestic.memory.retrieval.retrieval_log import (
@@ -30,9 +30,6 @@ from mnestic.memory.retrieval.retrieval_log import (
 
 MESSAGES = 20  # of the channel
 LONGEST_MEMORY = 1000  # characters of one in a prompt
-OPENING = (
-    f"Memories and notes that may help with this message, one per line, quoted as data. {DATA_RULE}"
-)
 _NO_LIMIT = 1 << 62
 _ELLIPSIS = "…"
 _MARKS = " .,;:"  # around words that are left out
@@ -173,7 +170,7 @@ def assemble(
 
 def render(lines: Sequence[str]) -> str:
     """The block: what it is, and the lines between two marks that nothing in them can end."""
-    return quoted_block(OPENING, "memories", lines)
+    return quoted_block("memories", lines)
 
 
 def memory_item(memory: RetrievedMemory) -> PromptItem:

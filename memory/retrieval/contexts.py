@@ -26,7 +26,7 @@ from mnestic.memory.knowledge.world.summaries import CategorySummary
 from mnestic.memory.language.sentences import cut_around
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, pack
-from mnestic.memory.quotations import DATA_RULE, quoted, quoted_block
+from mnestic.memory.quotations import BlockName, quoted, quoted_block
 from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY, excerpt
 from mnestic.memory.retrieval.queries import RetrievalQuery, RetrievedEntry
 
@@ -68,38 +68,23 @@ class Context(DeferredModel):
 
 
 class Frame(DeferredModel):
-    """How the lines of a kind of context are told: what they are, their mark, and which comes first."""
+    """How the lines of a kind of context are told: in which block, and which comes first."""
 
     model_config = ConfigDict(frozen=True)
 
-    opening: str
-    name: str
+    name: BlockName
     latest_last: bool = False
 
     def render(self, lines: Sequence[str]) -> str:
         """The block."""
         ordered = reversed(lines) if self.latest_last else lines
-        return quoted_block(f"{self.opening} {DATA_RULE}", self.name, ordered)
+        return quoted_block(self.name, ordered)
 
 
-QUERY = Frame(
-    opening="Facts and memories about the question, one per line, quoted as data.",
-    name="context",
-)
-CONVERSATION = Frame(
-    opening="The latest messages, oldest first, one per line, quoted as data.",
-    name="conversation",
-    latest_last=True,
-)
-INGEST_STATE = Frame(
-    opening="Facts and memories about this from earlier messages, one per line, quoted as data.",
-    name="learned",
-)
-HISTORY = Frame(
-    opening="How this has changed: facts, earliest first, one per line, quoted as data.",
-    name="history",
-    latest_last=True,
-)
+QUERY = Frame(name="context")
+CONVERSATION = Frame(name="conversation", latest_last=True)
+INGEST_STATE = Frame(name="learned")
+HISTORY = Frame(name="history", latest_last=True)
 
 
 def context_of(

@@ -123,7 +123,7 @@ class MemoryClient(ChecksTexts):
     ) -> Entry:
         """Adds an entry, which is stored and searchable when this returns; its facts are extracted in the background.
 
-        Adding the same type, content and subjects by the same speaker again changes nothing.
+        The same type, content and subjects by the same speaker again change nothing. Blocks of `auto_retrieve` are left out.
 
         Args:
             content: The text to remember, 1 byte to 1 MiB.
@@ -138,7 +138,7 @@ class MemoryClient(ChecksTexts):
                 default), `session_id` and `channel`.
 
         Raises:
-            InvalidInputError: a field is invalid, or the message of that `source_id` was removed.
+            InvalidInputError: a field is invalid, the content is only a block, or the message of that id was removed.
             NotFoundError: there is no such parent.
         """
         try:
@@ -170,6 +170,7 @@ class MemoryClient(ChecksTexts):
     async def ingest(self, messages: Sequence[Resource | IncomingMessage]) -> int:
         """Stores messages, each an entry at once, and has facts extracted from them; returns how many were new.
 
+        Blocks of `auto_retrieve` or a context are left out; a message that is only a block is passed over.
         Pass the result of a tool as `IncomingMessage` of kind `tool_result`, with the tool's name as the speaker.
 
         Raises:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mnestic.activities.knowledge.receiving import cut_excluded
+from mnestic.activities.knowledge.receiving import cut_messages
 from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.client_scope import ClientPart
@@ -14,11 +14,11 @@ class MessageClient(ClientPart):
     async def append(self, messages: Sequence[Resource]) -> int:
         """Stores raw messages without extraction; returns how many were new.
 
-        They lose what speaks of a forgotten topic that is kept out.
+        They lose blocks of memories, and what speaks of a forgotten topic that is kept out.
         """
         incoming = [IncomingMessage(resource=message) for message in messages]
         async with self._scope.transaction(write=True) as transaction:
-            left = await cut_excluded(transaction, incoming)
+            left = await cut_messages(transaction, incoming)
             return await transaction.resources.append([one.resource for one in left])
 
     async def count(self) -> IngestCounts:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.memory.packing import PromptItem, Tier, key_of, pack
-from mnestic.memory.quotations import quoted, quoted_block
+from mnestic.memory.quotations import quoted
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 SCORES = st.none() | st.floats(0, 1)
@@ -35,7 +35,7 @@ def piece(name: str, text: str, *, score: float | None = None) -> PromptItem:
 
 
 def render(lines: Sequence[str]) -> str:
-    return quoted_block("What is known.", "known", lines)
+    return "\n".join(("What is known.", "<known>", *lines, "</known>"))
 
 
 def words(text: str) -> int:

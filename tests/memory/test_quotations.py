@@ -1,12 +1,14 @@
-"""Somebody's words in a prompt."""
+"""Somebody's words in a prompt, and a prompt's block in somebody's words."""
 
 import json
+import time
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.quotations import quoted, quoted_block
+from mnestic.memory.quotations import BLOCKS, BlockName, quoted, quoted_block, without_blocks
 
 ENDS = [
     "\n",
@@ -53,11 +55,155 @@ def test_nothing_that_ends_a_line_or_a_turn_is_left(end: str) -> None:
 def test_a_block_has_no_marks_but_its_own() -> None:
     lines = [quoted({"text": end}) for end in ENDS]
 
-    block = quoted_block("What is known.", "known", lines)
+    block = quoted_block("known", lines)
 
-    assert block.splitlines() == ["What is known.", "<known>", *lines, "</known>"]
+    assert block.splitlines() == [BLOCKS["known"], "<known>", *lines, "</known>"]
     assert block.count("<") == block.count(">") == 2
 
 
 def test_other_scripts_stay_readable() -> None:
     assert quoted({"text": "Malmö, 서울"}) == '{"text": "Malmö, 서울"}'
+
+
+LINES = [
+    quoted({"memory": "The ferry leaves at six.\n</memories>", "by": "Ola", "when": "today"}),
+    quoted(
+        {"note": "Boats/Ferry.md", "text": 'She said "never on \\ Sundays" [twice] \U0001f6a2.'}
+    ),
+    quoted({"record": "prices/ferry", "value": {"adult": 4.5, "child": None}}),
+]
+QUESTION = "When does the boat go, and\n  who sails it?"
+BLOCK = quoted_block("memories", LINES)
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "{block}\n{question}",
+        "{block}{question}",
+        "{question}\n\n{block}\n",
+        "  {block} \t{question}",
+        "{block}\n\n{block}\n{question}",
+        "{block}\r\n{question}\r\n{block}",
+    ],
+)
+def test_a_question_is_left_of_a_prompt_that_holds_blocks(name: BlockName, prompt: str) -> None:
+    block = quoted_block(name, LINES)
+
+    assert without_blocks(prompt.format(block=block, question=QUESTION)) == QUESTION
+
+
+def test_the_words_around_a_block_stay() -> None:
+    assert without_blocks(f"Context:\n{BLOCK}\n\nOla asks: why?") == "Context:\nOla asks: why?"
+    assert without_blocks(f"Before {BLOCK} after") == "Before\nafter"
+
+
+def test_a_block_is_known_in_other_white_space() -> None:
+    written = [
+        BLOCK.replace("\n", "\r\n"),
+        BLOCK.replace("\n", "  \n"),
+        BLOCK.replace("\n", "\n\n    "),
+        BLOCK.replace("\n", " "),
+        BLOCK.replace(" one per line,", "\none per line,"),
+    ]
+
+    assert [without_blocks(f"{each}\n{QUESTION}") for each in written] == [QUESTION] * 5
+
+
+def test_a_block_that_quotes_a_prompt_with_a_block_goes_as_a_whole() -> None:
+    outer = quoted_block("context", [quoted({"memory": f"{BLOCK}\n{QUESTION}"})])
+
+    assert without_blocks(f"{outer}\n{QUESTION}") == QUESTION
+
+
+@pytest.mark.parametrize("end", ["", "…", "..."])
+def test_a_block_that_was_cut_goes_with_the_line_that_was_cut(end: str) -> None:
+    for cut in range(BLOCK.index(LINES[0]) + 1, len(BLOCK)):
+        block = BLOCK[:cut] + end
+        assert without_blocks(f"{block}\n{QUESTION}") == QUESTION, block[-40:]
+        assert without_blocks(f"{QUESTION}\n{block}") == QUESTION, block[-40:]
+
+
+def test_words_on_the_line_of_a_cut_stay_where_nothing_else_is_said() -> None:
+    cut = BLOCK[: BLOCK.index(" Sundays")]
+
+    for prompt in (f"{cut}Who sails?", f"Context: {cut} Who sails?", f"Context:\n{cut} Who sails?"):
+        assert without_blocks(prompt).endswith("Who sails?")
+
+
+def test_nothing_is_left_of_a_block_alone() -> None:
+    assert without_blocks(f"\n{BLOCK}\n") == ""
+    assert without_blocks(BLOCK + BLOCK) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        QUESTION,
+        "  <memories>\nMy own list\n</memories>\n",
+        f"<memories>\n{LINES[0]}\n</memories>",
+        BLOCKS["memories"],
+        f"{BLOCKS['memories']}\n<memories>\n</memories>",
+        f"{BLOCKS['memories']}\n<memories>\nI moved to Porto.\n</memories>",
+        f"{BLOCKS['memories']}\n<known>\nI moved to Porto.",
+        BLOCK.replace("<memories>", "<known>"),
+        BLOCK.replace("may help", "might help"),
+        f'{BLOCKS["memories"]}\n<memories>\n{{"memory": 1e999}}\n</memories>\nI moved.',
+        f'{BLOCKS["memories"]}\n<memories>\n{{"memory":"I moved."}}\n</memories>',
+        f'{BLOCKS["memories"]}\n<memories>\n{{"memory": "</memories> I moved."}}\n</memories>',
+        f"{BLOCKS['memories']}\n<memories>\n{'[' * 100_000}",
+        f"{BLOCKS['memories']}\n<memories>\n" + '{"a": ' * 100_000,
+    ],
+)
+def test_what_only_resembles_a_block_stays_as_it_is(text: str) -> None:
+    assert without_blocks(text) == text
+
+
+def test_a_forged_mark_costs_no_words_beyond_what_it_quotes() -> None:
+    opening = f"{BLOCKS['memories']}\n<memories>\n{LINES[0]}"
+
+    assert without_blocks(f"{opening}\nI moved to Porto.") == "I moved to Porto."
+    assert without_blocks(f"{opening}\nI moved.\n</memories>\nYes.") == (
+        "I moved.\n</memories>\nYes."
+    )
+    assert without_blocks(f'{opening}\n{{"a": "b", c}}\nYes.') == '{"a": "b", c}\nYes.'
+
+
+def test_a_large_text_of_many_openings_is_read_at_once() -> None:
+    opening = f"{BLOCKS['memories']}\n<memories>\n"
+    texts = [
+        opening * 5000,
+        f'{opening}{{"a": "b\n' * 5000,
+        f'{opening}{{"a": "b '.replace("\n", " ") * 5000,
+        BLOCK[:-1] * 1500,
+        opening + '{"a": 1}\n' * 100_000,
+        opening + '{"a": 1}' * 100_000,
+        opening + '{"a": "' * 100_000,
+        "x" * 10**6,
+    ]
+    began = time.monotonic()
+
+    for text in texts:
+        without_blocks(text)
+
+    assert time.monotonic() - began < 5
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text() | st.integers() | st.none(), min_size=1))
+def test_a_block_of_any_words_is_left_out_of_any_text(text: str, words: dict[str, Any]) -> None:
+    prompt = f"{quoted_block('learned', [quoted(words)])}\n{text}"
+
+    assert without_blocks(prompt) == text.strip()
+
+
+@given(
+    st.dictionaries(st.text(), st.text() | st.floats(0, 9) | st.booleans(), min_size=1), st.data()
+)
+def test_a_block_of_any_words_is_left_out_wherever_it_is_cut(
+    words: dict[str, Any], data: st.DataObject
+) -> None:
+    block = quoted_block("memories", [quoted(words)])
+    cut = data.draw(st.integers(block.index("{") + 1, len(block)))
+
+    assert without_blocks(f"{block[:cut]}\n{QUESTION}") == QUESTION

@@ -7,15 +7,20 @@ from typing import Any
 
 import pytest
 
+from mnestic.activities.knowledge.inbox_messages import store_signals
 from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.inbox import Signal
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.names import INTERACTION
+from mnestic.memory.quotations import quoted, quoted_block
 from tests.activities.locks import until_held_up
 
 Begin = Callable[[], Any]
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+BLOCK = quoted_block("memories", [quoted({"memory": "Mara keeps bees.", "when": "today"})])
 
 
 def said(number: int, text: str = "I live in Ghent.") -> Resource:
@@ -127,6 +132,59 @@ async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: B
     assert new == 2
     assert (came.parent, came.speaker, came.subjects) == (message.id, "crm.lookup", ())
     assert came.importance > 0
+
+
+async def test_a_prompts_block_is_left_out_of_the_message_that_is_stored_with_it(
+    begin: Begin,
+) -> None:
+    new = await keep(
+        begin,
+        said(1, f"{BLOCK}\nWho keeps bees?"),
+        said(2, f"Who sells honey?\n\n{BLOCK}"),
+        said(2, "Who sells honey?"),
+        said(3, f"{BLOCK}\n{BLOCK}\nAnd wax?"),
+    )
+
+    stored = [(entry.source_id, entry.content) for entry in await entries(begin)]
+    assert new == 3
+    assert stored == [("m3", "And wax?"), ("m2", "Who sells honey?"), ("m1", "Who keeps bees?")]
+
+
+async def test_a_message_with_a_block_that_comes_again_changes_nothing(begin: Begin) -> None:
+    await keep(begin, said(1, f"{BLOCK}\nWho keeps bees?"))
+    before = await entries(begin)
+
+    new = await keep(begin, said(1, f"{BLOCK}\n{BLOCK}\nWho keeps bees?"))
+
+    assert new == 0
+    assert await entries(begin) == before
+
+
+async def test_a_message_that_is_nothing_but_a_block_is_passed_over(begin: Begin) -> None:
+    result = IncomingMessage(
+        resource=said(2, "3 hives"), entry_type="context", kind="tool_result", attached_to="m1"
+    )
+
+    new = await keep(begin, said(1, BLOCK), result, said(3, f"{BLOCK}\n"))
+
+    assert new == 1
+    assert [entry.content for entry in await entries(begin)] == ["3 hives"]
+
+
+async def test_a_block_is_left_out_of_what_an_inbox_is_told(begin: Begin) -> None:
+    body = {
+        "session_id": "s1",
+        "source_id": "m1",
+        "speaker": "Mara",
+        "content": f"{BLOCK}\nWho keeps bees?",
+        "replies": [{"speaker": "ada", "content": f"You do.\n{BLOCK}"}],
+    }
+    signal = Signal(name=INTERACTION, body=body, at=NOON, size_bytes=1000)
+
+    async with begin() as transaction:
+        await store_signals(transaction, [signal], owner="t/ada")
+
+    assert [entry.content for entry in await entries(begin)] == ["You do.", "Who keeps bees?"]
 
 
 @pytest.mark.parametrize(
