@@ -83,7 +83,7 @@ async def retrieve(
     count_tokens: TokenCounter | None = None,
     policy: RetrievalPolicy | None = None,
 ) -> Retrieval:
-    """The entries that answer a query, the best first; none if nothing is known.
+    """The entries that answer a query, the best first; none if nothing is known, or nothing is asked for.
 
     Each clause of the text is searched for by itself. An entry is found as soon as it is written. If the embedder does not answer, the other sources do. Answers are cached
     by the revision of the agent's memory.
@@ -96,6 +96,8 @@ async def retrieve(
         count_tokens: Finds words that may be misspelt, since common words are a single token.
         policy: The weights; by default the agent's own.
     """
+    if query.asks_for_nothing:
+        return Retrieval()
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     clauses = split_clauses(query.text)
     words = [parse_words(clause.text, asked_at=asked_at) for clause in clauses]

@@ -15,6 +15,7 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.acronyms import content_terms
+from mnestic.memory.language.commands import is_command
 from mnestic.memory.language.function_words import question_words
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.small_talk import is_small_talk
@@ -100,7 +101,7 @@ class _RequestPatterns(NamedTuple):
 def split_clauses(message: str) -> tuple[Clause, ...]:
     """The clauses of a message in their order, at most `MOST_CLAUSES`, questions before remarks if there are more.
 
-    A message of one sentence is one clause. Small talk is left out, and a question without words of its own, such as
+    A message of one sentence is one clause. Small talk and commands such as "go on" are left out, and a question without words of its own, such as
     "any ideas?", goes with the clause before it.
     """
     parts = [part for sentence in split_sentences(message) for part in _split_sentence(sentence)]
@@ -256,11 +257,11 @@ def _split_at_questions(part: str) -> Iterator[str]:
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
-    """The parts without small talk; a question that says too little is joined to the part before it."""
+    """The parts without small talk and commands; a question that says too little is joined to the part before it."""
     joined: list[str] = []
     for part in parts:
         text = part.strip(" ,")
-        if not text or is_small_talk(text):
+        if not text or is_small_talk(text) or is_command(text):
             continue
         if joined and _goes_on(text, before=joined[-1]):
             joined[-1] += f" {text}" if joined[-1][-1] in _ENDS else f", {text}"

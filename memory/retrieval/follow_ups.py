@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from mnestic.memory.language.acronyms import content_terms
+from mnestic.memory.language.commands import is_command
 from mnestic.memory.language.function_words import ENGLISH, question_words
 from mnestic.memory.language.query_words import query_lists
 from mnestic.memory.language.sentences import cut_text
@@ -47,7 +48,7 @@ def follow_up_query(
         max_chars: What is longer is cut at the end of a sentence.
 
     Returns:
-        None for a message that says nothing to look for: emoji, a greeting, thanks, a yes.
+        None for a message that says nothing to look for: emoji, a greeting, thanks, a yes, a command that names nothing.
     """
     query = cut_text(message, max_chars)
     names = {word for one in before for word in words_of(one.speaker or "")}
@@ -70,8 +71,10 @@ def _may_precede(one: ChannelMessage, message: str, names: AbstractSet[str]) -> 
 
 
 def _says_something(text: str, names: AbstractSet[str]) -> bool:
-    """Whether a text has a word that carries meaning, or asks on, and is no courtesy."""
-    return not is_small_talk(text, names=names) and (bool(_terms(text)) or _asks_on(text))
+    """Whether a text has a word that carries meaning, or asks on, and is no courtesy and no mere command."""
+    if is_small_talk(text, names=names) or is_command(text):
+        return False
+    return bool(_terms(text)) or _asks_on(text)
 
 
 def _asks_on(text: str) -> bool:

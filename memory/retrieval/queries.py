@@ -15,6 +15,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
+from mnestic.memory.language.commands import is_command
 from mnestic.memory.timestamps import AwareTimestamp, check_order
 from mnestic.memory.validation import Share, Text
 
@@ -241,6 +242,11 @@ class RetrievalQuery(DeferredModel):
     def _is_a_time(self) -> Self:
         check_order(self.since, self.until)
         return self
+
+    @property
+    def asks_for_nothing(self) -> bool:
+        """Whether it is a command such as "run it", in which nothing is named; any score is above a threshold of 0."""
+        return self.mode != "text" and self.min_score != 0 and is_command(self.text)
 
     @property
     def is_filtered(self) -> bool:

@@ -111,6 +111,27 @@ async def test_a_word_alone_is_looked_for_where_nothing_was_said_before(ada: Mem
     assert await told(ada, "curtains?") == [CURTAINS]
 
 
+@pytest.mark.parametrize("message", ["start it", "Begin!", "ok, repeat", "keep going", "nochmal"])
+async def test_a_command_that_names_nothing_brings_nothing(ada: MemoryClient, message: str) -> None:
+    repeated = "Start to repeat the exercise at nine, begin slowly, and keep going."
+    await hear(ada, repeated, "Wir fangen nochmal von vorn an.", channel="mail")
+
+    assert await told(ada, message) == []
+    assert (await ada.retrieve(message)).results == ()
+    assert (await ada.context_for_query(message)).text == ""
+
+
+async def test_words_of_a_command_are_searched_for_on_request(ada: MemoryClient) -> None:
+    await hear(ada, "Start the exercise at nine.", "Porto is far.", channel="mail")
+
+    by_words = await ada.retrieve("start", mode="text")
+    by_any_score = await ada.retrieve("start", min_score=0)
+
+    for found in (by_words, by_any_score):
+        assert found.results[0].entry.content == "Start the exercise at nine."
+    assert await told(ada, "Porto") == ["Porto is far."]
+
+
 @pytest.mark.parametrize(
     ("message", "about"),
     [

@@ -34,6 +34,7 @@ def test_a_message_of_one_clause_stays_as_it_is(message: str) -> None:
         ("Hey! Long day. Where does Ana live? Thanks!", ["Where does Ana live?"]),
         ("I was cooking all day, what does Ana not eat?", ["what does Ana not eat?"]),
         ("Sorry for the noise - where does Ana live?", ["where does Ana live?"]),
+        ("Keep going. Where does Ana live?", ["Where does Ana live?"]),
         ("i was at the store and forgot the milk have you seen where ana moved to", []),
         (
             "i was at the store and forgot it do you know where ana is?",

@@ -73,7 +73,23 @@ def test_a_message_that_says_something_stands_for_itself(message: str) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["", " \n", "👍", "❤️", "👍🏽 🎉", "...", "???", ":D", "ok", "thanks!", "that one", "let me"],
+    [
+        *(
+            "",
+            " \n",
+            "👍",
+            "❤️",
+            "👍🏽 🎉",
+            "...",
+            "???",
+            ":D",
+            "ok",
+            "thanks!",
+            "that one",
+            "let me",
+        ),
+        *("start", "and repeat that", "Great, keep going!", "ja, fang an", "sigue", "请开始"),
+    ],
 )
 def test_a_message_that_says_nothing_asks_nothing(message: str) -> None:
     assert asked(message, *BEFORE) is None
@@ -87,7 +103,7 @@ def test_a_message_is_not_put_before_itself() -> None:
 
 
 def test_a_message_that_says_nothing_is_not_what_another_follows() -> None:
-    question = asked("And her sister?", *BEFORE, "In Porto!", "thanks!", "👍", "")
+    question = asked("And her sister?", *BEFORE, "In Porto!", "thanks!", "start it", "👍", "")
 
     assert text_of(question) == "In Porto!\nAnd her sister?"
 
