@@ -75,10 +75,10 @@ def trace_entry(
     least = policy.min_score if query.min_score is None else query.min_score
     if _place(returned, entry) is not None:
         return trace("returned", f"it is result {rank}, with a score of {score:.2f}")
-    if query.asks_for_nothing:
-        return trace("min_score", "the query is a command that names nothing to search for")
-    if score < least:
-        return trace("min_score", f"its score {score:.2f} is below the minimum, {least:.2f}", least)
+    if query.asks_for_nothing or score < least:
+        below = f"its score {score:.2f} is below the minimum, {least:.2f}", least
+        nothing = "the query is a command that names nothing to search for", None
+        return trace("min_score", *(nothing if query.asks_for_nothing else below))
     share = policy.min_score_share * max((one.score for one in whole.results), default=0.0)
     if least and score < share:
         why = (
