@@ -5,7 +5,7 @@ lock of the agent's ingestion, in the transaction that stores the late message's
 without it has stored that by then, and is found, or finds the late one itself before it stores.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
@@ -56,31 +56,6 @@ async def park_unread(
     await _repeat_later(transaction, [pending], around, extractor=extractor)
 
 
-async def repeat_corrections(
-    transaction: Transaction,
-    batch: Sequence[PendingMessage],
-    *,
-    changed: Collection[tuple[str, str]],
-) -> None:
-    """Has later messages that may correct others learned from again, without an extractor.
-
-    Args:
-        transaction: It has stored the claims of the batch.
-        batch: Messages.
-        changed: Those of them that claim something else than before, by session and source id.
-    """
-    if not changed:
-        return
-    later = await transaction.ingest_states.list_around(batch, after=CONTEXT_MESSAGES)
-    contexts = contexts_of(later, batch)
-    again = [
-        one
-        for one in later
-        if one.may_correct and any(each.place in changed for each in contexts[one.place])
-    ]
-    await transaction.ingest_states.repeat(again, state="extracted")
-
-
 async def _repeat_later(
     transaction: Transaction,
     messages: Sequence[PendingMessage],
@@ -96,5 +71,3 @@ async def _repeat_later(
     ]
     again = [one for one in unread if extractor.reads_earlier and one.extractor == extractor.name]
     await transaction.ingest_states.repeat(again, state="received")
-    others = [one for one in unread if one not in again and one.may_correct]
-    await transaction.ingest_states.repeat(others, state="extracted")

@@ -5,14 +5,11 @@ It stands apart from the steps of ingestion because all of it is one transaction
 
 from collections.abc import Mapping, Sequence
 
-from mnestic.activities.knowledge.corrections import find_corrections
-from mnestic.activities.knowledge.late_messages import repeat_corrections
 from mnestic.activities.knowledge.namesakes import with_namesakes_apart
 from mnestic.activities.knowledge.receiving import remove_excluded
 from mnestic.activities.knowledge.subjects import adopt_named_facts
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.enrichment import (
-    correcting_entry,
     effective_claims,
     enriched_entry,
 )
@@ -41,7 +38,7 @@ async def learn_from(
     """
     if not batch:
         return
-    claims, corrected = await _claims_of(transaction, batch, workflow_run=workflow_run)
+    claims = await _claims_of(transaction, batch, workflow_run=workflow_run)
     stored = await transaction.facts.list_claims_from(claims)
     replaced = {place: _replaced(stored.get(place, ()), each) for place, each in claims.items()}
     changes = await transaction.facts.claim(
@@ -49,50 +46,21 @@ async def learn_from(
         replaced=[claim for each in replaced.values() for claim in each],
     )
     await adopt_named_facts(transaction, changes)
-    await _mark_corrections(transaction, corrected, owner=owner)
     await _enrich(transaction, claims, replaced=replaced, changes=changes, owner=owner)
     await transaction.ingest_states.mark_learned(batch)
-    changed = {
-        place
-        for place, each in claims.items()
-        if replaced[place] or len(each) > len(stored.get(place, ()))
-    }
-    await repeat_corrections(transaction, batch, changed=changed)
 
 
 async def _claims_of(
     transaction: Transaction, batch: Sequence[PendingMessage], *, workflow_run: str | None
-) -> tuple[dict[Place, list[Claim]], dict[Place, Place]]:
-    """What messages claim and correct, without what is kept out, and the messages that some put right by words alone."""
+) -> dict[Place, list[Claim]]:
+    """What messages claim, without what is kept out."""
     batch = await with_namesakes_apart(transaction, batch)
     claimed = {pending.place: pending.claims(workflow_run=workflow_run) for pending in batch}
     allowed = await remove_excluded(
         transaction, [claim for each in claimed.values() for claim in each]
     )
     ids = {claim.id for claim in allowed}
-    claims = {
-        place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()
-    }
-    corrections = await find_corrections(transaction, batch, claims, workflow_run=workflow_run)
-    made = corrections.claims
-    with_corrections = {place: [*each, *made.get(place, ())] for place, each in claims.items()}
-    return with_corrections, corrections.messages
-
-
-async def _mark_corrections(
-    transaction: Transaction, corrected: Mapping[Place, Place], *, owner: str
-) -> None:
-    """Makes the entries of messages corrections of those that they put right, which no search finds any more."""
-    if not corrected:
-        return
-    wrong = {
-        entry_id_at(place, owner=owner): entry_id_at(one, owner=owner)
-        for place, one in corrected.items()
-    }
-    entries = await transaction.entries.select(sorted(wrong), lock=True)
-    await transaction.entries.change(
-        [correcting_entry(entry, corrects=wrong[entry.id]) for entry in entries.values()]
-    )
+    return {place: [claim for claim in each if claim.id in ids] for place, each in claimed.items()}
 
 
 def _replaced(stored: Sequence[Claim], claims: Sequence[Claim]) -> list[Claim]:

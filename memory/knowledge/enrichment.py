@@ -145,12 +145,6 @@ def enriched_entry(
     return with_importance(found, basis=basis, children=children)
 
 
-def correcting_entry(entry: Entry, *, corrects: str) -> Entry:
-    """An entry as the correction of another one, which it names first."""
-    related = _joined((corrects,), entry.related)[:MOST_RELATED]
-    return entry.model_copy(update={"entry_type": "correction", "related": related})
-
-
 def _related(entry: Entry, related: Mapping[str, datetime]) -> tuple[str, ...]:
     """The latest of the entries that an entry is related to; of a correction, first what it corrects."""
     corrected = entry.related[:1] if entry.entry_type == "correction" else ()

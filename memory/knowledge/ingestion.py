@@ -13,7 +13,6 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
-from mnestic.memory.knowledge.corrections.signs import may_correct
 from mnestic.memory.knowledge.entries import EntryType
 from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
 from mnestic.memory.knowledge.importance import ImportanceBasis
@@ -94,14 +93,9 @@ class PendingMessage(DeferredModel):
 
     @property
     def may_change_facts(self) -> bool:
-        """Whether facts may follow from it: from its claims, also those of before, or since it may correct a message."""
+        """Whether facts may follow from it: from its claims, also those of before."""
         was_extracted = self.state == "received" and self.extractor is not None
-        return bool(self.extracted) or self.may_correct or was_extracted
-
-    @property
-    def may_correct(self) -> bool:
-        """Whether it may correct a message before it."""
-        return self.kind == "message" and may_correct(self.resource.content)
+        return bool(self.extracted) or was_extracted
 
     @property
     def place(self) -> tuple[str, str]:

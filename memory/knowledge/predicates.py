@@ -20,6 +20,9 @@ from mnestic.memory.language.word_lists import parse_yaml
 Category = Literal["profile", "preferences", "relationships", "work", "events", "knowledge"]
 _FILE = Path(__file__).with_name("predicates.yaml")
 _LONGEST = 64  # characters of a name
+_MANY = re.compile(
+    r"(?<![suai])s$|(?:[^e]ed|ing|mate)$|^(?:has|is|was|does|goes)$"
+)  # cycles, hobbies, visited, studying; no address, bus
 
 # What they say is another name of their subject, which it is found by as well.
 NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")
@@ -96,6 +99,7 @@ class DefaultPredicates(NamedTuple):
 
     by_name: Mapping[str, Predicate]
     states: frozenset[str]
+    prepositions: frozenset[str]
 
 
 class _Defaults(DeferredModel):
@@ -103,11 +107,26 @@ class _Defaults(DeferredModel):
 
     single: dict[Category, list[str]]
     multi: dict[Category, list[str]]
+    prepositions: frozenset[str]
 
 
 def default_predicate(name: str) -> Predicate:
-    """What holds for a predicate about which a tenant has said nothing."""
-    return default_predicates().by_name.get(name) or Predicate(name=name)
+    """What holds for a predicate about which a tenant has said nothing.
+
+    Of one that is not among the defaults, its name tells: a noun in the singular, such as `landlord`, has one object at a time; a verb,
+    such as `cycles_to`, and a noun in the plural have several.
+    """
+    return default_predicates().by_name.get(name) or Predicate(
+        name=name, cardinality="single" if _is_one_noun(name) else "multi"
+    )
+
+
+def _is_one_noun(name: str) -> bool:
+    """Whether a name is a noun in the singular, by its form: no word of it ends as verbs, participles and plurals do."""
+    words = name.split("_")
+    prepositions = default_predicates().prepositions
+    is_verb = any(_MANY.search(one) or one in prepositions for one in (words[0], words[-1]))
+    return name.isascii() and not is_verb
 
 
 @cache
@@ -131,4 +150,5 @@ def default_predicates() -> DefaultPredicates:
             for name, one in by_name.items()
             if one.cardinality == "single" and one.category != "events"
         ),
+        prepositions=defaults.prepositions,
     )

@@ -1,20 +1,18 @@
-"""The local extractor on conversations that stand in `cases/`: what must be believed, and what must not.
+"""The parser of English on conversations that stand in `cases/`, one file a kind: the rate of what is found, kept out and ended.
 
-A case is messages (speaker, moment, text, and `tool_result` for what a tool returned) and facts (subject,
-predicate, object, and the days on which it began and ended, where they matter). `missed` and
-`missed_archived` are facts that a careful reader would take and the extractor does not; a change that comes
-to reach one has to say so there and in docs/knowledge.md.
+A case is messages (speaker, moment, text, and `tool_result` for what a tool returned) and facts (subject, predicate, object, and days).
+`active` and `missed` are facts that a careful reader takes, `archived` and `missed_archived` such that have ended, `absent` false ones.
+The cases were written with earlier rules, so what they give is a regression suite and says little of new messages.
 """
 
 import asyncio
 import json
 import os
-import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -30,18 +28,25 @@ from mnestic.memory.ports import Extractor
 from tests.extraction.reworded import facts_of
 
 HERE = Path(__file__).parent
-PAGE = Path(__file__).parents[2] / "docs" / "knowledge.md"
 SAMPLE = Path(__file__).parents[2] / "starter" / "samples" / "conversation.jsonl"
 CASES_OF = {
     path.stem: yaml.load(path.read_text("utf-8"), Loader=yaml.CBaseLoader)
     for path in sorted((HERE / "cases").glob("*.yaml"))
 }
-CASES = [(category, case) for category, cases in CASES_OF.items() for case in cases]
+CASES = [(kind, case) for kind, cases in CASES_OF.items() for case in cases]
+FLOORS: dict[str, list[float]] = yaml.safe_load((HERE / "floors.yaml").read_text("utf-8"))
 ORDERS = {
-    "as they came": lambda turns: turns,
     "backwards": lambda turns: turns[::-1],
     "twice": lambda turns: turns + turns,
 }
+
+
+class Rates(NamedTuple):
+    """Of a kind: which share of facts is found, of false ones kept out, of ended ones archived; 1 where there are none."""
+
+    found: float
+    absent: float
+    archived: float
 
 
 def turns_of(case: dict[str, Any]) -> list[Turn]:
@@ -70,17 +75,18 @@ async def believed(turns: Sequence[Turn], extractor: Extractor) -> list[Fact]:
     return facts_of(turns, told, extractor)
 
 
-async def read_each(
-    conversations: Sequence[Sequence[Turn]],
-) -> list[tuple[Sequence[Turn], list[tuple[Extracted, ...]]]]:
-    """What the local extractor finds in conversations, all of which it reads at once: equal texts are parsed once."""
-    apart = [
-        [turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns]
-        for number, turns in enumerate(conversations)
+async def facts_of_cases(cases: Sequence[dict[str, Any]], order: Any = None) -> list[list[Fact]]:
+    """What is believed after each case; all are read at once, each as a session of its own."""
+    sessions = [
+        [turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns_of(case)]
+        for number, case in enumerate(cases)
     ]
-    extraction = await EnglishExtractor().extract([turn for turns in apart for turn in turns])
-    found = iter(extraction.claims)
-    return [(turns, [next(found) for _ in turns]) for turns in apart]
+    sessions = [order(turns) if order else turns for turns in sessions]
+    extraction = await EnglishExtractor().extract([turn for turns in sessions for turn in turns])
+    claims = iter(extraction.claims)
+    return [
+        facts_of(turns, [next(claims) for _ in turns], EnglishExtractor()) for turns in sessions
+    ]
 
 
 def is_among(wanted: Sequence[str], facts: Sequence[Fact], *, status: str | None = None) -> bool:
@@ -99,89 +105,64 @@ def is_among(wanted: Sequence[str], facts: Sequence[Fact], *, status: str | None
     )
 
 
-@pytest.mark.parametrize("category", CASES_OF)
-async def test_what_follows_from_a_conversation(category: str) -> None:
-    """A fact that no case names is either a mistake, or missing in the case; the span of each claim holds its evidence."""
-    tried = [(order, case) for order in ORDERS for case in CASES_OF[category]]
+def rates_of(cases: Sequence[dict[str, Any]], believed_: Sequence[Sequence[Fact]]) -> Rates:
+    wanted = {"active": ("active", "missed"), "archived": ("archived", "missed_archived")}
+    told: dict[str, list[bool]] = {"active": [], "absent": [], "archived": []}
+    for case, facts in zip(cases, believed_, strict=True):
+        told["absent"] += [not is_among(each, facts) for each in case.get("absent", ())]
+        for status, names in wanted.items():
+            each_wanted = [each for name in names for each in case.get(name, ())]
+            told[status] += [is_among(each[:3], facts, status=status) for each in each_wanted]
+    shares = [sum(each) / len(each) if each else 1.0 for each in told.values()]
+    return Rates(*shares)
 
-    found = await read_each([ORDERS[order](turns_of(case)) for order, case in tried])
 
-    wrong, unsound = [], []
-    for (order, case), (turns, claims) in zip(tried, found, strict=True):
-        facts = facts_of(turns, claims, EnglishExtractor())
-        faults = dict(faults_of(case, facts))
-        if order == "as they came" and (surplus := surplus_of(case, facts)):
-            faults["named by no case"] = surplus
-        if faults:
-            told = [(fact.subject, fact.predicate, fact.object, fact.status) for fact in facts]
-            wrong.append(f"{case['name']}, {order}: {faults}; believed: {sorted(told)}")
-        unsound += [
-            (turn.content, each)
-            for turn, each in zip(turns, claims, strict=True)
-            if sound_claims(each, turn) != (each, ())
-        ]
-    assert not wrong, "\n".join(wrong)
+async def test_each_kind_keeps_its_rates(capsys: pytest.CaptureFixture[str]) -> None:
+    """`floors.yaml` has the least of each kind; the figures are written out for whoever changes the parser."""
+    rates = {kind: rates_of(cases, await facts_of_cases(cases)) for kind, cases in CASES_OF.items()}
+
+    with capsys.disabled():
+        rows = (
+            f"{kind:14} found {one.found:.2f} kept out {one.absent:.2f} ended {one.archived:.2f}"
+            for kind, one in rates.items()
+        )
+        sys.stdout.write("\n".join(["", *rows, ""]))
+    assert rates.keys() == FLOORS.keys()
+    assert {
+        kind: (one, FLOORS[kind])
+        for kind, one in rates.items()
+        if any(share < least for share, least in zip(one, FLOORS[kind], strict=True))
+    } == {}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+async def test_the_order_in_which_messages_arrive_changes_nothing(order: str) -> None:
+    cases = [case for _, case in CASES]
+
+    plain, other = await facts_of_cases(cases), await facts_of_cases(cases, ORDERS[order])
+
+    assert [_keys(each) for each in other] == [_keys(each) for each in plain]
+
+
+def _keys(facts: Sequence[Fact]) -> set[tuple[str, str, str, str]]:
+    return {(fact.subject, fact.predicate, fact.object, fact.status) for fact in facts}
+
+
+async def test_each_claim_points_at_words_of_its_message() -> None:
+    turns = [
+        turn.model_copy(update={"session_id": f"s{number}"})
+        for number, (_, case) in enumerate(CASES)
+        for turn in turns_of(case)
+    ]
+
+    extraction = await EnglishExtractor().extract(turns)
+
+    unsound = [
+        (turn.content, claims)
+        for turn, claims in zip(turns, extraction.claims, strict=True)
+        if sound_claims(claims, turn) != (claims, ())
+    ]
     assert unsound == []
-
-
-def faults_of(case: dict[str, Any], facts: Sequence[Fact]) -> Iterator[tuple[str, Any]]:
-    """What is believed otherwise than a case says, by the field of the case."""
-    for name in ("active", "archived"):
-        wanted = case.get(name, ())
-        if lacking := [each for each in wanted if not is_among(each, facts, status=name)]:
-            yield f"not {name}", lacking
-    for name, status in (("absent", None), ("missed", None), ("missed_archived", "archived")):
-        if found := [each for each in case.get(name, ()) if is_among(each, facts, status=status)]:
-            yield f"{name}, but there", found
-
-
-def surplus_of(case: dict[str, Any], facts: Sequence[Fact]) -> list[tuple[str, str, str]]:
-    """What is believed and stands nowhere in the case."""
-    named = [*case.get("active", ()), *case.get("archived", ()), *case.get("also", ())]
-    return [
-        (fact.subject, fact.predicate, fact.object)
-        for fact in facts
-        if not is_among((fact.subject, fact.predicate, fact.object), _plain(facts, named))
-    ]
-
-
-def _plain(facts: Sequence[Fact], named: Sequence[Sequence[str]]) -> list[Fact]:
-    """The facts that are named, whatever their days."""
-    keys = {(name_key(each[0]), each[1], name_key(each[2])) for each in named}
-    return [
-        fact
-        for fact in facts
-        if (name_key(fact.subject), fact.predicate, name_key(fact.object)) in keys
-    ]
-
-
-def recall() -> dict[str, tuple[int, int]]:
-    """Category -> how many of the facts that a careful reader takes are reached, and how many there are."""
-    reached: dict[str, int] = defaultdict(int)
-    missed: dict[str, int] = defaultdict(int)
-    for category, case in CASES:
-        reached[category] += len(case.get("active", ())) + len(case.get("archived", ()))
-        missed[category] += len(case.get("missed", ())) + len(case.get("missed_archived", ()))
-    return {each: (reached[each], reached[each] + missed[each]) for each in reached}
-
-
-def test_the_page_states_the_recall_of_each_category() -> None:
-    rows = re.findall(r"^\| (\w+) \| (\d+) of (\d+) \|", PAGE.read_text("utf-8"), re.MULTILINE)
-
-    stated = {name: (int(reached), int(all_)) for name, reached, all_ in rows}
-
-    assert stated == {name: counts for name, counts in recall().items() if counts[1]}
-
-
-def test_there_are_enough_cases() -> None:
-    assert len(CASES) >= 80
-    assert sum(bool(case.get("absent")) for _, case in CASES) >= 30
-
-
-def test_the_sample_is_read_for_most_of_what_it_says() -> None:
-    reached, all_ = recall()["sample"]
-
-    assert reached / all_ >= 0.6
 
 
 @pytest.mark.skipif(

@@ -1,304 +1,260 @@
-"""Clauses: a verb with its subjects, its status, and what fills its slots.
+"""Clauses: a verb with its subjects, its status, its times, and the keys and tokens of what completes it.
 
 It stands apart from frames because it knows the grammar of English and nothing of facts.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.lexicon import Grammar
+from mnestic.activities.clients.english.lexicon import Lexicon
+from mnestic.activities.clients.english.parsing import Parsed
 from mnestic.activities.clients.english.people import Cast, Person
 from mnestic.activities.clients.english.status import Status, status_of
 from mnestic.activities.clients.english.trees import (
     children,
+    clause_words,
     conjuncts,
-    is_let_go,
+    is_left_out,
+    is_misread,
     is_verb,
     lemma,
-    subjects,
+    subjects_of,
     verb_key,
 )
+from mnestic.activities.clients.english.values import Values
+from mnestic.memory.knowledge.claims import ClaimKind
+from mnestic.memory.knowledge.extraction import Extracted
+from mnestic.memory.language.dates import Period, Tense
 
-_OBJECTS = ("dobj", "attr", "acomp", "oprd", "xcomp", "npadvmod", "advmod", "ccomp")
-_NOUNS = ("dobj", "attr", "acomp", "oprd", "npadvmod")
-_LINKS = frozenset({"who", "which", "that"})
-_SIDE_CLAUSES = frozenset({"ccomp", "advcl", "csubj", "attr", "relcl"})
-_LEADS = frozenset({"prep", "agent", "dative", "prt", "advmod"})
-_LOOSE = frozenset({"advmod", "punct"})
-_PLACES = ("in", "at", "to", "into")
-Slots = dict[str, list[Token]]
+_OBJECTS = ("dobj", "attr", "oprd", "xcomp", "npadvmod", "acomp", "advmod", "dative")
+_CANNOT = frozenset({"can", "ca", "cannot", "could"})
+_COPULAS = frozenset({"be", "become", "get", "go", "turn", "stay", "remain"})
+_PAST = frozenset({Status.PAST, Status.PERFECT, Status.ENDED, Status.LASTING})
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A message as it is read: its parse, its people, when it was said, and what its speaker claimed before."""
+
+    parsed: Parsed
+    lexicon: Lexicon
+    values: Values
+    cast: Cast
+    at: datetime
+    known: Sequence[Extracted] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause: its keys name it in frames, from the most to the least special."""
+    """A clause. `objects` are what completes its verb, each with the key under which a frame may have it: "live in"."""
 
     verb: Token
     status: Status
     subjects: tuple[Person, ...]
     subject_tokens: tuple[Token, ...]
+    objects: tuple[tuple[str, Token], ...]
     keys: tuple[str, ...]
-    slots: Mapping[str, Sequence[Token]] = field(default_factory=dict)
-    is_us: bool = False
+    is_turned: bool = False
+
+    def find(self, *keys: str) -> list[Token]:
+        """What stands under any of some keys."""
+        return [token for key, token in self.objects if key in keys]
 
 
-def clauses_of(sentence: Sequence[Token], cast: Cast, grammar: Grammar) -> Iterator[Clause]:
+def clauses_of(sentence: Sequence[Token], cast: Cast, lexicon: Lexicon) -> Iterator[Clause]:
     """The clauses of a sentence, in the order of their verbs."""
-    for token in sentence:
-        if is_verb(token) and not is_let_go(token):
-            yield _clause(token, cast, grammar)
+    for verb in sentence:
+        if is_verb(verb):
+            yield _clause(verb, cast, lexicon)
+            yield from _turned(verb, cast, lexicon)
 
 
-def _clause(verb: Token, cast: Cast, grammar: Grammar) -> Clause:
-    slots, keys = _slots_of(verb, grammar)
-    _fill_gap(verb, slots)
-    tokens = _subjects_of(verb)
-    persons = [cast.person_of(one) for token in tokens for one in conjuncts(token)]
+def _turned(verb: Token, cast: Cast, lexicon: Lexicon) -> Iterator[Clause]:
+    """A clause about its object, as if it were in the passive: "they laid me off" as "I was laid off by them"."""
+    things = [each for each in children(verb, "dobj", "dative") if each.pos_ != "ADP"]
+    persons = tuple(person for each in things if (person := cast.person_of(each)))
+    if lemma(verb) == "call" and not persons:  # "everyone calls me Sasha"
+        persons = tuple(
+            person
+            for each in verb.subtree
+            if each.lower_ == "me" and (person := cast.person_of(each))
+        )
+    if len(persons) != 1 or children(verb, "auxpass"):
+        return
+    form = (
+        verb.lower_
+        if verb.tag_ in {"VBD", "VBN"}
+        else f"{lemma(verb)}d"
+        if lemma(verb).endswith("e")
+        else f"{lemma(verb)}ed"
+    )
+    key = " ".join(["be", form, *(child.lower_ for child in children(verb, "prt"))])
+    keys = [(key, verb), *((f"{key} {words}", noun) for words, noun in _bare_nouns(verb))]
+    objects = [(f"{key} by", one) for token in subjects_of(verb) for one in conjuncts(token)]
+    objects += [
+        (f"{name} {preposition}", one)
+        for name, head in keys
+        for preposition, each in _prepositions(head)
+        for one in conjuncts(each)
+    ]
+    objects += [(key, each) for each in children(verb, "oprd", "attr", "ccomp", "xcomp")]
+    yield Clause(
+        verb,
+        status_of(verb, lexicon),
+        persons,
+        tuple(things),
+        tuple(objects),
+        (key,),
+        is_turned=True,
+    )
+
+
+def _clause(verb: Token, cast: Cast, lexicon: Lexicon) -> Clause:
+    tokens = [one for token in subjects_of(verb) for one in conjuncts(token)]
+    persons = [cast.person_of(token) for token in tokens]
     named = tuple(dict.fromkeys(person for person in persons if person is not None))
-    if not tokens and _is_elided(verb):
+    if not tokens and is_left_out(verb):
         named = (Person(cast.speaker),)
+    keys = list(dict.fromkeys(_keys(verb)))
+    objects = list(
+        dict.fromkeys(
+            (key, one) for key, token in _completed(verb, keys) for one in conjuncts(token)
+        )
+    )
     return Clause(
-        verb=verb,
-        status=status_of(verb, grammar),
-        subjects=named,
-        subject_tokens=tuple(tokens),
-        keys=tuple(dict.fromkeys(keys)),
-        slots=slots,
-        is_us=any(token.lower_ in {"we", "us"} for token in tokens),
+        verb,
+        status_of(verb, lexicon),
+        named,
+        tuple(tokens),
+        tuple(objects),
+        tuple(key for key, _ in keys),
     )
 
 
-def _subjects_of(verb: Token) -> list[Token]:
-    """The subjects of a verb, which may stand by the verb above it, or be the noun that it describes."""
-    own, head = subjects(verb) or _joined_to_me(verb), verb.head
-    if verb.dep_ == "relcl" and (not own or own[0].lower_ in _LINKS):
-        return [head]
-    if not own and verb.dep_ == "acl" and verb.tag_ == "VBG":
-        return [head]
-    above = head.head if verb.dep_ == "pcomp" else head
-    is_shared = verb.dep_ in {"conj", "xcomp", "pcomp"}
-    is_shared = is_shared or (verb.dep_ in {"advcl", "ccomp", "dep"} and verb.tag_ == "VBG")
-    return _subjects_of(above) if not own and is_shared and is_verb(above) else own
+def _keys(verb: Token) -> Iterator[tuple[str, Token]]:
+    """How frames call a verb, with the token whose prepositions go with it: "be allergic", "get married", "give up"."""
+    is_denied = any(child.dep_ == "neg" for child in verb.children)
+    if is_denied and any(child.lower_ in _CANNOT for child in children(verb, "aux")):
+        yield f"cannot {lemma(verb)}", verb
+    if is_denied or any(child.lower_ == "never" for child in verb.children):
+        yield f"not {lemma(verb)}", verb
+    passive = children(verb, "auxpass")
+    if passive:
+        name = "get" if lemma(passive[0]) == "get" else "be"
+        yield f"{name} {verb.lower_}", verb
+        yield from ((f"be {verb.lower_} {child.lower_}", verb) for child in children(verb, "prt"))
+    else:
+        yield verb_key(verb), verb
+    yield from _copula_keys(verb)
+    name = f"be {verb.lower_}" if passive else lemma(verb)
+    yield from ((f"{name} {words}", noun) for words, noun in _bare_nouns(verb))
 
 
-def _joined_to_me(verb: Token) -> list[Token]:
-    """The first of two subjects that a parse takes for an adverb, as in "Tom and I got divorced"."""
-    return [
-        child
-        for child in children(verb, "npadvmod")
-        if child.i < verb.i and any(each.lower_ == "i" for each in children(child, "conj"))
-    ]
-
-
-def _is_elided(verb: Token) -> bool:
-    """Whether the speaker left out "I", as in "Sold the car"."""
-    is_first = verb.dep_ == "ROOT" or (verb.dep_ == "ccomp" and verb.head.dep_ == "ROOT")
-    if verb.dep_ == "advcl" and verb.tag_ in {"VBD", "VBN"} and verb.i < verb.head.i:
-        is_first = bool(children(verb, "dobj")) or lemma(verb) in {"start", "begin", "move", "join"}
-    leads = [
-        token
-        for token in verb.sent
-        if token.i < verb.i and token.pos_ not in {"ADV", "INTJ", "PUNCT", "CCONJ", "AUX"}
-    ]
-    return is_first and verb.tag_ in {"VBD", "VBN", "VBG"} and not leads
-
-
-def _slots_of(verb: Token, grammar: Grammar) -> tuple[Slots, list[str]]:
-    slots: Slots = {}
-    keys = [verb_key(verb)]
-    if not children(verb, "prt"):
-        keys.append(lemma(verb))
-    _add_prepositions(verb, slots)
-    if verb.dep_ == "xcomp" and children(verb.head, "auxpass"):
-        slots.pop("by", None)  # "I was told to go by Acme": who told me
-    for child in verb.children:
-        if is_let_go(child):
-            _add_prepositions(child, slots)
-        if child.dep_ in _OBJECTS or (child.dep_ == "dative" and child.pos_ != "ADP"):
-            _add(slots, child.dep_, child)
-        if child.dep_ in _NOUNS:
-            _add_prepositions(child, slots)
-            _add_modifiers(child, slots)
-    for role in slots.get("as", [])[:1]:
-        _add_prepositions(role, slots)
-    _add_misread(verb, slots)
-    keys += _object_keys(verb, slots)
-    keys += _complement_keys(verb, slots, grammar)
-    return slots, keys
-
-
-def _add_misread(verb: Token, slots: Slots) -> None:
-    """As in "allergic to shellfish", "promoted to manager", where a parse makes a verb of the noun."""
-    for governor in (verb, *slots.get("acomp", ())):
-        for child in children(governor, "xcomp"):
-            others = [each.lower_ for each in child.children if each.dep_ not in _LOOSE]
-            if others == ["to"]:
-                _add(slots, "to", child)
-
-
-def _add(slots: Slots, name: str, token: Token) -> None:
-    known = slots.setdefault(name, [])
-    known += [one for one in conjuncts(token) if one not in known]
-
-
-def _add_prepositions(token: Token, slots: Slots, *, lead: str = "") -> None:
-    """What stands after the prepositions below a token; of two in a row by both, as in "out of"."""
-    for child in token.children:
-        if child.dep_ not in _LEADS or (not lead and _is_contrasted(child, slots)):
-            continue
-        for each in children(child, "pobj", "pcomp"):
-            _add(slots, f"{lead}{child.lower_}", each)
-            if lead and child.dep_ == "prep":
-                _add(slots, child.lower_, each)
-        for each in children(child, "pobj") if not lead else ():
-            _add_prepositions_of(each, child, slots)
-        if not lead:
-            _add_prepositions(child, slots, lead=f"{child.lower_} ")
-
-
-def _is_contrasted(preposition: Token, slots: Slots) -> bool:
-    """Puts "not in Zadar" and "but in Cologne" under names of their own; whether it is denied."""
-    for other in children(preposition, "conj"):
-        if any(mark.lower_ == "but" for mark in children(preposition, "cc")):
-            for each in children(other, "pobj"):
-                _add(slots, f"but {other.lower_}", each)
-    for each in children(preposition, "pobj"):
-        for other in _denied_beside(each):
-            _add(slots, f"not {preposition.lower_}", other)
-    is_denied = preposition.i > 1 and preposition.nbor(-1).lower_ == "not"
-    is_denied = is_denied and preposition.nbor(-2).text == ","
-    for each in children(preposition, "pobj") if is_denied else ():
-        _add(slots, f"not {preposition.lower_}", each)
-    return is_denied
-
-
-def _denied_beside(noun: Token) -> list[Token]:
-    """As in "in Figueres, not Girona"."""
-    is_denied = any(child.i > noun.i for child in children(noun, "neg"))
-    return children(noun, "appos", "conj")[:1] if is_denied else []
-
-
-def _add_prepositions_of(noun: Token, preposition: Token, slots: Slots) -> None:
-    """As in "in my third year of architecture at TU Delft", "a house in Ghent on the canal"."""
-    for inner in children(noun, "prep"):
-        for each in children(inner, "pobj"):
-            _add(slots, f"{preposition.lower_} {lemma(noun)} {inner.lower_}", each)
-            name = inner.lower_
-            if name not in slots:
-                _add(slots, name, each)
-            for deeper in children(each, "prep"):
-                for last in children(deeper, "pobj"):
-                    if deeper.lower_ not in slots:
-                        _add(slots, deeper.lower_, last)
-
-
-def _add_modifiers(noun: Token, slots: Slots) -> None:
-    found = [
-        child
-        for child in children(noun, "compound", "amod", "nmod", "npadvmod")
-        if child.pos_ in {"NOUN", "PROPN", "ADJ", "VERB"} and child.ent_type_ != "DATE"
-    ]
-    slots.setdefault("mod", []).extend(found)
-
-
-def _object_keys(verb: Token, slots: Slots) -> Iterator[str]:
-    """Keys of a verb with its object: `lose:job`, `fall:in love`."""
-    names = (
-        dict.fromkeys((verb_key(verb), lemma(verb)))
-        if not children(verb, "prt")
-        else (verb_key(verb),)
-    )
-    if children(verb, "dative"):
-        yield f"{lemma(verb)}_to"
-    for noun in slots.get("dobj", []):
-        yield from (f"{name}:{lemma(noun)}" for name in names)
+def _bare_nouns(verb: Token) -> Iterator[tuple[str, Token]]:
+    """A preposition with a noun that has no article, as one word: "in charge"."""
     for preposition in children(verb, "prep"):
         for noun in children(preposition, "pobj"):
-            yield f"{lemma(verb)}_{preposition.lower_}:{lemma(noun)}"
-            if not children(noun, "det", "poss", "amod"):
-                yield f"{lemma(verb)}:{preposition.lower_} {lemma(noun)}"
+            if not children(noun, "det", "poss"):
+                yield f"{preposition.lower_} {lemma(noun)}", noun
 
 
-def _complement_keys(verb: Token, slots: Slots, grammar: Grammar) -> Iterator[str]:
-    """Keys of what somebody is: `be:allergic`, `get:marry`, also by the preposition: `be:charge`."""
-    is_passive = bool(children(verb, "auxpass"))
-    name = (
-        "get"
-        if any(child.lemma_ == "get" for child in children(verb, "auxpass")) or lemma(verb) == "get"
-        else "be"
+def _copula_keys(verb: Token) -> Iterator[tuple[str, Token]]:
+    if lemma(verb) not in _COPULAS:
+        return
+    for word in children(verb, "acomp", "attr", "oprd", "advmod", "xcomp", "advcl", "prt", "prep"):
+        is_clause = word.dep_ in {"xcomp", "advcl"} and word.tag_ not in {"VBN", "VBG"}
+        if is_clause or (word.dep_ == "prep" and list(word.children)):
+            continue
+        for name in dict.fromkeys((word.lower_, lemma(word))):
+            yield f"{lemma(verb)} {name}", word
+            if word.tag_ == "VBN":
+                yield f"be {name}", word
+
+
+def _completed(verb: Token, keys: Sequence[tuple[str, Token]]) -> Iterator[tuple[str, Token]]:
+    for key, head in keys:
+        for token in {head, verb}:
+            yield from (
+                (f"{key} {preposition}", each) for preposition, each in _prepositions(token)
+            )
+            is_verbs = token == verb and head == verb
+            for child in children(token, *_OBJECTS) if is_verbs else ():
+                yield key, child
+                is_name = child.dep_ in {"dobj", "attr", "acomp", "oprd"}
+                nested = _prepositions(child) if is_name else ()
+                yield from ((f"{key} {preposition}", each) for preposition, each in nested)
+    yield from _from_relative(verb, keys)
+
+
+def _prepositions(token: Token) -> Iterator[tuple[str, Token]]:
+    """What stands after the prepositions below a token; of two in a row by both, as in "out of"."""
+    yield from (("to", one) for one in children(token, "xcomp") if is_misread(one))
+    for child in children(token, "prep", "agent", "prt", "advmod"):
+        if child.i and child.nbor(-1).lower_ == "not":
+            continue
+        yield from ((child.lower_, each) for each in children(child, "pobj", "pcomp"))
+        for inner in children(child, "prep"):
+            yield from (
+                (f"{child.lower_} {inner.lower_}", each) for each in children(inner, "pobj")
+            )
+
+
+def _from_relative(verb: Token, keys: Sequence[tuple[str, Token]]) -> Iterator[tuple[str, Token]]:
+    """As in "Goa is where I live", "in Zagreb, where I live"."""
+    if not any(child.lower_ == "where" for child in verb.children):
+        return
+    is_of_be = verb.dep_ in {"ccomp", "advcl", "csubj", "attr"} and lemma(verb.head) == "be"
+    nouns = (
+        [each for each in children(verb.head, "nsubj", "attr") if each != verb] if is_of_be else []
     )
-    if is_passive:
-        yield from (f"{name}:{word}" for word in dict.fromkeys((verb_key(verb), verb.lower_)))
-        yield f"be:{verb_key(verb)}"
-    if lemma(verb) not in grammar.copulas:
-        return
-    complements = [
-        *slots.get("attr", []),
-        *slots.get("acomp", []),
-        *slots.get("oprd", []),
-        *slots.get("advmod", []),
+    nouns += [verb.head] if verb.dep_ == "relcl" and verb.head.pos_ == "PROPN" else []
+    yield from ((f"{keys[0][0]} in", noun) for noun in nouns)
+
+
+def claim_of(
+    clause: Clause, subject: str, slot: tuple[str, str | None], *, kind: ClaimKind, reading: Reading
+) -> Extracted:
+    """A claim of a predicate and an object, whose evidence is a clause, with the times that it names."""
+    predicate, value = slot
+    words = [
+        word
+        for word in clause_words(clause.verb)
+        if not (word.is_space or word.is_punct or word.dep_ == "cc")
     ]
-    complements += [
-        child for child in children(verb, "xcomp", "advcl") if child.tag_ in {"VBN", "VBG"}
-    ]
-    for word in complements:
-        slots.setdefault("self", []).append(word)
-        for key in dict.fromkeys((word.lower_, lemma(word), verb_key(word))):
-            yield f"{name}:{key}"
-            yield f"be:{key}"
-        _add_prepositions(word, slots)
-    for preposition in children(verb, "prep"):
-        yield from (
-            f"be:{preposition.lower_} {lemma(noun)}" for noun in children(preposition, "pobj")
-        )
+    since, until = _times_of(clause, words or [clause.verb], reading)
+    if kind in {"ended", "retracted"}:
+        since, until = None, since or until
+    if since is not None and until is not None and until < since:
+        until = None
+    first, last = (words[0], words[-1]) if words else (clause.verb, clause.verb)
+    return Extracted(
+        kind=kind,
+        subject=subject,
+        predicate=predicate,
+        object=value,
+        valid_from=since,
+        valid_to=until,
+        span=reading.parsed.span(first, last),
+    )
 
 
-def _fill_gap(verb: Token, slots: Slots) -> None:
-    """Puts what stands outside of a clause where it belongs."""
-    if _asks_where(verb) and verb.dep_ in _SIDE_CLAUSES and lemma(verb.head) == "be":
-        others = [each for each in children(verb.head, "nsubj", "attr") if each != verb]
-        for name in _PLACES:  # "Goa is where I live"
-            for each in others:
-                _add(slots, name, each)
-    if _asks_where(verb) and verb.dep_ == "relcl" and verb.head.pos_ == "PROPN":
-        _add(slots, "in", verb.head)  # "in Zagreb, where I live"
-    if verb.dep_ == "relcl" and "dobj" not in slots and not _is_about_subject(verb):
-        for each in _after_colon(verb):
-            _add(slots, "dobj", each)
-        if "dobj" not in slots:
-            _fill_relative(verb, slots)
-
-
-def _fill_relative(verb: Token, slots: Slots) -> None:
-    """As in "the languages I speak are Dutch and French"."""
-    noun = verb.head
-    if noun.dep_ not in {"nsubj", "attr"} or lemma(noun.head) != "be":
-        return
-    bare = [child.lower_ for child in children(verb, "prep") if not list(child.children)]
-    for each in children(noun.head, "nsubj", "attr", "acomp"):
-        if each != noun:
-            _add(slots, bare[0] if bare else "dobj", each)
-
-
-def _after_colon(verb: Token) -> list[Token]:
-    """What a list names after a colon, as in "the things I love: climbing, jazz"."""
-    after = [token for token in verb.sent if token.i > verb.i]
-    if not after or after[0].text != ":":
-        return []
-    named = [
-        token
-        for token in after[1:]
-        if token.pos_ in {"NOUN", "PROPN", "VERB"} and token.dep_ != "compound"
-    ]
-    return named[:1]
-
-
-def _asks_where(verb: Token) -> bool:
-    return any(child.lower_ == "where" for child in verb.children)
-
-
-def _is_about_subject(verb: Token) -> bool:
-    """Whether the subject of a relative clause is the noun that it describes."""
-    return all(each.lower_ in _LINKS for each in subjects(verb))
+def _times_of(
+    clause: Clause, words: Sequence[Token], reading: Reading
+) -> tuple[datetime | None, datetime | None]:
+    """Since when, and until when, a clause says that something is so."""
+    tense: Tense = "past" if clause.status in _PAST else "present"
+    found: dict[str, Period] = {}
+    for mention in reading.parsed.dates:
+        if not words[0].idx <= mention.start < words[-1].idx + len(words[-1]):
+            continue
+        relation = "since" if mention.relation == "for" else mention.relation
+        period = mention.resolve(reading.at, tense)
+        if period is not None and not (mention.relation == "for" and clause.status is Status.PAST):
+            found.setdefault(relation, period)
+    begun = found.get("since") or (found.get("on") if clause.status in _PAST else None)
+    until = found.get("until")
+    ends = None if until is None else until.end if until.unit == "day" else until.start
+    return (begun.start if begun else None), ends

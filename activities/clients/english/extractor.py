@@ -22,7 +22,7 @@ def is_installed() -> bool:
 class EnglishExtractor:
     """Implements `mnestic.memory.ports.Extractor` by a parser of English."""
 
-    name = "english-1"  # with the version of frames and grammar: what they find changes with it
+    name = "english-2"  # with the version of frames and grammar: what they find changes with it
     model = None
     batch = 200
     reads_earlier = True

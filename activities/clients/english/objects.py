@@ -1,65 +1,77 @@
-"""Objects: what a token stands for in a fact, as facts of its class write it.
+"""Objects: what a token stands for in a fact, and the names that words give to predicates.
 
-It stands apart from values because a class may write it otherwise than the message: "thirty-five" is 35.
+It stands apart from values because a fact may write a value otherwise than the message: "thirty-five" is 35.
 """
+
+import re
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.claiming import Reading
-from mnestic.activities.clients.english.lexicon import Slot
-from mnestic.activities.clients.english.trees import children
+from mnestic.activities.clients.english.clauses import Reading
+from mnestic.activities.clients.english.trees import children, following, is_misread, lemma
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.knowledge.predicates import predicate_of
 from mnestic.memory.language.numbers import number_words
 
-_AMOUNTS = {"beverage": "drink", "edible": "food"}
-_SPECIFIC = frozenset({"with", "without"})
-_TASTES = frozenset({"taste", "distaste"})
+_AMOUNTS = frozenset({"cup", "glass", "bottle", "pint", "slice", "piece"})
+_CONSUMED = frozenset({"eats", "drinks", "avoids"})
+_WITHOUT_PHRASE = frozenset({"job_title", "plays", "lives_in"})
+_IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
+_LONGEST_DOUBLED = 4  # letters of a verb whose last one is doubled: "swimming"
 
 
-def value_of(token: Token, slot: Slot, reading: Reading, *, is_whole: bool = False) -> str:
-    """The object that a token stands for in a slot; "" for none.
-
-    Args:
-        token: It fits the class of the slot.
-        slot: Where it stands.
-        reading: The message.
-        is_whole: With what follows its head: "interview at Tidal Atlas".
-    """
-    if slot.word_class == "number":
-        low = reading.values.number(token)
-        return low if low.isdecimal() else str(number_words().cardinals[low])
-    if slot.word_class == "person":
-        is_me = token.lower_ in reading.lexicon.grammar.first_person
-        return reading.cast.speaker if is_me else reading.cast.full_name(token)
-    if slot.word_class == "floor":
-        return next((child.text for child in children(token, "amod")), "")
-    if slot.word_class == "clause":
-        return _clause_value(token, reading)
-    return _words(token, slot, reading, is_whole=is_whole)
+def object_of(token: Token, predicate: str, reading: Reading) -> str:
+    """The object that a token stands for, as facts of the predicate write it; "" for none."""
+    values = reading.values
+    if predicate == "age":
+        return values.number(token)
+    if values.is_date(token):
+        return _day_of(token, reading) or ("" if predicate == "birthday" else values.text(token))
+    if predicate in _CONSUMED and lemma(token) in _AMOUNTS and following(token, "of"):
+        token = following(token, "of")[0]
+    if token.tag_ == "VB" and not is_misread(token):
+        things = (values.text(each) for each in children(token, "dobj"))
+        return " ".join([gerund_of(token), *things])
+    is_open = predicate not in reading.lexicon.values or token.pos_ == "NOUN"
+    text = values.text(token, with_phrase=is_open and predicate not in _WITHOUT_PHRASE)
+    if predicate in _CONSUMED:
+        text = re.sub(rf"^(?:\d+|{number_words().cardinal})\s+", "", text)
+    return text if any(map(str.isalnum, text)) else ""
 
 
-def _words(token: Token, slot: Slot, reading: Reading, *, is_whole: bool) -> str:
-    amount = _AMOUNTS.get(slot.word_class)
-    if amount is not None and not reading.classes.is_of(token, amount):
-        token = reading.classes.amount_of(token, amount) or token
-    is_deed = token.tag_ in {"VB", "VBG"} and slot.word_class in _TASTES
-    is_specific = slot.word_class in _TASTES and any(
-        child.lower_ in _SPECIFIC for child in children(token, "prep")
-    )
-    text = reading.values.text(token, with_phrase=is_whole or is_deed or is_specific)
-    if is_deed and token.tag_ == "VB" and text.lower().startswith(token.lower_):
-        text = f"{reading.lexicon.gerund(token.lower_)}{text[len(token) :]}"  # "I like to hike"
-    is_language = slot.predicate == "languages_spoken" and bool(text)
-    return text.split()[-1] if is_language else text
+def _day_of(token: Token, reading: Reading) -> str:
+    """A day in ISO form, or as "9 November" if it comes every year."""
+    for mention in reading.parsed.dates:
+        if mention.start <= token.idx < mention.end:
+            period = mention.resolve(reading.at, "future")
+            if period is not None and period.unit == "day":
+                is_yearly = mention.is_yearly
+                return f"{period.start.day} {period.start:%B}" if is_yearly else str(period)
+    return ""
 
 
-def _clause_value(verb: Token, reading: Reading) -> str:
-    """What a clause says that has no person in it: "that the green comes from oxygen"."""
-    marks = children(verb, "mark")
-    inside = [token for token in verb.subtree if marks and token.i > marks[0].i]
-    stops = [token.i for token in inside if token.text in {";", ":"}]
-    inside = [token for token in inside if not stops or token.i < stops[0]]
-    if not inside or any(each.lower_ in reading.lexicon.grammar.personal for each in inside):
+def predicate_named(words: str) -> str:
+    """The name that words give a predicate; "" if they cannot be one."""
+    try:
+        return predicate_of(re.sub(r"\bfavorite\b", "favourite", words))
+    except InvalidInputError:
         return ""
-    while inside and (inside[-1].is_punct or inside[-1].is_space):
-        inside.pop()
-    return reading.parsed.text[inside[0].idx : inside[-1].idx + len(inside[-1])] if inside else ""
+
+
+def present_of(verb: Token) -> str:
+    """A verb in the third person with its particle: "cycles", "wakes up"."""
+    low = lemma(verb)
+    ending = "es" if low.endswith(("s", "x", "z", "ch", "sh")) else "s"
+    form = f"{low[:-1]}ies" if re.search(r"[^aeiou]y$", low) else f"{low}{ending}"
+    particles = (child.lower_ for child in children(verb, "prt"))
+    return " ".join([_IRREGULAR.get(low, form), *particles])
+
+
+def gerund_of(verb: Token) -> str:
+    """A verb as a noun: "swimming"."""
+    low = lemma(verb)
+    if verb.tag_ == "VBG":
+        return verb.lower_
+    if re.search(r"(?<![aeiou])[aeiou][bdgmnprt]$", low) and len(low) <= _LONGEST_DOUBLED:
+        return f"{low}{low[-1]}ing"
+    return f"{low[:-1]}ing" if re.search(r"[^e]e$", low) else f"{low}ing"

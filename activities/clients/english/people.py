@@ -3,19 +3,28 @@
 It stands apart because facts about the wrong person are worse than none: where two can be meant, nobody is.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.classes import ValueClasses
-from mnestic.activities.clients.english.lexicon import Lexicon
-from mnestic.activities.clients.english.naming import Names
-from mnestic.activities.clients.english.trees import children, following, lemma, subjects
+from mnestic.activities.clients.english.lexicon import Kin, Lexicon
+from mnestic.activities.clients.english.parsing import Parsed
+from mnestic.activities.clients.english.trees import (
+    children,
+    conjuncts,
+    following,
+    lemma,
+    subjects_of,
+)
 from mnestic.activities.clients.english.values import Values
 
-_PARTNERS = frozenset({"married_to", "partner", "engaged_to"})
-_WHERE = frozenset({"from", "in", "at", "near"})
+_NO_NAMES = frozenset({"DATE", "TIME", "LANGUAGE"})
+_PLURAL = frozenset({"NNS", "NNPS"})
+_ANOTHER = frozenset({"another", "other", "two", "three", "both"})
+_GETTING = frozenset({"have", "get", "adopt", "rescue", "name", "call"})
+_ONE_OF_MANY = frozenset({"first", "second", "third"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,301 +38,270 @@ class Person:
     gender: str = ""
 
 
-def _is_in_action(token: Token, person: Person) -> bool:
-    """Whether a name is somebody's who does or meets something, and no place or firm."""
-    return (
-        bool(person.owner)
-        or token.ent_type_ == "PERSON"
-        or token.dep_ != "pobj"
-        or token.head.lower_ == "with"
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Bond:
-    """Somebody is something to somebody; the tokens that say so."""
-
-    owner: str
-    predicate: str
-    noun: str
-    names: tuple[str, ...]
-    tokens: tuple[Token, ...]
-    has_ended: bool = False
-
-
 class Cast:
-    """The people of one message; `earlier` are those of the messages before it, the last one last."""
+    """The people of one message; `earlier` are those of the messages before it, the last one last, and `recent` of the last few."""
 
     def __init__(
         self,
-        classes: ValueClasses,
+        parsed: Parsed,
         values: Values,
         lexicon: Lexicon,
         *,
         speaker: str,
         earlier: Sequence[Person],
+        recent: Sequence[Person] = (),
     ) -> None:
-        self._classes, self._values = classes, values
-        self._lexicon, self._grammar = lexicon, lexicon.grammar
-        self._names = Names(classes, values, lexicon)
-        self.speaker, self._earlier = speaker, earlier
+        self._parsed, self._values, self._lexicon = parsed, values, lexicon
+        self.speaker, self._earlier, self._recent = speaker, earlier, recent
+        self._known = {word for one in earlier for word in one.called.split()}
         self._mentions: list[tuple[int, Person]] = []
         self._named: dict[str, Person] = {}
-        self._shared: set[str] = set()
-        self._seen: set[str] = set()
-
-    def read(self, tokens: Sequence[Token]) -> None:
-        """Takes note of everybody whom tokens name, in their order."""
-        self._find_shared(tokens)
-        self._seen = {self._values.word(token) for token in tokens if token.ent_type_ == "PERSON"}
-        for token in tokens:
-            person = self._of_noun(token) or self._newcomer(token)
-            if (
-                person is not None
-                and person.subject != self.speaker
-                and _is_in_action(token, person)
-            ):
+        self._kin_of_name = self._bonds_by_name()
+        self._shared = {name for name, kin in self._kin_of_name.items() if len(kin) > 1}
+        self._shared |= self._names_of_several()
+        for token in parsed.doc:
+            person = self._of_noun(token)
+            if person is not None and person.subject != speaker:
                 self._mentions.append((token.i, person))
-
-    def _newcomer(self, noun: Token) -> Person | None:
-        """An animal, or somebody's child, that has come to the speaker without a name: "we adopted a greyhound"."""
-        kin = self._names.kin_of(noun)
-        verb = noun.head
-        is_had = noun.dep_ == "dobj" and lemma(verb) in {
-            "have",
-            "get",
-            "adopt",
-            "rescue",
-            "buy",
-            "find",
-        }
-        is_own = any(subject.lower_ in self._grammar.first_person for subject in subjects(verb))
-        if kin is None or not is_had or not is_own or noun.tag_ != "NN":
-            return None
-        return Person(
-            f"{self.speaker}'s {noun.lower_}", owner=self.speaker, kin=kin[0], gender=kin[1]
-        )
-
-    def _find_shared(self, tokens: Sequence[Token]) -> None:
-        """Finds names that two people have: such a name alone is nobody."""
-        full: dict[str, set[str]] = {}
-        kin: dict[str, set[str]] = {}
-        names = {self._values.word(token) for token in tokens if token.pos_ == "PROPN"}
-        has_sign = any(
-            token.lower_ in {"two", "three", "another", "other", "both", "same"} for token in tokens
-        )
-        for token in tokens:
-            if token.pos_ not in {"PROPN", "NOUN"} or not token.text[:1].isupper():
-                continue
-            word = self._values.word(token)
-            stem = word.removesuffix("s")
-            if has_sign and (
-                children(token, "det", "nummod", "amod")
-                or (token.i and token.nbor(-1).lower_ in {"other", "another"})
-            ):
-                self._shared |= {word, stem} & (names | {stem})
-            if token.dep_ != "compound":
-                name = self._names.full_name(token)
-                full.setdefault(name.split()[0], set()).add(name)
-            self._note_kin(token, kin)
-        for noun in tokens:
-            owner = self.owner_of(noun) if self._names.kin_of(noun) else None
-            for name, _ in self._names.names_by(noun) if owner else ():
-                what = self.kin_predicate(noun) or ""
-                what = "partner" if what in _PARTNERS else lemma(noun)
-                kin.setdefault(name, set()).add(f"{what} of {owner}")
-        self._shared |= {first for first, known in full.items() if len(known - {first}) > 1}
-        self._shared |= {
-            name for name, known in kin.items() if len(known) > 1 or name == self.speaker
-        }
-        if any(token.lower_ == "same" for token in tokens) or any(
-            token.lower_ == "both" for token in tokens
-        ):
-            self._shared |= set(kin)
-
-    def _note_kin(self, token: Token, kin: dict[str, set[str]]) -> None:
-        """Notes where somebody of a name is from, as in "Tom from work"."""
-        origins = {
-            each.text
-            for child in children(token, "prep")
-            if child.lower_ == "from"
-            for each in children(child, "pobj")
-        }
-        if origins:
-            kin.setdefault(self._names.full_name(token), set()).update(origins)
 
     @property
     def persons(self) -> list[Person]:
         """Everybody that was named, in the order of the words."""
         return [person for _, person in self._mentions]
 
+    @property
+    def everybody(self) -> list[Person]:
+        """Those of the message, and those of the messages before it, the last ones first."""
+        return [*self.persons, *reversed(self._earlier)]
+
     def person_of(self, token: Token) -> Person | None:
         """Whom a token means, if it means one person."""
-        if token.lower_ in self._grammar.first_person:
+        if token.lower_ in self._lexicon.first_person:
             return Person(self.speaker)
-        if token.pos_ == "PRON" and token.lower_ in self._grammar.female | self._grammar.male:
+        if token.lower_ in self._lexicon.female | self._lexicon.male:
             return self._by_pronoun(token)
         return self._of_noun(token)
 
-    def is_human(self, person: Person) -> bool:
-        """Whether somebody is known to be one, and no firm or place of that name."""
-        if person.subject == self.speaker or person.owner:
-            return True
-        is_known = any(each.subject == person.subject for each in self._earlier)
-        return is_known or not self._seen.isdisjoint(person.subject.split())
+    def kin_of(self, noun: Token) -> Kin | None:
+        """What a noun says somebody is to somebody."""
+        is_joined = noun.i > 1 and noun.nbor(-1).text == "-"
+        is_other = is_joined and noun.nbor(-2).lower_ not in {"ex", "half", "step"}
+        if noun.pos_ not in {"NOUN", "PROPN"} or is_other:
+            return None
+        kin = self._lexicon.kin_of
+        return kin.get(self.kin_word(noun)) or kin.get(lemma(noun))
+
+    def kin_word(self, noun: Token) -> str:
+        """A noun of kin as it is known, such as mother-in-law."""
+        after = noun.doc[noun.i + 1 : noun.i + 5].text.lower().replace(" ", "")
+        return f"{noun.lower_}-in-law" if after.startswith(("-in-law", "inlaw")) else noun.lower_
+
+    def is_over(self, noun: Token) -> bool:
+        """Whether a noun of kin names a former one, or one that is none."""
+        near = [*noun.children, *(noun.head.children if noun.dep_ == "compound" else ())]
+        return any(child.lower_ in self._lexicon.gone - _ONE_OF_MANY for child in near)
 
     def owner_of(self, noun: Token) -> str | None:
-        """Whose something is: "my", "her", "Elin's", "of our cat", "of Elin"."""
-        for child in children(noun, "poss"):
+        """Whose something is: "my", "her", "Elin's", "of Elin"."""
+        for child in self._possessors(noun):
             return self._possessor(child)
-        if noun.dep_ == "compound" and noun.head.pos_ == "PROPN":
-            return self.owner_of(noun.head)
         for each in following(noun, "of"):
             if each.lower_ in {"mine", "ours"}:
                 return self.speaker
-            if each.pos_ == "PROPN" or lemma(each) in self._grammar.kin_of:
-                return self._possessor(each)
-        is_bare = noun.lower_ in self._grammar.bare_kin and not children(noun, "det", "poss")
-        return self.speaker if is_bare and noun.dep_ in {"nsubj", "nsubjpass", "conj"} else None
+            person = self.person_of(each)
+            return person.subject if person else None
+        if noun.dep_ == "dobj" and lemma(noun.head) in _GETTING and self.kin_of(noun):
+            owners = [self.person_of(one) for one in subjects_of(noun.head)]
+            return owners[0].subject if owners and owners[0] else None
+        is_bare = noun.lower_ in self._lexicon.bare_kin and not children(noun, "det")
+        return self.speaker if is_bare else None
 
-    def only_other(self) -> str | None:
-        """The one person beside the speaker whom the message names; None where there are two."""
-        names = list(dict.fromkeys(each.subject for each in self.persons if each.called))
-        return names[0] if len(names) == 1 else None
-
-    def bond_of(self, noun: Token) -> Bond | None:
-        """What a noun of kin says: "my brother Max", "Max, my brother", "Max is my brother"."""
-        kin = self._names.kin_of(noun)
-        owner = self.owner_of(noun) if kin else None
-        if kin is None or owner is None:
-            return None
-        pairs = list(self._names.names_by(noun))
-        names = tuple(dict.fromkeys(name for name, _ in pairs if name != owner))
-        near = [*noun.children, *(noun.head.children if noun.dep_ == "compound" else ())]
-        has_ended = any(child.lower_ in self._grammar.gone for child in near)
-        has_ended = has_ended or (kin[0] == "married_to" and self._is_one_of_many(noun))
-        tokens = (noun, *children(noun, "poss"), *(token for _, token in pairs))
-        return Bond(owner, kin[0], self._names.kin_word(noun), names, tokens, has_ended)
-
-    def is_kin(self, noun: Token) -> bool:
-        """Whether a noun says what somebody is to somebody, or which animal."""
-        return self._names.kin_of(noun) is not None
-
-    def kin_predicate(self, noun: Token) -> str | None:
-        """What a noun says that somebody is to somebody; None for other nouns."""
-        kin = self._names.kin_of(noun)
-        return kin[0] if kin else None
-
-    def full_name(self, token: Token) -> str:
-        """A name with the names before it, without kin nouns and titles."""
-        return self._names.full_name(token)
-
-    def names_of(self, noun: Token) -> list[tuple[str, Token]]:
-        """The names that stand by a noun of kin, each with its token."""
-        return list(self._names.names_by(noun))
-
-    def names_beside(self, noun: Token) -> list[tuple[str, Token]]:
-        """The names right beside a noun of kin, each with its token."""
-        return list(self._names.names_beside(noun))
+    def _possessors(self, noun: Token) -> list[Token]:
+        """The owner's token, which a parse may hang on the name behind the noun."""
+        own = children(noun, "poss")
+        if own or noun.i == noun.sent.start or noun.pos_ not in {"NOUN", "PROPN"}:
+            return own
+        before = noun.nbor(-1)
+        while before.dep_ in {"amod", "compound", "nummod"} and before.i > noun.sent.start:
+            before = before.nbor(-1)
+        return [before] if before.tag_ == "PRP$" else []
 
     def _possessor(self, token: Token) -> str | None:
-        low = token.lower_
-        if low in {"my", "our", "mine"}:
+        if token.lower_ in {"my", "our", "mine"}:
             return self.speaker
-        if low in {"his", "her"}:
-            person = self._by_pronoun(token)
-            return person.subject if person else None
-        person = self._of_noun(token)
+        person = self._by_pronoun(token) if token.tag_ == "PRP$" else self._of_noun(token)
         return person.subject if person else None
+
+    def names_by(self, noun: Token) -> list[Token]:
+        """The heads of the names beside a noun: "my brother Max", "Max, my brother", "a cat called Minka"."""
+        for child in children(noun, "acl"):
+            if lemma(child) in {"call", "name"}:
+                named = children(child, "oprd", "dobj", "attr")
+                return [each for each in named if self._values.is_name(each)][:1]
+        if (called := self._name_by_verb(noun)) is not None:
+            return [called]
+        first = self._name_after(noun)
+        if first is None and noun.dep_ == "appos" and self._is_person_name(noun.head):
+            return [noun.head]
+        if first is None or noun.tag_ not in _PLURAL:
+            return [first] if first else []
+        return [each for each in conjuncts(first) if self._is_person_name(each)]
+
+    def _name_by_verb(self, noun: Token) -> Token | None:
+        """As in "Elin is my sister", "my sister is called Elin"."""
+        verb = noun.head
+        if noun.tag_ in _PLURAL or lemma(verb) not in {"be", "call", "name"}:
+            return None
+        is_subject = noun.dep_ in {"nsubj", "nsubjpass"}
+        others = ("attr", "oprd") if is_subject else ("nsubj",) if noun.dep_ == "attr" else ()
+        return next((one for one in children(verb, *others) if self._is_person_name(one)), None)
+
+    def _name_after(self, noun: Token) -> Token | None:
+        """The head of the name right behind a noun, or behind a comma that closes again."""
+        doc, after = noun.doc, noun.i + 1
+        has_comma = after < len(doc) and doc[after].text in {",", ":"}
+        place = after + 1 if has_comma else after
+        if place >= len(doc) or doc[place].sent != noun.sent:
+            return None
+        last = doc[place]
+        if not (self._is_person_name(last) or (not has_comma and self._may_be_name(last))):
+            return None
+        while last.dep_ == "compound" and last.head.i == last.i + 1 and last.head.pos_ == "PROPN":
+            last = last.head
+        following_text = last.nbor().text if last.i + 1 < len(doc) else "."
+        is_closed = following_text in {",", ".", ")", "and"} or last.dep_ == "appos"
+        is_owner = following_text == "'s" and last.nbor().dep_ == "case"
+        return last if (is_closed or not has_comma) and not is_owner else None
+
+    def _may_be_name(self, token: Token) -> bool:
+        """Whether a word with a capital, which the parser takes for another, is a name behind a noun of kin."""
+        is_other = token.pos_ in {"PRON", "AUX"} or self._values.is_date(token)
+        return token.text[:1].isupper() and token.is_alpha and not is_other
+
+    def _is_person_name(self, token: Token) -> bool:
+        if not token.text[:1].isupper() or token.is_stop or token.lower_ in self._lexicon.kin_of:
+            return False
+        is_other = token.ent_type_ in _NO_NAMES or self._values.is_date(token)
+        is_other = is_other or bool(self._parsed.kind_of(token))
+        is_name = (
+            token.pos_ == "PROPN"
+            or token.ent_type_ == "PERSON"
+            or self._parsed.text(token, token) in self._known
+        )
+        return is_name and not is_other and not children(token, "det", "nummod")
+
+    def full_name(self, token: Token) -> str:
+        """A name with the names before it."""
+        first = token
+        while first.i > token.sent.start and first.nbor(-1).dep_ == "compound":
+            if not self._is_person_name(first.nbor(-1)):
+                break
+            first = first.nbor(-1)
+        text = self._parsed.text(first, token)
+        return first.doc[first.i : token.i + 1].text if text.islower() else text
 
     def _by_pronoun(self, token: Token) -> Person | None:
         """The one whom a pronoun means: named before it, of its gender, and no second one."""
-        gender = "f" if token.lower_ in self._grammar.female | {"her"} else "m"
+        gender = "f" if token.lower_ in self._lexicon.female else "m"
         before = [person for place, person in self._mentions if place < token.i]
-        for group in (before, self._earlier):
+        for group in (before, self._recent):
             fitting = [each for each in group if each.gender in {gender, ""}]
             known = [each for each in fitting if each.gender == gender] or fitting
-            subjects_ = list(dict.fromkeys(each.subject for each in known))
-            if len(subjects_) == 1:
-                return known[-1]
-            if subjects_:
-                return None
+            if known:
+                return known[-1] if len({each.subject for each in known}) == 1 else None
         return None
 
+    def _bonds_by_name(self) -> dict[str, set[str]]:
+        """What each name is said to be: two kinds of kin are two people."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for noun in self._parsed.doc:
+            if self.kin_of(noun) is not None:
+                for name in self.names_by(noun):
+                    found[self.full_name(name)].add(self.kin_word(noun))
+        return found
+
+    def _names_of_several(self) -> set[str]:
+        """Names that two people have, such as *another Anna*, or Anna Berg and Anna Holt: such a name alone is nobody."""
+        full: dict[str, set[str]] = defaultdict(set)
+        several: set[str] = set()
+        for token in self._parsed.doc:
+            if token.i and token.nbor(-1).lower_ in _ANOTHER and token.text[:1].isupper():
+                several |= {token.text, token.text.removesuffix("s")}
+            if self._is_person_name(token) and token.dep_ != "compound":
+                name = self.full_name(token)
+                full[name.split()[0]].add(name)
+        return several | {first for first, names in full.items() if len(names - {first}) > 1}
+
     def _of_noun(self, token: Token) -> Person | None:
-        word = self._values.word(token)
-        if word in self._named and word not in self._shared:
-            return self._named[word]
-        kin = self._names.kin_of(token)
-        if kin is not None and (self._is_owner(token) or token.dep_ != "compound"):
-            found = None if self._is_owner(token) else self._of_kin(token, kin)
-            if found is not None or not self._classes.is_person_name(token):
-                return found
+        kin = self.kin_of(token)
+        if kin is not None:
+            return self._of_kin(token, kin)
         is_part = token.dep_ == "compound" and token.head.pos_ == "PROPN"
-        return None if is_part else self._of_name(token)
+        return None if is_part or not self._is_person_name(token) else self._of_name(token)
 
     def _of_name(self, token: Token) -> Person | None:
-        word, name = self._values.word(token), self._names.full_name(token)
+        word, name = self._parsed.text(token, token), self.full_name(token)
         if {word, name} & self._shared:
             return None
-        known = [each for each in self._earlier if each.called and each.called == word]
-        if known and token.dep_ != "compound":
+        if name in self._named:
+            return self._named[name]
+        for child in (*children(token, "compound", "appos", "nmod"), token.head):
+            kin = self.kin_of(child) if child != token else None
+            if kin is not None and token in self.names_by(child):
+                return self._of_kin(child, kin)
+        known = [each for each in self._earlier if each.called and word in each.called.split()]
+        if known:
             return known[-1]
-        is_place = token.dep_ == "pobj" and token.head.lower_ in _WHERE and name not in self._named
-        is_name = self._classes.is_person_name(token) or self._is_with_me(token)
-        if is_place or not is_name:
-            return None
-        return self._named.get(name) or self._by_title(token, name)
+        is_place = token.dep_ == "pobj" and token.head.lower_ not in {"with", "by", "for", "of"}
+        return None if is_place else Person(name, called=name)
 
-    def _is_owner(self, noun: Token) -> bool:
-        """As in "my wife Ana's brother works": what is said is not said of her."""
-        is_subject = noun.dep_ in {"nsubj", "nsubjpass"}
-        names = [name for _, name in self._names.names_by(noun)] if is_subject else []
-        return any(
-            name.i + 1 < len(name.doc) and name.nbor().text == "'s" and name.nbor().dep_ == "case"
-            for name in names
-        )
-
-    def _is_with_me(self, token: Token) -> bool:
-        """As in "Nils and I": a name, whatever the parse makes of it."""
-        is_with_me = any(child.lower_ == "i" for child in children(token, "conj"))
-        is_name = token.text[:1].isupper() and token.pos_ in {"NOUN", "PROPN"}
-        return is_with_me and is_name and not children(token, "det", "poss")
-
-    def _by_title(self, token: Token, name: str) -> Person:
-        """Somebody by a name, with the kin noun that stands before or beside it."""
-        for child in children(token, "compound", "appos", "nmod"):
-            kin = self._names.kin_of(child)
-            owner = self.owner_of(child) or self.owner_of(token) if kin else None
-            if kin and owner:
-                return self._known(name, child, owner, kin=kin)
-        return Person(name, called=name)
-
-    def _of_kin(self, noun: Token, kin: tuple[str, str, bool]) -> Person | None:
+    def _of_kin(self, noun: Token, kin: Kin) -> Person | None:
         owner = self.owner_of(noun)
-        if owner is None or noun.tag_ in {"NNS", "NNPS"} or self._is_one_of_many(noun):
+        names = [] if noun.tag_ in _PLURAL else self.names_by(noun)
+        if owner is None:
+            return self._the_known(noun, kin)
+        if noun.tag_ in _PLURAL or self.is_over(noun):
             return None
-        names = list(dict.fromkeys(name for name, _ in self._names.names_by(noun)))
-        if len(names) == 1 and names[0] in self._shared:
-            title = f"{names[0]} ({self._names.kin_word(noun)} of {owner})"
-            return Person(title, called=names[0], owner=owner, kin=kin[0], gender=kin[1])
-        if len(names) == 1:
-            return self._known(names[0], noun, owner, kin=kin)
         if names:
+            return self.relative(noun, self.full_name(names[0]), owner=owner, kin=kin)
+        if any(child.lower_ in _ONE_OF_MANY for child in noun.children):
             return None
-        word = self._names.kin_word(noun)
-        word = self._grammar.same_kin.get(word, word)
-        return Person(f"{owner}'s {word}", owner=owner, kin=kin[0], gender=kin[1])
+        return self._unnamed(noun, owner, kin)
 
-    def _is_one_of_many(self, noun: Token) -> bool:
-        """Whether it is a former one, or the first of several."""
-        return any(
-            child.lower_ in self._grammar.gone | {"first", "second", "third"}
-            for child in noun.children
-        )
+    def relative(self, noun: Token, name: str, *, owner: str, kin: Kin) -> Person:
+        """Somebody's relative by name."""
+        title = f"{name} ({self.kin_word(noun)} of {owner})"
+        if name in self._shared:
+            return Person(title, name, owner, kin.predicate, kin.gender)
+        subject = name if kin.is_close else title
+        person = Person(subject, name, owner, kin.predicate, kin.gender)
+        return self._named.setdefault(name, person)
 
-    def _known(self, name: str, noun: Token, owner: str, *, kin: tuple[str, str, bool]) -> Person:
-        subject = name if kin[2] else f"{name} ({self._names.kin_word(noun)} of {owner})"
-        person = Person(subject, called=name, owner=owner, kin=kin[0], gender=kin[1])
-        self._named.setdefault(name, person)
-        return self._named[name]
+    def _unnamed(self, noun: Token, owner: str, kin: Kin) -> Person:
+        """As in "my sister": the one whose name is known, if there is one."""
+        same = {
+            each
+            for each in self.everybody
+            if each.called and (each.kin, each.owner) == (kin.predicate, owner)
+            if each.gender in {kin.gender, ""} or not kin.gender
+        }
+        word = self._lexicon.same_kin.get(self.kin_word(noun), self.kin_word(noun))
+        unnamed = Person(f"{owner}'s {word}", "", owner, kin.predicate, kin.gender)
+        return same.pop() if len(same) == 1 else unnamed
+
+    def _the_known(self, noun: Token, kin: Kin) -> Person | None:
+        """As in "the dog is called Pudding": the one that was spoken of."""
+        is_definite = any(child.lower_ == "the" for child in noun.children)
+        same = {each for each in self.everybody if each.kin == kin.predicate}
+        return same.pop() if is_definite and len(same) == 1 else None
+
+    def relatives(self, noun: Token) -> Iterator[tuple[Person, Token]]:
+        """Whom a noun of kin with names beside it introduces, each with the token of the name."""
+        kin = self.kin_of(noun)
+        owner = self.owner_of(noun) if kin else None
+        if kin is None or owner is None or self.is_over(noun):
+            return
+        for token in self.names_by(noun):
+            name = self.full_name(token)
+            if name != owner:
+                yield self.relative(noun, name, owner=owner, kin=kin), token

@@ -8,8 +8,8 @@ CLAUSAL = frozenset(
     {"ccomp", "xcomp", "advcl", "relcl", "acl", "conj", "pcomp", "parataxis", "dep", "csubj"}
 )
 _JOINED = frozenset({"NOUN", "PROPN", "NUM", "PRON", "ADJ", "VERB", "X"})
-_LET_GO = frozenset({"from", "by", "in", "on", "at", "after", "recently", "today", "yesterday"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_LINKS = frozenset({"who", "which", "that"})
 
 
 def is_verb(token: Token) -> bool:
@@ -22,24 +22,15 @@ def children(token: Token, *labels: str) -> list[Token]:
     return [child for child in token.children if child.dep_ in labels]
 
 
-def is_let_go(verb: Token) -> bool:
-    """Whether it is the "go" of "let go", one verb with "let": nowhere in particular does anybody go."""
-    is_below = lemma(verb) == "go" and verb.tag_ == "VB" and verb.dep_ in {"xcomp", "ccomp"}
-    if not is_below or lemma(verb.head) != "let" or verb.nbor(-1).lower_ == "to":
-        return False
-    return all(
-        child.dep_ in {"punct", "npadvmod", "nsubj"}
-        or (
-            child.lower_ in _LET_GO
-            and all(map(_may_let_go, children(child, "pobj") if child.lower_ == "by" else ()))
-        )
-        for child in verb.children
+def lemma(token: Token) -> str:
+    """The lemma in small letters; "hates" is of "hate", whatever the pipeline says."""
+    low, base = token.lower_, token.lemma_.lower()
+    is_cut = (
+        low == f"{base}es"
+        and token.pos_ == "VERB"
+        and not base.endswith(("s", "x", "z", "ch", "sh", "o"))
     )
-
-
-def _may_let_go(token: Token) -> bool:
-    """Whether somebody may be an employer: "by Acme", "by my firm", no "by the police"."""
-    return token.pos_ == "PROPN" or bool(children(token, "poss"))
+    return f"{base}e" if is_cut else base
 
 
 def subjects(verb: Token) -> list[Token]:
@@ -47,16 +38,50 @@ def subjects(verb: Token) -> list[Token]:
     return [child for child in verb.children if child.dep_ in _SUBJECTS]
 
 
+def subjects_of(verb: Token) -> list[Token]:
+    """The subjects of a verb, which may stand by the verb above it, or be the noun that it describes."""
+    own, head = subjects(verb), verb.head
+    if verb.dep_ == "relcl" and (not own or own[0].lower_ in _LINKS):
+        return [head]
+    if not own and verb.dep_ == "acl" and verb.tag_ in {"VBG", "VBN"}:
+        return [head]
+    above = head.head if verb.dep_ == "pcomp" else head
+    is_shared = verb.dep_ in {"conj", "xcomp", "pcomp"} or (
+        verb.dep_ in {"advcl", "ccomp", "dep"} and verb.tag_ in {"VBG", "VBN"}
+    )
+    if not own and is_shared and above != verb:
+        return (
+            subjects_of(above)
+            if is_verb(above)
+            else subjects_of(above.head)
+            if is_verb(above.head)
+            else []
+        )
+    return own
+
+
+def is_left_out(verb: Token) -> bool:
+    """Whether nothing but adverbs stands before a finite verb, so that "I" was left out: "Sold the car"."""
+    leads = [
+        token
+        for token in verb.sent
+        if token.i < verb.i
+        and token.pos_ not in {"ADV", "INTJ", "PUNCT", "CCONJ", "AUX", "PART", "SPACE"}
+    ]
+    is_doing = verb.tag_ == "VBG" and not children(verb, "aux")
+    is_unmarked = verb.lower_ == "quit" or (
+        verb.tag_ == "VB" and any(each.lower_ in {"ca", "can"} for each in children(verb, "aux"))
+    )
+    return (verb.tag_ in {"VBD", "VBN", "VBG"} or is_unmarked) and not is_doing and not leads
+
+
 def conjuncts(token: Token) -> Iterator[Token]:
-    """A token and what is joined to it, as in "jazz, tea and long walks"."""
+    """A token and what is joined to it, as in "jazz, tea and long walks"; what is excepted is left out."""
     yield token
-    for child in children(token, "conj"):
+    for child in children(token, "conj", *(("appos",) if token.tag_ == "NNS" else ())):
         is_excepted = any(each.dep_ == "neg" or each.lower_ == "not" for each in child.children)
-        is_excepted = is_excepted or (child.i > 0 and child.nbor(-1).lower_ == "not")
+        is_excepted = is_excepted or (child.i > 0 and child.nbor(-1).lower_ in {"not", "but"})
         if child.pos_ in _JOINED and not subjects(child) and not is_excepted:
-            yield from conjuncts(child)
-    if token.tag_ == "NNS":  # "three languages: Dutch, French"
-        for child in children(token, "appos"):
             yield from conjuncts(child)
 
 
@@ -66,32 +91,27 @@ def following(noun: Token, *prepositions: str) -> list[Token]:
         each
         for preposition in children(noun, "prep")
         if preposition.lower_ in prepositions
-        for each in preposition.children
+        for each in children(preposition, "pobj")
     ]
 
 
-def lemma(token: Token) -> str:
-    """The lemma in small letters."""
-    return token.lemma_.lower()
+def is_misread(token: Token) -> bool:
+    """Whether a parse may take a noun behind "to" for a verb: "allergic to shrimp", "cycle to work"."""
+    return [child.lower_ for child in token.children if child.dep_ != "punct"] == ["to"]
 
 
 def verb_key(verb: Token) -> str:
-    """A verb by its lemma, with its particle: `give_up`."""
-    particle = next(
-        (
-            child.lower_
-            for child in verb.children
-            if child.dep_ == "prt"
-            or is_let_go(child)
-            or (
-                child.dep_ == "advmod"
-                and child.lower_ in {"away", "back", "over", "down"}
-                and child.i == verb.i + 1
-            )
-        ),
-        "",
-    )
-    return f"{lemma(verb)}_{particle}" if particle else lemma(verb)
+    """A verb by its lemma, with its particle: `give up`."""
+    particles = [child.lower_ for child in verb.children if child.dep_ == "prt"]
+    particles = particles or [
+        child.lower_
+        for child in verb.children
+        if child.dep_ == "advmod"
+        and child.lower_ in {"away", "back", "over", "down", "off", "up", "in"}
+        and child.i == verb.i + 1
+    ]
+    is_got = verb.lower_ == "got" and any(lemma(one) == "have" for one in children(verb, "aux"))
+    return " ".join(["have" if is_got else lemma(verb), *particles[:1]])
 
 
 def auxiliaries(verb: Token) -> list[Token]:
@@ -105,9 +125,15 @@ def auxiliaries(verb: Token) -> list[Token]:
 
 def is_negated(verb: Token) -> bool:
     """Whether a verb, or a noun that completes it, is denied."""
-    if any(child.dep_ == "neg" or child.lower_ == "never" for child in verb.children):
-        return True
-    completing = children(verb, "attr", "acomp", "oprd", "dobj")[:1]
+    for child in verb.children:
+        is_before = (
+            child.i < verb.i
+            or child.i == verb.i + 1
+            or child.nbor(-1).dep_ in {"aux", "auxpass", "nsubj"}
+        )
+        if is_before and (child.dep_ == "neg" or child.lower_ in {"never", "not"}):
+            return True
+    completing = [*children(verb, "attr", "acomp", "oprd", "dobj")[:1], *subjects(verb)[:1]]
     return any(
         part.i < each.i and (part.lower_ == "no" or part.dep_ == "neg")
         for each in completing
@@ -118,14 +144,13 @@ def is_negated(verb: Token) -> bool:
 def clause_words(verb: Token) -> list[Token]:
     """The tokens of a clause without its other clauses, in their order."""
     found: list[Token] = []
-
-    def walk(token: Token) -> None:
+    rest = [verb]
+    while rest:
+        token = rest.pop()
         found.append(token)
-        for child in token.children:
-            if is_let_go(child) or not (child.dep_ in CLAUSAL and is_verb(child)):
-                walk(child)
-
-    walk(verb)
+        rest += [
+            child for child in token.children if not (child.dep_ in CLAUSAL and is_verb(child))
+        ]
     return sorted(found, key=lambda token: token.i)
 
 

@@ -96,20 +96,3 @@ async def test_a_correction_is_of_ones_own_last_messages(
     client = await remember(memory, settings, *said, gap=gap)
 
     assert "Siemens" in await active(client)
-
-
-async def test_a_correction_that_is_not_understood_leaves_less_confidence_and_is_found_beside(
-    memory: Memory, settings: Settings
-) -> None:
-    sure = await remember(memory, settings, ("Nora", "I live in Utrecht."))
-    doubtful = await remember(
-        memory, settings, ("Nora", "I live in Utrecht."), ("Nora", "Correction: the other one.")
-    )
-
-    ((before,), _), ((after,), _) = await sure.facts.list(), await doubtful.facts.list()
-    found = await doubtful.retrieve("Where does Nora live?")
-
-    assert after.confidence < 0.6 < before.confidence
-    said = [one.entry.content for one in found.results]
-    assert said[:2] == ["I live in Utrecht.", "Correction: the other one."]
-    assert found.results[1].entry.related == (found.results[0].entry.id,)

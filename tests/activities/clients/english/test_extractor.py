@@ -1,88 +1,92 @@
-"""The parser of English: kinds of messages that it must read, or leave alone, one sentence each."""
+"""The parser of English: each general frame, and what it must leave alone."""
 
 import pytest
 
-from mnestic.activities.clients.english.classes import ValueClasses
 from mnestic.activities.clients.english.conversations import claims_of
-from mnestic.activities.clients.english.lexicon import load_lexicon
-from mnestic.activities.clients.english.parsing import load_pipeline, parse, parser_memory
-from mnestic.activities.clients.english.values import Values
+from mnestic.activities.clients.english.parsing import load_pipeline
 from mnestic.memory.knowledge.extraction import Turn
 from tests.activities.clients.english.claims import AT, last_claims, said
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "claim"),
     [
-        "I'm 1.68 m tall.",
-        "I'm 3.5 hours behind.",
-        "I'm 12,000 words in.",
-        "My cat is 4.2 kg.",
-        "I'm 40 minutes late.",
-        "I turned 90 degrees.",
+        ("my landlord is Mrs Duarte", ("Ada", "landlord", "Mrs Duarte")),
+        ("The code of the cellar is 8120.", ("cellar", "code", "8120")),
+        ("Ivo's squad number is 31.", ("Ivo", "squad_number", "31")),
+        ("my brother's cat is called Mog", ("Ada's brother", "pet", "Mog")),
+        ("Teal is my favourite colour.", ("Ada", "favourite_colour", "Teal")),
+        ("Our wifi password changed, its now otter-61", ("Ada", "wifi_password", "otter-61")),
+        ("My laptop (latitude 7440) is broken.", ("Ada", "laptop", "latitude 7440")),
+        ("Kim's email is kim@x.example", ("Kim", "email", "kim@x.example")),
+        ("The birthday of Kim is on 3 May.", ("Kim", "birthday", "3 May")),
+        ("Kestrel's version is 3.2 now.", ("Kestrel", "version", "3.2")),
     ],
 )
-def test_what_is_measured_is_no_age(text: str) -> None:
-    assert not [claim for claim in last_claims(text) if claim[2] == "age"]
+def test_a_noun_that_somebody_or_something_has(text: str, claim: tuple[str, ...]) -> None:
+    assert ("affirmed", *claim) in last_claims(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "predicate", "value"),
+    ("text", "claim"),
     [
-        ("I work at O'Neill.", "employer", "O'Neill"),
-        ("I live in St. Gallen.", "lives_in", "St. Gallen"),
-        ("I work for the U.S. Navy.", "employer", "U.S. Navy"),
-        ("I like Marks & Spencer's.", "likes", "Marks & Spencer's"),
-        ("I live in Ürümqi.", "lives_in", "Ürümqi"),
-        ("My favourite band is E.L.O.", "favourite_band", "E.L.O."),
-        ("I enjoy slow-cooked food.", "likes", "slow-cooked food"),
+        ("I row to the island", ("Ada", "rows_to", "island")),
+        ("I repair clocks", ("Ada", "repairs", "clocks")),
+        ("We swim every Sunday", ("Ada", "hobby", "swimming")),
+        ("The bins go out on Tuesdays.", ("bins", "goes_out_on", "Tuesdays")),
+        ("I work at O'Neill.", ("Ada", "employer", "O'Neill")),
+        ("I live in St. Gallen.", ("Ada", "lives_in", "St. Gallen")),
+        ("I can't stand opera", ("Ada", "dislikes", "opera")),
+        ("Everyone calls me Vic.", ("Ada", "preferred_name", "Vic")),
+        ("She's not here, I'm a welder at Kone", ("Ada", "job_title", "welder")),
+        ("I moved to Turku last week", ("Ada", "lives_in", "Turku")),
     ],
 )
-def test_no_object_ends_inside_a_word(text: str, predicate: str, value: str) -> None:
-    assert ("affirmed", "Ada", predicate, value) in last_claims(text)
+def test_a_verb_with_its_object(text: str, claim: tuple[str, ...]) -> None:
+    assert ("affirmed", *claim) in last_claims(text)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "If I lived in Rome I'd be late.",
         "I wish I lived in Rome.",
-        "My aunt thinks I live in Rome.",
+        "If I lived in Rome, I would sing.",
         "Do I live in Rome?",
-        "do i live in rome or in oslo",
+        "My aunt says I live in Rome.",
         "I might move to Rome.",
         "I was going to move to Rome.",
-        "It's not true that I live in Rome.",
         "I never said I live in Rome.",
-        "They want me to live in Rome.",
-        "`I live in Rome.`",
-        "> I live in Rome.",
-        "She wrote: I live in Rome.",
-        "None of us lives in Rome.",
-        "My phone thinks I am from Oslo and that I live in Rome.",
-        "I used to sing and live in Rome.",
-        "It's not like I live in Rome.",
+        "I didn't move to Rome.",
+        "Next year I'm moving to Rome.",
+        "I want to live in Rome.",
+        "Imagine I live in Rome.",
     ],
 )
 def test_what_is_not_stated_is_no_fact(text: str) -> None:
-    assert not [claim for claim in last_claims(text) if claim[::2] == ("affirmed", "lives_in")]
+    assert not {claim for claim in last_claims(text) if claim[0] == "affirmed"}
 
 
 @pytest.mark.parametrize(
-    ("before", "text", "expected"),
+    "text", ["I'm 1.82 m tall.", "I'm 20,000 steps in.", "I turned 90 degrees."]
+)
+def test_what_is_measured_is_no_age(text: str) -> None:
+    assert not {claim for claim in last_claims(text) if claim[2] == "age"}
+
+
+@pytest.mark.parametrize(
+    ("before", "text", "claim"),
     [
         ("I live in Rome.", "I don't live in Rome any more.", ("ended", "lives_in", "Rome")),
         ("I drink coffee.", "I've stopped drinking coffee.", ("ended", "drinks", "coffee")),
         ("I play the harp.", "I gave up the harp.", ("ended", "plays", "harp")),
         ("I like figs.", "I hate figs.", ("ended", "likes", "figs")),
+        ("I drive a red Skoda.", "sold the Skoda", ("ended", "owns", "red Skoda")),
+        ("I row to the island.", "I no longer row to the island.", ("ended", "rows_to", "island")),
         ("I work at Shell.", "I left Shell for BP.", ("affirmed", "employer", "BP")),
-        ("We fly to Oslo in May.", "The trip is off.", ("ended", "plans", "trip")),
     ],
 )
-def test_an_end_or_a_change_is_understood(
-    before: str, text: str, expected: tuple[str, str, str]
-) -> None:
-    kind, predicate, value = expected
+def test_an_end_or_a_change_is_understood(before: str, text: str, claim: tuple[str, ...]) -> None:
+    kind, predicate, value = claim
 
     assert (kind, "Ada", predicate, value) in last_claims(before, text)
 
@@ -90,10 +94,10 @@ def test_an_end_or_a_change_is_understood(
 @pytest.mark.parametrize(
     ("before", "text", "wrong", "right"),
     [
-        ("My sister is called Lina.", "Sorry, I meant Nina.", "Lina", "Nina"),
         ("My friends are Ben and Tim.", "I meant Jim, not Tim.", "Tim", "Jim"),
         ("I live in Ghent.", "Not Ghent, Genk.", "Ghent", "Genk"),
-        ("I speak Dutch and Finnish.", "Oops, I meant Danish, not Finnish.", "Finnish", "Danish"),
+        ("My sister is called Mary.", "typo, she's called Marie", "Mary", "Marie"),
+        ("The code of the cellar is 8120.", "Sorry, 8102.", "8120", "8102"),
     ],
 )
 def test_a_correction_reaches_the_message_before_it(
@@ -151,75 +155,5 @@ def test_a_tools_record_is_read_by_its_fields_and_no_sentence_in_it() -> None:
     assert [(each.subject, each.object) for each in claims] == [("Mo", "Bonn")]
 
 
-def test_each_class_that_a_frame_asks_for_is_known() -> None:
-    lexicon = load_lexicon()
-    with parser_memory():
-        (parsed,) = parse(["word"])
-        classes = ValueClasses(Values(parsed, lexicon.grammar), lexicon)
-        asked = {slot.word_class.rstrip("!") for slot in lexicon.all_slots() if slot.name != "none"}
-        asked |= {frames.needs for frames in lexicon.predicates.values() if frames.needs}
-
-        assert [
-            one for one in sorted(asked) if not isinstance(classes.fits(parsed.doc[0], one), bool)
-        ] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "claim"),
-    [
-        ("Kim's email is kim@x.example", ("affirmed", "Kim", "email", "kim@x.example")),
-        ("The email of Kim is kim@x.example", ("affirmed", "Kim", "email", "kim@x.example")),
-        ("The birthday of Kim is on 3 May.", ("affirmed", "Kim", "birthday", "3 May")),
-        ("The version of Kestrel is 2.2.", ("affirmed", "Kestrel", "version", "2.2")),
-        ("Kestrel's version is 3.2 now.", ("affirmed", "Kestrel", "version", "3.2")),
-    ],
-)
-def test_an_attribute_belongs_to_whom_it_is_said_of(text: str, claim: tuple[str, ...]) -> None:
-    assert last_claims(text) == {claim}
-
-
 def test_what_is_left_somewhere_ends_no_employment() -> None:
     assert last_claims("I work at Brunel.", "Left my umbrella at Brunel again.") == set()
-
-
-@pytest.mark.parametrize(
-    ("text", "claim"),
-    [
-        ("I don't want to become a pilot anymore.", ("ended", "Ada", "wants", "become pilot")),
-        ("I've quit chess btw.", ("ended", "Ada", "plays", "chess")),
-    ],
-)
-def test_a_word_behind_an_object_is_no_part_of_it(text: str, claim: tuple[str, ...]) -> None:
-    assert claim in last_claims(text)
-
-
-def test_a_date_behind_its_weekday_is_the_date() -> None:
-    claim = ("affirmed", "Ada's exam", "happens_on", "2026-04-04")
-
-    assert last_claims("My exam is on Saturday, 4 April at 14:00.") == {claim}
-    assert last_claims("My exam was moved from Friday 3 April to Saturday 4 April.") == {claim}
-
-
-def test_an_occasion_is_told_apart_from_others_of_its_kind() -> None:
-    physics = ("affirmed", "Ada's exam in physics", "happens_on", "2026-04-04")
-
-    assert last_claims("My exam in maths is on 3 April.", "My exam in physics is on 4 April.") == {
-        physics
-    }
-    assert last_claims("The match against the Ravens is on 4 April.") == set()
-
-
-@pytest.mark.parametrize(
-    ("text", "is_partner"),
-    [
-        ("My business partner Omar is in Berlin.", False),
-        ("Omar is my tennis partner.", False),
-        ("My lab partner Omar broke the scale.", False),
-        ("My dance partner is Omar.", False),
-        ("My partner Omar is in Berlin.", True),
-        ("My life partner Omar is in Berlin.", True),
-        ("My new partner is Omar.", True),
-    ],
-)
-def test_a_partner_in_something_is_another_relation(text: str, is_partner: bool) -> None:
-    assert any(claim[2] == "partner" for claim in last_claims(text)) is is_partner

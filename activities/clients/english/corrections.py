@@ -1,0 +1,208 @@
+"""Corrections: a statement, or a value alone, that takes the place of what the same person said just before.
+
+It stands apart because it compares claims with claims, and knows of words only the few that announce a correction.
+"""
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple
+
+from mnestic.activities.clients.english.lexicon import load_lexicon, without
+from mnestic.memory.knowledge.claims import Span, name_key
+from mnestic.memory.knowledge.extraction import Extracted
+
+_ALIKE = 0.5  # share of letters from which a value may be a misspelling of another
+_LONGEST_VALUE = 5  # words
+_EDGES = " .,;:!?*-\u2013\u2014()\"'\n"
+_NEGATED = re.compile(
+    r"\b(?:not|isn't|never)\s+(?:(?:in|at|the|a|an|on|called)\s+)?(?P<value>[\w@.'-]+(?:\s[A-Z\d][\w'-]*){0,2})",
+    re.IGNORECASE,
+)
+_CLAUSAL = re.compile(r"\b(?:and|I|I'm|we|you|he|she|it|they)\b")
+_NUMBER = re.compile(r"\d[\d.:]*")
+
+
+class _Correction(NamedTuple):
+    """What a text corrects: the right value, and the wrong one where it is named."""
+
+    right: str
+    wrong: str
+
+
+def corrections_of(
+    text: str, own: Sequence[Extracted], before: Sequence[Sequence[Extracted]]
+) -> tuple[Extracted, ...] | None:
+    """The claims of a text that corrects earlier ones; None if it does not.
+
+    Args:
+        text: A message or a sentence of it.
+        own: What it claims by itself.
+        before: What the same person's last messages claim, the latest first.
+    """
+    span = Span(start=0, end=max(1, len(text)))
+    if before and takes_back(text) and not own:
+        latest = [one for one in before[0] if one.kind != "ended"]
+        remainder = _without_cues(text)
+        if not remainder:
+            return tuple(_retracted(one, span) for one in latest) or None
+    correction = _correction_in(text)
+    if correction is None:
+        return None
+    return _restated(own, before, correction) if own else _renamed(correction, before, span)
+
+
+def takes_back(text: str) -> bool:
+    """Whether a text begins with words that take back all that was said before it."""
+    return text.strip().lower().startswith(tuple(load_lexicon().takebacks))
+
+
+def _restated(
+    own: Sequence[Extracted], before: Sequence[Sequence[Extracted]], correction: _Correction
+) -> tuple[Extracted, ...] | None:
+    """Statements that take the place of others with the same subject and predicate, or of a value that they deny."""
+    made: list[Extracted] = []
+    last = next((one for one in reversed(own) if one.kind == "affirmed"), None)
+    for claim in own:
+        wrong = [one for said in before for one in said if _is_other_value(one, claim)]
+        wrong = [one for one in wrong if not correction.wrong or _names(correction.wrong, one)]
+        if correction.wrong and not wrong and claim == last:
+            wrong = [claim.model_copy(update={"object": correction.wrong})]
+        is_right = claim.kind == "affirmed" and bool(wrong)
+        made += [_retracted(one, claim.span) for one in wrong[:1]] if is_right else []
+        made.append(claim.model_copy(update={"kind": "corrected"}) if is_right else claim)
+    return tuple(made) if any(one.kind == "corrected" for one in made) else None
+
+
+def _is_other_value(old: Extracted, new: Extracted) -> bool:
+    is_same_slot = (name_key(old.subject), old.predicate) == (name_key(new.subject), new.predicate)
+    is_said = old.kind in {"affirmed", "corrected"}
+    return is_said and is_same_slot and name_key(old.object or "") != name_key(new.object or "")
+
+
+def _renamed(
+    correction: _Correction, before: Sequence[Sequence[Extracted]], span: Span
+) -> tuple[Extracted, ...] | None:
+    """A value alone, in the place of the one claim that it can be of."""
+    for said in before:
+        known = [one for one in said if one.kind in {"affirmed", "corrected"} and one.object]
+        chosen = _chosen(correction, known)
+        if chosen is None:
+            continue
+        right = _right_value(chosen.object or "", correction.right)
+        made = [_retracted(chosen, span)]
+        if right:
+            made.append(
+                chosen.model_copy(update={"kind": "corrected", "object": right, "span": span})
+            )
+            made += [
+                _moved(one, right, span)
+                for one in known
+                if name_key(one.subject) == name_key(chosen.object or "")
+            ]
+        return tuple(made)
+    return None
+
+
+def _moved(claim: Extracted, right: str, span: Span) -> Extracted:
+    """What is known of something whose name was wrong is so of the right one."""
+    return claim.model_copy(update={"subject": right, "kind": "corrected", "span": span})
+
+
+def _chosen(correction: _Correction, known: Sequence[Extracted]) -> Extracted | None:
+    if correction.wrong:
+        return next((one for one in known if _names(correction.wrong, one)), None)
+    fitting = [
+        one
+        for one in known
+        if _kind_of(one.object or "") == _kind_of(correction.right)
+        and name_key(one.object or "") != name_key(correction.right)
+    ]
+    alike = [one for one in fitting if _likeness(one.object or "", correction.right) >= _ALIKE]
+    found = fitting if len(fitting) == 1 else alike
+    return found[0] if len({one.object for one in found}) == 1 else None
+
+
+def _names(words: str, claim: Extracted) -> bool:
+    value = name_key(claim.object or "")
+    return name_key(words) in {value, *value.split()}
+
+
+def _right_value(old: str, new: str) -> str:
+    """The right value: of "number 71" with another number, the same words."""
+    number = _NUMBER.search(old)
+    is_number = _NUMBER.fullmatch(new) is not None
+    return old[: number.start()] + new + old[number.end() :] if number and is_number else new
+
+
+def _likeness(old: str, new: str) -> float:
+    return SequenceMatcher(None, old.casefold(), new.casefold()).ratio()
+
+
+def _kind_of(value: str) -> str:
+    if "@" in value:
+        return "address"
+    if any(map(str.isdigit, value)):
+        return "number"
+    return "name" if value[:1].isupper() else "words"
+
+
+def _correction_in(text: str) -> _Correction | None:
+    """The values of a text with a sign that it corrects; a question or a long text has none."""
+    stripped = text.strip()
+    negated = _NEGATED.search(stripped)
+    wrong = negated["value"].strip(_EDGES) if negated else ""
+    is_cued = (
+        _cue().match(stripped) is not None
+        or stripped.startswith("*")
+        or _trailing_cue().search(stripped) is not None
+    )
+    is_exchange = (
+        bool(wrong)
+        and len(stripped.split()) <= _LONGEST_VALUE + 2
+        and not re.search(r"\b(?:I|we|he|she|it|you)\b", stripped)
+    )
+    if stripped.endswith("?") or not (is_cued or is_exchange or wrong):
+        return None
+    rest = stripped[: negated.start()] + stripped[negated.end() :] if negated else stripped
+    right = without(_without_cues(rest).strip(_EDGES), "value_lead").strip(_EDGES)
+    right = re.split(r"[.;!\n]\s", right)[0].strip(_EDGES)
+    right = without(re.split(r",\s*(?:but\s+)?", right)[-1], "value_lead").strip(_EDGES)
+    is_value = 0 < len(right.split()) <= _LONGEST_VALUE and not _CLAUSAL.search(right)
+    return _Correction(right if is_value else "", wrong) if is_cued or wrong else None
+
+
+def _without_cues(text: str) -> str:
+    while (found := _cue().match(text)) is not None and found.end():
+        text = text[found.end() :]
+    return _trailing_cue().sub("", text.strip(_EDGES))
+
+
+@lru_cache(maxsize=1)
+def _cue() -> re.Pattern[str]:
+    words = "|".join(
+        map(
+            re.escape,
+            sorted({*load_lexicon().cues, *load_lexicon().takebacks}, key=len, reverse=True),
+        )
+    )
+    return re.compile(rf"\W*(?:{words})\b[\s,.:;!\u2013\u2014-]*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1)
+def _trailing_cue() -> re.Pattern[str]:
+    words = "|".join(
+        map(re.escape, sorted(load_lexicon().cues - {"no", "wait", "sorry"}, key=len, reverse=True))
+    )
+    return re.compile(rf"[,.;\s]+(?:{words}|sorry)\W*$", re.IGNORECASE)
+
+
+def _retracted(claim: Extracted, span: Span) -> Extracted:
+    return Extracted(
+        kind="retracted",
+        subject=claim.subject,
+        predicate=claim.predicate,
+        object=claim.object,
+        span=span,
+    )

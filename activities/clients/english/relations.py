@@ -1,0 +1,87 @@
+"""Relations: who somebody is to somebody by a name beside a noun, how the speaker is called, and how reached.
+
+It stands apart from frames because no verb has to state these.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from spacy.tokens import Token
+
+from mnestic.activities.clients.english.clauses import Reading
+from mnestic.activities.clients.english.lexicon import pattern
+from mnestic.activities.clients.english.trees import children, lemma
+from mnestic.memory.knowledge.extraction import Extracted
+
+_NAME = r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
+_CALL_ME = re.compile(rf"\b(?:[Cc]all|calls?) me {_NAME}")
+_I_AM = re.compile(
+    rf"\A\W*(?:(?:I'm|I am|(?P<this>This is|It's|The name is)) {_NAME}(?: here| speaking| from [\w ]+)?|(?P<here>{_NAME.replace('name', 'first')} here))(?:[.!]|\Z| and |, (?!my|our))"
+)
+
+
+def relations_of(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """The claims of a sentence that names relatives, animals, the speaker, or an address."""
+    for noun in sentence:
+        yield from _bonds(noun, reading)
+    yield from _introduction(sentence, reading)
+    yield from _contact(sentence, reading)
+
+
+def _bonds(noun: Token, reading: Reading) -> Iterator[Extracted]:
+    for person, name in reading.cast.relatives(noun):
+        span = reading.parsed.span(*sorted((noun, name), key=lambda token: token.i))
+        yield Extracted(subject=person.owner, predicate=person.kin, object=person.called, span=span)
+        if person.kin == "pet":
+            yield Extracted(subject=person.subject, predicate="is_a", object=lemma(noun), span=span)
+
+
+def _introduction(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "I'm Kim", "Kim here", at the beginning of a message, and "call me Kim"."""
+    doc = sentence[0].doc
+    first, last = sentence[0], sentence[-1]
+    text = doc[first.i : last.i + 1].text
+    found = _CALL_ME.search(text) or (_I_AM.match(text) if first.i == 0 else None)
+    if found is None:
+        return
+    parts = found.groupdict()
+    name = parts["name"] or parts["first"]
+    tokens = [token for token in sentence if token.text in name.split()]
+    is_sure = not (parts.get("this") or parts.get("here"))
+    kinds = {"PERSON", "ORG", "GPE", ""} if is_sure else {"PERSON"}
+    is_person = tokens and all(
+        token.pos_ == "PROPN" and token.ent_type_ in kinds for token in tokens
+    )
+    if not is_person or name.lower() in reading.lexicon.vague or reading.values.is_date(tokens[0]):
+        return
+    predicate = "full_name" if " " in name else "preferred_name"
+    yield Extracted(
+        subject=reading.cast.speaker,
+        predicate=predicate,
+        object=name,
+        span=reading.parsed.span(tokens[0], tokens[-1]),
+    )
+
+
+def _contact(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+    """As in "reach me at …", "please use … from now on"."""
+    doc = sentence[0].doc
+    for token in sentence:
+        kind = reading.parsed.kind_of(token)
+        if kind not in {"email", "phone"}:
+            continue
+        text = doc[sentence[0].i : token.i + 1].text
+        names = [
+            one
+            for one in sentence
+            if one.ent_type_ == "PERSON" and one.pos_ == "PROPN" and not reading.parsed.kind_of(one)
+        ]
+        if (
+            pattern("contact").search(text)
+            and not pattern("of_others").search(text)
+            and not names
+            and not children(token, "poss")
+        ):
+            span = reading.parsed.span(token, token)
+            value = reading.parsed.text(token, token)
+            yield Extracted(subject=reading.cast.speaker, predicate=kind, object=value, span=span)

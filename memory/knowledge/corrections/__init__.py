@@ -1,1 +1,0 @@
-"""Corrections: what messages take back of what the same person said before."""
