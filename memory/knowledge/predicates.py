@@ -21,8 +21,8 @@ Category = Literal["profile", "preferences", "relationships", "work", "events", 
 _FILE = Path(__file__).with_name("predicates.yaml")
 _LONGEST = 64  # characters of a name
 _MANY = re.compile(
-    r"(?<![suai])s$|(?:[^e]ed|ing|mate)$|^(?:has|is|was|does|goes)$"
-)  # cycles, hobbies, visited, studying; no address, bus
+    r"(?<![suai])s$|(?:[a-z]{2}[^e]ed|mate)$|^(?:has|is|was|does|goes)$"
+)  # cycles, hobbies, visited; no address, bus
 
 # What they say is another name of their subject, which it is found by as well.
 NAMING = ("also_known_as", "full_name", "nickname", "preferred_name")

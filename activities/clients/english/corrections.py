@@ -15,6 +15,7 @@ from mnestic.memory.knowledge.extraction import Extracted
 
 _ALIKE = 0.5  # share of letters from which a value may be a misspelling of another
 _LONGEST_VALUE = 5  # words
+_LONGEST_TEXT = 9  # words that may say no more than a right value
 _EDGES = " .,;:!?*-\u2013\u2014()\"'\n"
 _NEGATED = re.compile(
     r"\b(?:not|isn't|never)\s+(?:(?:in|at|the|a|an|on|called)\s+)?(?P<value>[\w@.'-]+(?:\s[A-Z\d][\w'-]*){0,2})",
@@ -166,10 +167,11 @@ def _correction_in(text: str) -> _Correction | None:
     if stripped.endswith("?") or not (is_cued or is_exchange or wrong):
         return None
     rest = stripped[: negated.start()] + stripped[negated.end() :] if negated else stripped
+    is_short = len(rest.split()) <= _LONGEST_TEXT
     right = without(_without_cues(rest).strip(_EDGES), "value_lead").strip(_EDGES)
     right = re.split(r"[.;!\n]\s", right)[0].strip(_EDGES)
     right = without(re.split(r",\s*(?:but\s+)?", right)[-1], "value_lead").strip(_EDGES)
-    is_value = 0 < len(right.split()) <= _LONGEST_VALUE and not _CLAUSAL.search(right)
+    is_value = is_short and 0 < len(right.split()) <= _LONGEST_VALUE and not _CLAUSAL.search(right)
     return _Correction(right if is_value else "", wrong) if is_cued or wrong else None
 
 
@@ -187,7 +189,7 @@ def _cue() -> re.Pattern[str]:
             sorted({*load_lexicon().cues, *load_lexicon().takebacks}, key=len, reverse=True),
         )
     )
-    return re.compile(rf"\W*(?:{words})\b[\s,.:;!\u2013\u2014-]*", re.IGNORECASE)
+    return re.compile(rf"\W*(?!no\s+(?!wait))(?:{words})\b[\s,.:;!\u2013\u2014-]*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=1)

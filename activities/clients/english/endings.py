@@ -76,10 +76,17 @@ def _of_known(
         attribute = known.predicate.replace("_", " ")
         for _, text in mentions:
             said = name_key(text)
-            if may_mean(said, name_key(known.object or "")) or may_mean(said, attribute):
+            is_named = may_mean(said, name_key(known.object or "")) or may_mean(said, attribute)
+            if is_named or _is_deed_of(said, known.predicate):
                 slot = (known.predicate, known.object)
                 yield claim_of(clause, known.subject, slot, kind="ended", reading=reading)
                 break
+
+
+def _is_deed_of(said: str, predicate: str) -> bool:
+    """Whether a gerund is of the verb of a predicate: "smoking" of `smokes`."""
+    stem = predicate.split("_", maxsplit=1)[0].removesuffix("s").removesuffix("e")
+    return said.endswith("ing") and said.removesuffix("ing").startswith(stem) and stem != predicate
 
 
 def _of_predicates(

@@ -11,7 +11,7 @@ from mnestic.activities.clients.english.clauses import Clause, Reading, claim_of
 from mnestic.activities.clients.english.objects import object_of, predicate_named
 from mnestic.activities.clients.english.status import Status
 from mnestic.activities.clients.english.trees import children, conjuncts, following, lemma
-from mnestic.memory.knowledge.claims import ClaimKind, name_key
+from mnestic.memory.knowledge.claims import ClaimKind, may_mean, name_key
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.language.numbers import number_words
 
@@ -34,7 +34,7 @@ def noun_claims(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     values = _complements_of(clause)
     for subject in clause.subject_tokens:
         noun = _antecedent(subject) or subject
-        slot = _attribute_of(noun, reading, values)
+        slot = _attribute_of(noun, reading, values) or _slot_of_known(noun, subject, reading)
         if slot is not None:
             yield from _valued(clause, slot, values, kind=kind, reading=reading)
             continue
@@ -49,7 +49,16 @@ def _antecedent(pronoun: Token) -> Token | None:
     if pronoun.lower_ not in {"it", "its"}:
         return None
     before = [one for one in pronoun.doc[: pronoun.i] if one.dep_ in {"nsubj", "nsubjpass", "dobj"}]
-    return before[-1] if before and before[-1].pos_ == "NOUN" else None
+    return before[-1] if before and before[-1].pos_ in {"NOUN", "PROPN"} else None
+
+
+def _slot_of_known(noun: Token, subject: Token, reading: Reading) -> tuple[str, str] | None:
+    """What had the value that "it" means: the car, of "we sold the Panda, it's a Kia now"."""
+    if noun == subject:
+        return None
+    said = name_key(reading.values.text(noun))
+    known = [one for one in reading.known if may_mean(said, name_key(one.object or ""))]
+    return (known[-1].subject, known[-1].predicate.replace("_", " ")) if known else None
 
 
 def apposition_claims(noun: Token, reading: Reading) -> Iterator[Extracted]:
@@ -90,13 +99,15 @@ def _complements_of(clause: Clause) -> list[Token]:
     tokens = [one for token in children(clause.verb, *_COMPLEMENTS) for one in conjuncts(token)]
     named = [one for one in tokens if one.dep_ != "advmod"]
     placed = clause.find(*_PLACED) if clause.verb.tag_ != "VBG" and not named else []
-    return [*tokens, *placed]
+    return [*tokens, *placed[:1]]
 
 
 def _attribute_of(noun: Token, reading: Reading, values: Sequence[Token]) -> tuple[str, str] | None:
     """Owner and words of a noun: "my landlord", "Tom's jersey number", "the shed's code", "the office code"."""
     lexicon, cast = reading.lexicon, reading.cast
-    is_vague = noun.lower_ in lexicon.vague - {"home"} or reading.values.is_date(noun)
+    is_timed = any(reading.values.is_date(one) for one in values)
+    is_vague = noun.lower_ in lexicon.vague - {"home"} and not is_timed
+    is_vague = is_vague or reading.values.is_date(noun)
     if noun.pos_ not in {"NOUN", "PROPN", "ADJ"} or is_vague:
         return None
     before = [one for one in children(noun, "compound", "amod", "nmod", "nummod") if one.i < noun.i]

@@ -14,7 +14,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
 
-from mnestic.activities.clients.english.lexicon import pattern
+from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
 from mnestic.activities.clients.english.repairs import Repaired, without_symbols
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.language.date_mentions import find_dates
@@ -119,7 +119,9 @@ def _prepare(text: str) -> tuple[str, dict[int, str]]:
         kinds[match.start()] = kind
         return (_STAND_IN.get(kind, "Namename") * 30)[: len(match[0])].capitalize()
 
-    for name in {match["doer"] for match in pattern("doer").finditer(text)} - {"She", "He", "It"}:
+    for name in {match["doer"] for match in pattern("doer").finditer(text)}:
+        if name.lower() in {*load_lexicon().kin_of, *load_lexicon().vague}:
+            continue
         text = re.sub(rf"\b{name}\b", _NAMES.get(len(name), name), text)
     masked = _LIKED.sub(r" \1love", _ONE_WORD.sub(one_word, text))
     return _ENDLESS.sub(lambda found: " " * len(found[0]), masked.replace("\n", " ")), kinds

@@ -198,7 +198,8 @@ class Cast:
                 break
             first = first.nbor(-1)
         text = self._parsed.text(first, token)
-        return first.doc[first.i : token.i + 1].text if text.islower() else text
+        end = token.idx + len(token)
+        return self._parsed.repaired.text[first.idx : end] if text.islower() else text
 
     def _by_pronoun(self, token: Token) -> Person | None:
         """The one whom a pronoun means: named before it, of its gender, and no second one."""

@@ -187,7 +187,9 @@ def _is_going_to(verb: Token) -> bool:
 def _denied(verb: Token, lexicon: Lexicon, lows: set[str]) -> Status | None:
     """The status of a clause that is denied, or that says "no longer"."""
     text = f" {clause_text(verb)} "
-    if any(f" {phrase} " in text and f"{phrase} than" not in text for phrase in lexicon.no_more):
+    phrases = [one for one in lexicon.no_more if f" {one} " in text and f"{one} than" not in text]
+    is_past = verb.tag_ == "VBD" and not is_negated(verb)
+    if phrases and not (is_past and "no longer" not in phrases):
         return Status.ENDED
     if not is_negated(verb) or " not only " in text:
         return None

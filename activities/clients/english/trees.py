@@ -41,6 +41,7 @@ def subjects(verb: Token) -> list[Token]:
 def subjects_of(verb: Token) -> list[Token]:
     """The subjects of a verb, which may stand by the verb above it, or be the noun that it describes."""
     own, head = subjects(verb), verb.head
+    own = [*_joined_to_me(verb, own), *own]
     if verb.dep_ == "relcl" and (not own or own[0].lower_ in _LINKS):
         return [head]
     if not own and verb.dep_ == "acl" and verb.tag_ in {"VBG", "VBN"}:
@@ -58,6 +59,14 @@ def subjects_of(verb: Token) -> list[Token]:
             else []
         )
     return own
+
+
+def _joined_to_me(verb: Token, own: list[Token]) -> list[Token]:
+    """The first of two subjects that a parse takes for something else, as in "Tom and I got divorced"."""
+    if verb.dep_ == "conj" and verb.head.pos_ == "PROPN" and own and own[0].lower_ == "i":
+        return [verb.head]
+    before = [child for child in children(verb, "npadvmod") if child.i < verb.i]
+    return [one for one in before if any(each.lower_ == "i" for each in children(one, "conj"))]
 
 
 def is_left_out(verb: Token) -> bool:

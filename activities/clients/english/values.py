@@ -192,6 +192,7 @@ class Values:
             "number": lambda one: self.number(one) != "",
             "figure": lambda one: one.text[:1].isdigit(),
             "date": self.is_date,
+            "language": lambda one: one.pos_ in _NOUNS | {"ADJ"} and self.text(one).isalpha(),
             "job": self.is_job,
             "diet": lambda one: (
                 one.lower_ in self._lexicon.diets or self.text(one).lower() in self._lexicon.diets
