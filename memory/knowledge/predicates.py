@@ -99,6 +99,7 @@ class DefaultPredicates(NamedTuple):
 
     by_name: Mapping[str, Predicate]
     states: frozenset[str]
+    past: Mapping[str, str]
     prepositions: frozenset[str]
 
 
@@ -107,6 +108,7 @@ class _Defaults(DeferredModel):
 
     single: dict[Category, list[str]]
     multi: dict[Category, list[str]]
+    past: dict[str, str]
     prepositions: frozenset[str]
 
 
@@ -150,5 +152,6 @@ def default_predicates() -> DefaultPredicates:
             for name, one in by_name.items()
             if one.cardinality == "single" and one.category != "events"
         ),
+        past=defaults.past,
         prepositions=defaults.prepositions,
     )

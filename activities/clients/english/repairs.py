@@ -12,6 +12,9 @@ from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
 from mnestic.memory.knowledge.claims import Span
 
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " "})
+_BLANKS = re.compile(
+    r"\s{2,}"
+)  # other patterns take time in proportion to the square of their length
 _BREAK = re.compile(r"(?<![.!?,;:\s])[^\S\n]*(?=\n)")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]+")
 _SENTENCE_START = re.compile(r"(?:\A|[.!?]\s+|\n\s*)([a-z])")
@@ -70,6 +73,7 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     """
     draft = _Draft(text.translate(_APOSTROPHES))
     is_small = not re.search(r"[A-Z](?!\b)", draft.text)
+    draft.replace(_BLANKS, lambda match: "\n" if "\n" in match[0] else " ")
     draft.replace(pattern("symbols"), _instead_of_noise)
     draft.replace(_BULLET, lambda match: " " * len(match[0]))
     draft.replace(_BREAK, _at_break)
