@@ -33,7 +33,10 @@ _HINTS = {
     403: "check the API key's rights",
     404: "check the model's name and the base URL",
     405: "check the base URL",
+    501: "choose a model or a server that offers this",
 }
+# llama.cpp calls it a server error (500) when a text to embed does not fit its batch; it never will.
+_TOO_LARGE = "too large to process"
 # What a refusal names when it is not about what was sent, but about what is asked of this model at all.
 _SETTINGS = frozenset({"model", "response_format", "dimensions", "encoding_format"})
 _WRONG_SETTINGS = frozenset(
@@ -78,7 +81,7 @@ def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> M
     if _repeats(message, error.request.content):
         details = ", ".join(filter(None, [error.type, error.code, error.param]))
         message = f"status {status} ({details or 'no code'}); its message repeats what was sent and is withheld"
-    if status in _PASSING_STATUSES or status >= _SERVER_ERRORS:
+    if _may_pass(status, error.message):
         return ModelUnavailableError(
             model=model, why=message, retry_after_s=_retry_after_s(error.response.headers)
         )
@@ -87,6 +90,13 @@ def _from_status(error: openai.APIStatusError, *, model: str, api_key: str) -> M
     is_setting = error.param in _SETTINGS or error.code in _WRONG_SETTINGS
     refused = ModelMisconfiguredError if hint or is_setting else ModelRefusedError
     return refused(model=model, why=why)
+
+
+def _may_pass(status: int, message: str) -> bool:
+    """Whether the same request may succeed later."""
+    if status < _SERVER_ERRORS:
+        return status in _PASSING_STATUSES
+    return status not in _HINTS and _TOO_LARGE not in message
 
 
 def _repeats(message: str, request: bytes) -> bool:

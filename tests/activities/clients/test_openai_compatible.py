@@ -14,7 +14,11 @@ from mnestic.activities.clients.openai_compatible import (
     openai_client,
 )
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
+from mnestic.memory.models.errors import (
+    ModelMisconfiguredError,
+    ModelRefusedError,
+    ModelUnavailableError,
+)
 from mnestic.memory.models.messages import ChatMessage, TokenUsage
 
 ASKED = (
@@ -282,6 +286,15 @@ async def test_a_message_that_repeats_what_was_sent_is_withheld(
 
     assert f"status {status} (some_error)" in str(refused.value)
     assert "4711" not in str(refused.value)
+
+
+async def test_what_a_server_does_not_offer_is_a_wrong_setting(
+    chat_server: Any, client: AsyncOpenAI
+) -> None:
+    chat_server.fails(501, "This server does not support embeddings.")
+
+    with pytest.raises(ModelMisconfiguredError, match="does not support embeddings"):
+        await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
 
 
 @pytest.mark.parametrize("way", ["silent", "drips"])

@@ -231,6 +231,17 @@ async def test_what_a_status_means(
     assert len(chat_server.requests) == 1
 
 
+async def test_a_text_that_is_too_large_is_refused_though_the_server_calls_it_its_own_error(
+    chat_server: Any, client: AsyncOpenAI
+) -> None:
+    chat_server.fails(500, "input (702 tokens) is too large to process. increase the batch size")
+
+    with pytest.raises(ModelRefusedError, match="too large to process") as refused:
+        await embed(client, "I like tea.")
+
+    assert not isinstance(refused.value, ModelMisconfiguredError)
+
+
 async def test_what_was_paid_before_a_refusal_is_told(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
