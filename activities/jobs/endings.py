@@ -12,7 +12,7 @@ from mnestic.memory.errors import StoredValueError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.waits import JobOutcome
 from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.models.errors import ModelUnavailableError
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import Summary
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory, Summariser, Transaction
@@ -86,6 +86,9 @@ class EndingActivities:
             if activity.info().attempt < _MODEL_ATTEMPTS:
                 raise
             activity.logger.warning("job ended without a summary: the model does not answer")
+            return ended, None
+        except ModelRefusedError as error:  # a job that is over ends, whatever a model makes of it
+            activity.logger.warning("job ended without a summary", extra={"why": str(error)})
             return ended, None
         return f"{ended} {made.text}".strip(), made
 

@@ -14,7 +14,7 @@ from mnestic.activities.jobs.endings import EndingActivities, EndJobInput, EndJo
 from mnestic.activities.jobs.waits import OpenWaitInput, WaitActivities
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumptionContext
-from mnestic.memory.models.errors import ModelUnavailableError
+from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import ChatMessage, Summary, TokenUsage
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.operations import Operation
@@ -49,6 +49,16 @@ class AbsentSummariser:
 
     async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
         raise ModelUnavailableError(model="test", why=f"{len(turns)} turns, {max_chars} chars")
+
+
+class RefusingSummariser:
+    """A summariser that answers something of no use, which is paid for."""
+
+    model = "test"
+
+    async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
+        usage = TokenUsage(input_tokens=len(turns) + 5, output_tokens=max_chars)
+        raise ModelRefusedError(model="test", why="its answer was cut off", usage=usage)
 
 
 @pytest.fixture
@@ -246,6 +256,22 @@ async def test_a_job_ends_without_a_summary_when_the_model_stays_away(
         episodes, _ = await transaction.episodes.list_by_job("j1")
     told = [episode.summary for episode in episodes]
     assert told == (["Job j1 (greeting) completed."] if ends else [])
+
+
+async def test_a_job_ends_without_a_summary_when_the_model_refuses_and_the_call_is_written_down(
+    memory: Memory,
+    asked: EndJobInput,
+    begin: Begin,
+    calls: Callable[[], list[tuple[Any, ...]]],
+) -> None:
+    activities = EndingActivities(memory, RefusingSummariser())
+
+    await ActivityEnvironment().run(activities.end_job, asked)
+
+    async with begin() as transaction:
+        (episode,), _ = await transaction.episodes.list_by_job("j1")
+    assert episode.summary == "Job j1 (greeting) completed."
+    assert calls() == [("j1/0/9/end", "summarise", "test", 5, 1000, None)]
 
 
 async def test_the_local_summariser_ends_a_job_without_a_key(
