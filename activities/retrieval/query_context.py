@@ -4,11 +4,13 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.misspellings import is_completed, may_be_other_name
 from mnestic.memory.language.query_words import query_lists
@@ -36,6 +38,7 @@ from mnestic.memory.retrieval.query_periods import written_days
 from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
+_CATEGORIES = frozenset(get_args(Category))
 _CLOCK_SKEW = timedelta(days=1)  # up to which a message ahead of our clock is of the present
 _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; how recent something is counts a little
 
@@ -191,7 +194,7 @@ async def parse_query(
         suggested = await store.suggest(strange, unknown)
     if suggested.names:
         words = tuple(
-            word._replace(text=suggested.names.get(word.text, word.text))
+            word._replace(text=_read_as(word.text, suggested.names))
             for word in context.question.words
         )
         context = replace(context, question=context.question._replace(words=words))
@@ -201,7 +204,7 @@ async def parse_query(
 
 def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) -> ParsedQuery:
     query, question = context.query, context.question
-    named = without_names(question.words, known.names)
+    named = _named_by(question.words, known)
     named_keys = (known.names[name].keys for name in named.names)
     names = frozenset[str]().union(*named_keys) or _names_of_user(question.words, known)
     is_foreign_query = is_foreign(named.words, known.languages)
@@ -211,8 +214,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         named.words, known, slips=slips, quiet=quiet, suggested=suggested, identifiers=identifiers
     )
     weights = vocabulary.weights
-    silent = [name for name in named.names if not weights or not known.names[name].is_speaker]
-    of_names = {part for name in silent for part in name.split()}
+    of_names = {part for name in named.names for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
     text, foreign = " ".join(named.words), None
     if context.words is not None and not is_english(named.words):
@@ -225,6 +227,11 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             asked_at=context.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
+            bits_of_names=sum(
+                1 << place
+                for place, one in enumerate(vocabulary.query_lexemes)
+                if name_key(one.word) in of_names
+            ),
             period=known.period or question.period,
             is_question=question.is_question,
             asks_for_time=question.asks_for_time,
@@ -236,7 +243,9 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             mode=query.mode,
         ),
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
-        name_vocabulary=vocabulary_of([*called, *written_days(question.period)], known),
+        name_vocabulary=vocabulary_of(
+            [*([] if weights else called), *written_days(question.period)], known
+        ),
         names=names,
         tags=_tags(named, question.words, known),
         text=text,
@@ -249,10 +258,32 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     )
 
 
+def _read_as(word: str, names: Mapping[str, str]) -> str:
+    """A word as the name that it is read as, with a capital if it has one."""
+    meant = names.get(word, word)
+    return meant.title() if word[:1].isupper() else meant
+
+
+def _named_by(words: tuple[QueryWord, ...], known: ResolvedTerms) -> NameMatch:
+    """The known names that a query means, and its words, without those that messages by or about the person need not have.
+
+    These are the names of speakers, and names beside one's own. Any other name is none where the query writes it as a common word.
+    """
+    common = {name_key(word.text) for word in words if word.text.islower()}
+    known_otherwise = {
+        name for name, row in known.names.items() if row.is_speaker or row.keys != {name}
+    }
+    others = {name for name in known.names if not common.issuperset(name.split())}
+    return without_names(words, known_otherwise)._replace(
+        names=without_names(words, known_otherwise | others).names
+    )
+
+
 def _tags(named: NameMatch, words: tuple[QueryWord, ...], known: ResolvedTerms) -> frozenset[str]:
-    """The tags that a query may name, but no names of people."""
+    """The tags that a query may name, but no names of people, and no categories, which learning gives to most entries."""
     aliases = {name for name in named.names if known.names[name].keys - {name}}
-    return (possible_names(words) - aliases | _singulars(named.words)) & known.tags
+    tags = possible_names(words) - aliases | _singulars(named.words)
+    return (tags - _CATEGORIES) & known.tags
 
 
 def _names_of_user(words: Sequence[QueryWord], known: ResolvedTerms) -> frozenset[str]:
@@ -314,7 +345,7 @@ def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
 
 def _unknown_lexemes(context: QueryContext, known: ResolvedTerms) -> frozenset[str]:
     """The unknown lexemes of a query, without names."""
-    words = without_names(context.question.words, known.names).words
+    words = _named_by(context.question.words, known).words
     slips, quiet = _slips_and_quiet(words, context, known)
     return unknown_lexemes(words, known, slips=slips, quiet=quiet)
 

@@ -159,7 +159,7 @@ class Candidates:
 class RankingQuery:
     """The query, as far as ranking needs it.
 
-    `weights` are the inverse document frequencies of its words. `is_uncertain`: it is about an unknown person, or a name
+    `weights` are the inverse document frequencies of its words; those of names have `bits_of_names`. `is_uncertain`: it is about an unknown person, or a name
     was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
     entry with the same answers. A message that is dated after `present_until` is of no present. `asks_for_earlier`: it asks
     for what was so before, so that superseded entries come first.
@@ -168,6 +168,7 @@ class RankingQuery:
     asked_at: datetime
     weights: Sequence[float] = ()
     names: Sequence[str] = ()
+    bits_of_names: int = 0
     period: Period | None = None
     is_question: bool = False
     asks_for_time: bool = False

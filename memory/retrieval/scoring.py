@@ -288,11 +288,12 @@ class SignalScores:
 
     def _is_nearly(self, one: int, best: int, total: Values) -> bool:
         """Whether an entry answers nearly as well as the best one, for all that its words and its speaker tell."""
-        bits, concern, texts = self.rows["lexemes"], self.rows["concern"], self._candidates.texts
+        concern, texts = self.rows["concern"], self._candidates.texts
+        bits = self.rows["lexemes"] & ~self.query.bits_of_names
         common = bits[one] & bits[best]
         return bool(
             total[one] >= _NEARLY * total[best]
-            and common in (bits[one], bits[best])
+            and common in ({bits[one], bits[best]} - {0} or {0})
             and concern[one] == concern[best]
             and texts[one].speaker == texts[best].speaker
         )

@@ -68,7 +68,6 @@ async def test_a_correction_by_hand_hides_only_what_it_corrects(
     assert [one.entry.content for one in code.results] == [message]
 
 
-MIXED = ("I live in Porto with my wife Ines. The alarm code is 7731.", "I moved to Turin.")
 THREE = ("I live in Porto, my wife is Ines and I work at Agfa.", "I moved to Turin.")
 LAST = ("The spare key hangs behind the boiler and I'm 51.", "I'm 52 now.")
 WEATHER = "We talked about the weather of the week and the price of bread. " * 12
@@ -86,11 +85,6 @@ LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved
         (THREE, "Where does Ruth work?", "… my wife is Ines and I work at Agfa."),
         (LAST, "Where does the spare key hang?", "The spare key hangs behind the boiler and …"),
         (LONG, "What is the alarm code?", "bread … The alarm code is 7731. We"),
-        (
-            MIXED,
-            "What is the alarm code?",
-            "I live in Porto with my wife Ines (no longer so: lives in Porto) The alarm code is 7731.",
-        ),
     ],
 )
 async def test_a_prompt_does_not_state_what_is_superseded(
