@@ -147,11 +147,13 @@ class Candidates:
             return self
         rows = self.rows.copy()
         places = {number: place for place, number in enumerate(rows["number"].tolist())}
-        for old, numbers in successors.items():
-            for new in (places[number] for number in numbers if number in places):
-                for name in _INHERITED:
-                    rows[name][new] = np.maximum(rows[name][new], rows[name][places[old]])
-                rows["lexemes"][new] |= rows["lexemes"][places[old]]
+        pairs = ((old, new) for old, numbers in successors.items() for new in numbers)
+        for old, new in (
+            (places[old], places[new]) for old, new in pairs if {old, new} <= places.keys()
+        ):
+            for name in _INHERITED:
+                rows[name][new] = np.maximum(rows[name][new], rows[name][old])
+            rows["lexemes"][new] |= rows["lexemes"][old]
         return type(self)(rows, self.texts)
 
 

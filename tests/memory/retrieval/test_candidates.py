@@ -31,7 +31,7 @@ def test_what_supersedes_an_entry_matches_the_query_as_well_as_that_one() -> Non
     old = Sample(number=1, at=NOON, words=2.0, cosine=0.5, lexemes=3, is_superseded=True)
     new = Sample(number=2, at=NOON, words=0.5, cosine=0.6, lexemes=4)
 
-    row = candidates([old, new]).with_successors({1: [2, 7]}).rows[1]
+    row = candidates([old, new]).with_successors({1: [2, 7], 8: [2]}).rows[1]
 
     assert (row["words"], row["cosine"], row["lexemes"]) == (2.0, 0.6, 7)
 
