@@ -17,12 +17,12 @@ from mnestic.activities.knowledge.receiving import receive
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.derived_entries import sentence_of
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.extraction import TurnKind
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.inbox import Interaction, extractable
 from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.predicate_sentences import sentence_of
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
 from mnestic.memory.knowledge.resources import Resource, check_message
 from mnestic.memory.ports import Memory, Transaction

@@ -18,7 +18,7 @@ from mnestic.activities.maintenance.steps import (
     read_policy,
 )
 from mnestic.memory.errors import MnesticError
-from mnestic.memory.knowledge.derived_entries import sentence_of
+from mnestic.memory.knowledge.predicate_sentences import sentence_of
 from mnestic.memory.knowledge.world.categories import (
     MOST_TOKENS,
     LocalSummaries,

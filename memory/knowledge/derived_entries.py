@@ -5,22 +5,19 @@ its id, and go when it goes. A compressed one follows from archived entries.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 
 from mnestic.memory.knowledge.enrichment import with_importance
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportanceBasis
+from mnestic.memory.knowledge.predicate_sentences import sentence_of
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.memory.language.sentences import cut_text, split_sentences
-from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.packing import key_of
 
 LONGEST_EPISODE = 10_000  # characters of a summary that are searched
 _SUMMARY_CHARS = 200
-_FILE = Path(__file__).with_name("predicate_sentences.yaml")
-_ENDS = (".", "!", "?", "…", "。")
 
 
 def entry_of_fact(fact: Fact, *, basis: ImportanceBasis) -> Entry:
@@ -110,18 +107,3 @@ def quoted_sentences(texts: Sequence[str]) -> str:
         known.update(map(key_of, new))
         lines.append(" ".join(new))
     return "\n".join(filter(None, lines))
-
-
-def sentence_of(fact: Fact, *, now: datetime) -> str:
-    """A fact as a plain sentence, such as `Kim lives in Oslo.`; its object stands in it as it was given.
-
-    Days are named where they matter: of a fact that begins on a later day, and of one whose end is known.
-    """
-    words = f"{{subject}} {fact.predicate.replace('_', ' ')} {{object}}"
-    form = read_word_lists(_FILE, dict[str, str])["en"].get(fact.predicate, words)
-    said = form.format(subject=fact.subject, object=fact.object)
-    if fact.valid_from.astimezone(UTC).date() > now.astimezone(UTC).date():
-        said += f" from {fact.valid_from.astimezone(UTC):%Y-%m-%d}"
-    if fact.valid_to is not None:
-        said += f" until {fact.valid_to.astimezone(UTC):%Y-%m-%d}"
-    return said if said.endswith(_ENDS) else f"{said}."

@@ -14,6 +14,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.importance import ImportanceBasis, importance
 from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
+from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
 from mnestic.memory.knowledge.time_mentions import times_of
@@ -120,6 +121,8 @@ def enriched_entry(
 ) -> Entry:
     """An entry with what follows from its claims; with the same claims once more it stays as it is.
 
+    The words of their predicates are keywords, so that "I moved to Porto" is found by *live* too.
+
     Args:
         entry: The entry as it is.
         claims: What it claims; a name that it gives its subject is an alias.
@@ -139,6 +142,7 @@ def enriched_entry(
             "subjects": _joined(subjects, (claim.subject for claim in claims)),
             "tags": _joined(entry.tags, categories),
             "aliases": _joined(entry.aliases, _names_in(claims)),
+            "keywords": _joined(entry.keywords, _words_of(claims)),
             "related": _related(entry, related),
         }
     )
@@ -158,6 +162,11 @@ def _names_in(claims: Sequence[Claim]) -> Iterable[str]:
         for claim in claims
         if claim.predicate in NAMING and claim.kind in {"affirmed", "corrected"} and claim.object
     )
+
+
+def _words_of(claims: Sequence[Claim]) -> Iterable[str]:
+    stated = {claim.predicate for claim in claims if claim.kind in {"affirmed", "corrected"}}
+    return sorted(frozenset[str]().union(*map(predicate_stems, stated)))
 
 
 def _described(content: str, *, at: datetime) -> dict[str, Any]:

@@ -18,6 +18,11 @@ _BLANKS = re.compile(
 _BREAK = re.compile(r"(?<![.!?,;:\s])[^\S\n]*(?=\n)")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]+")
 _SENTENCE_START = re.compile(r"(?:\A|[.!?]\s+|\n\s*)([a-z])")
+# A label of two to four words and a short value on a line of its own: "Wifi password: bluefinch22".
+_LABELLED = re.compile(
+    r"(?m)^(?P<article>(?:the|my|our|your) )?(?P<label>[^\W\d_][\w'-]*(?: [\w'-]+){1,3}):[ ]+(?=[^\s,]+(?: [^\s,]+){0,3}\.?$)",
+    re.IGNORECASE,
+)
 _DASH = re.compile(r"\s[-\u2013]\s|\u2014")
 _SHORTEST_CLAUSE = 3  # words
 _MARKS = frozenset(".!?,;:")
@@ -76,6 +81,9 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     draft.replace(_BLANKS, lambda match: "\n" if "\n" in match[0] else " ")
     draft.replace(pattern("symbols"), _instead_of_noise)
     draft.replace(_BULLET, lambda match: " " * len(match[0]))
+    draft.replace(
+        _LABELLED, lambda match: f"{match['article'] or 'The '}{match['label'].lower()} is "
+    )
     draft.replace(_BREAK, _at_break)
     draft.replace(_words_in_haste(), _spelled_out)
     draft.replace(pattern("without_apostrophe"), lambda match: f"{match[1] or match[2]}'s")

@@ -13,8 +13,8 @@ from typing import NamedTuple, Protocol, get_args
 from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.knowledge.derived_entries import sentence_of
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.knowledge.predicate_sentences import sentence_of
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.world.summaries import is_plain
 

@@ -32,7 +32,8 @@ _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
 ENTRY, TERM = table(EntryRow), table(EntryTermRow)
 RELATED = "related"  # a term that is no name
-# Not its keywords: those are words of the content, by which full text search finds it. Only acronyms are keywords of the index.
+# Not its keywords: most are words of the content, by which full text search finds it. Keywords of the index are acronyms, and
+# words of the predicates that its facts have.
 _TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
 _COLUMNS = [
     *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
@@ -167,5 +168,12 @@ def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
     acronyms = {
         (entry.id, "keyword", one.key) for entry in entries for one in find_acronyms(entry.content)
     }
+    learned = {(entry.id, "keyword", word) for entry in entries for word in _learned_words(entry)}
     related = {(entry.id, RELATED, name) for entry in entries for name in entry.related}
-    return sorted(named | acronyms | related, key=itemgetter(1, 2, 0))
+    return sorted(named | acronyms | learned | related, key=itemgetter(1, 2, 0))
+
+
+def _learned_words(entry: Entry) -> Iterator[str]:
+    """The keywords of an entry that its content does not have."""
+    content = entry.content.casefold()
+    return (word for word in entry.keywords if word not in content)

@@ -211,7 +211,8 @@ def _sources(search: Search) -> dict[str, Any]:
     """The parameters of each source; sources that are not needed get empty arrays."""
     by_meaning = search.query.mode == "semantic"
     searched = Vocabulary() if by_meaning else search.vocabulary
-    words, acronyms = _postings(searched), _postings(searched, are_acronyms=True)
+    words = _postings(searched)
+    keywords = [*_postings(searched, are_acronyms=True), *words]
     name_words = _postings(search.name_vocabulary)
     asks_more = any(one.is_known for one in search.vocabulary.query_lexemes)
     names = () if asks_more else sorted(search.names)
@@ -222,9 +223,9 @@ def _sources(search: Search) -> dict[str, Any]:
         "lexemes": [lexeme for lexeme, *_ in words],
         "lexeme_weights": [weight for _, weight, _ in words],
         "lexeme_bits": [bit for *_, bit in words],
-        "acronyms": [key for key, *_ in acronyms],
-        "acronym_weights": [weight for _, weight, _ in acronyms],
-        "acronym_bits": [bit for *_, bit in acronyms],
+        "keywords": [key for key, *_ in keywords],
+        "keyword_weights": [weight for _, weight, _ in keywords],
+        "keyword_bits": [bit for *_, bit in keywords],
         "name_lexemes": [lexeme for lexeme, *_ in name_words],
         "name_lexeme_weights": [weight for _, weight, _ in name_words],
         "average_length": search.vocabulary.average_length,

@@ -39,11 +39,11 @@ allowed AS MATERIALIZED (
                 SELECT f.category = ANY(CAST(%(categories)s AS text[])) FROM mnestic.fact AS f
                  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.id = e.id))
 ),
--- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies. An
--- acronym counts once, as in an entry of average length. An entry of more than 20 lexemes is chosen by `reach`, as if it
+-- Words: BM25 by the postings alone, with a bit for each word of the query. Weights are inverse document frequencies. A
+-- keyword (an acronym, or a word of a predicate) counts once, as in an entry of average length. An entry of more than 20 lexemes is chosen by `reach`, as if it
 -- were no longer than the average.
 by_words AS MATERIALIZED (
-    SELECT number, sum(score) AS score, sum(reach) AS reach, sum(acronym) AS acronyms, bit_or(bit) AS bits, max(length) AS length
+    SELECT number, sum(score) AS score, sum(reach) AS reach, sum(keyword) AS keywords, bit_or(bit) AS bits, max(length) AS length
       FROM (
     SELECT p.entry_number AS number,
            a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
@@ -51,7 +51,7 @@ by_words AS MATERIALIZED (
            a.weight * (p.frequency * 2.2::float8 / (p.frequency + 1.2::float8
                * (0.25::float8 + 0.75::float8 * least(p.length / CAST(%(average_length)s AS float8),
                                                       CASE WHEN p.length > 20 THEN 1 END)))) AS reach,
-           0::float8 AS acronym, a.bit, p.length
+           0::float8 AS keyword, a.bit, p.length
       FROM unnest(CAST(%(lexemes)s AS text[]), CAST(%(lexeme_weights)s AS float8[]), CAST(%(lexeme_bits)s AS bigint[]))
         AS a (lexeme, weight, bit)
      CROSS JOIN LATERAL (
@@ -59,7 +59,7 @@ by_words AS MATERIALIZED (
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = a.lexeme OFFSET 0) AS p
      UNION ALL
     SELECT t.entry_number, a.weight, a.weight, a.weight, a.bit, 0
-      FROM unnest(CAST(%(acronyms)s AS text[]), CAST(%(acronym_weights)s AS float8[]), CAST(%(acronym_bits)s AS bigint[]))
+      FROM unnest(CAST(%(keywords)s AS text[]), CAST(%(keyword_weights)s AS float8[]), CAST(%(keyword_bits)s AS bigint[]))
         AS a (term, weight, bit)
      CROSS JOIN LATERAL (
         SELECT entry_number FROM mnestic.entry_term
@@ -143,7 +143,7 @@ scored AS MATERIALIZED (
                (COALESCE(m.score, 0) - CAST(%(min_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
                * CASE WHEN CAST(%(is_by_words)s AS boolean) AND w.bits IS NULL THEN 0 ELSE 1 END
            + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
-      FROM (SELECT number, greatest(w.score, p.score + w.acronyms) AS score, w.bits
+      FROM (SELECT number, greatest(w.score, p.score + w.keywords) AS score, w.bits
               FROM by_words AS w LEFT JOIN by_passage AS p USING (number)) AS w
       FULL JOIN by_meaning AS m USING (number)
 ),

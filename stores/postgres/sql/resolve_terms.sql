@@ -87,9 +87,10 @@ by_part AS (
            AND e.number = about.entry_number
          WHERE e.entry_type = 'interaction' AND e.speaker IS NOT NULL) AS s
 ),
--- The parts of each word as lexemes, in English and each language of the agent's entries, with their numbers of entries.
+-- The parts of each word as lexemes, in English and each language of the agent's entries, with their numbers of entries: those
+-- that have it, and those whose facts have a predicate of that word.
 word AS (
-    SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) AS entries
+    SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) + k.entries AS entries
       FROM unnest(CAST(%(words)s AS text[])) AS w (word)
      CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus
                   WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
@@ -97,6 +98,9 @@ word AS (
      CROSS JOIN unnest(to_tsvector(CAST(g.language AS regconfig), mnestic.words_apart(w.word))) AS x
       LEFT JOIN mnestic.lexeme AS l
         ON l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = x.lexeme
+     CROSS JOIN LATERAL (SELECT count(*) AS entries FROM mnestic.entry_term
+                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'keyword'
+                            AND term = x.lexeme) AS k
 ),
 -- Acronyms that some entry has, with their numbers of entries.
 acronym AS (

@@ -19,8 +19,8 @@ from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.knowledge.claims import Claim, ClaimKind, ClaimSource
-from mnestic.memory.knowledge.derived_entries import sentence_of
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.predicate_sentences import sentence_of
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory, Transaction
