@@ -270,8 +270,8 @@ class SignalScores:
     def newest_first(self, total: Values) -> Values:
         """How far the best entries are lifted above older ones that answer nearly as well, so that the newest comes first.
 
-        These have the same words of the query, or more, and the same speaker. A query for a period may mean an older one;
-        one for what was so before gets the oldest first.
+        These have all words of the query that the best one has, and the same speaker. A query for a period may mean an older
+        one; one for what was so before gets the oldest first.
         """
         query, rows = self.query, self.rows
         lifted = np.zeros(len(total))
@@ -293,7 +293,7 @@ class SignalScores:
         common = bits[one] & bits[best]
         return bool(
             total[one] >= _NEARLY * total[best]
-            and common in ({bits[one], bits[best]} - {0} or {0})
+            and common == bits[best]
             and concern[one] == concern[best]
             and texts[one].speaker == texts[best].speaker
         )

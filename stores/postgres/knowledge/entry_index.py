@@ -176,4 +176,4 @@ def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
 def _learned_words(entry: Entry) -> Iterator[str]:
     """The keywords of an entry that its content does not have."""
     content = entry.content.casefold()
-    return (word for word in entry.keywords if word not in content)
+    return (word for word in map(str.casefold, entry.keywords) if word not in content)

@@ -167,12 +167,12 @@ def test_who_asks_the_same_does_not_answer_a_question() -> None:
 
 
 def test_of_near_equals_with_the_same_words_the_newest_stands_first() -> None:
-    old = entry(1, words=FULL, lexemes=3)
-    new = {"number": 2, "at": NOON - 30 * DAY, "lexemes": 1}
+    old = entry(1, words=FULL, lexemes=1)
+    new = {"number": 2, "at": NOON - 30 * DAY, "lexemes": 3}
 
     assert order(ranked(old, entry(**new, words=0.7 * FULL))) == [2, 1]
     assert order(ranked(old, entry(**new, words=0.5 * FULL))) == [1, 2]
-    assert order(ranked(old, entry(**new | {"lexemes": 5}, words=0.7 * FULL))) == [1, 2]
+    assert order(ranked(old, entry(**new | {"lexemes": 2}, words=0.7 * FULL))) == [1, 2]
     assert order(ranked(old, entry(**new, words=0.7 * FULL, speaker="mara"))) == [1, 2]
     assert order(ranked(old, entry(**new, words=0.7 * FULL, asks=True))) == [1, 2]
 

@@ -69,6 +69,8 @@ TRUE_AND_HELD = {
                LATERAL (SELECT 'tag', jsonb_array_elements_text(tags)
                   UNION SELECT 'alias', jsonb_array_elements_text(aliases)
                   UNION SELECT 'subject', jsonb_array_elements_text(subjects)
+                  UNION SELECT 'keyword', word FROM jsonb_array_elements_text(keywords) AS k (word)
+                         WHERE strpos(lower(content), lower(word)) = 0
                   UNION SELECT 'related', jsonb_array_elements_text(related)) AS _ (kind, name)
          WHERE tenant_id = %(tenant)s
         """,

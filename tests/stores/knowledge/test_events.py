@@ -160,7 +160,7 @@ async def test_writers_at_once_leave_numbers_without_a_gap_to_a_reader_that_foll
 ) -> None:
     async def write(writer: int) -> None:
         for number in range(10):
-            await say(begin, claim(number, f"{writer}/{number}", predicate=f"p{writer}"))
+            await say(begin, claim(number, f"{writer}/{number}", predicate=f"w{writer}_to"))
 
     async def follow() -> list[int]:
         seen: list[int] = []
