@@ -18,12 +18,12 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.agents import AgentSummary
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
-    from mnestic.memory.knowledge.event_ports import EventStore
     from mnestic.memory.knowledge.extraction import Extraction, Turn
     from mnestic.memory.knowledge.ports import (
         AccessStore,
         ArchiveStore,
         EntryStore,
+        EventStore,
         FactStore,
         IngestStateStore,
     )

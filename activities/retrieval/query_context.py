@@ -216,6 +216,12 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     weights = vocabulary.weights
     of_names = {part for name in named.names for part in name.split()}
     called = [word.text for word in question.words if name_key(word.text) in of_names]
+    vocabulary = replace(
+        vocabulary,
+        query_lexemes=tuple(
+            replace(one, is_name=name_key(one.word) in of_names) for one in vocabulary.query_lexemes
+        ),
+    )
     text, foreign = " ".join(named.words), None
     if context.words is not None and not is_english(named.words):
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
@@ -227,11 +233,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
             asked_at=context.asked_at,
             weights=weights,
             names=tuple(sorted(names)),
-            bits_of_names=sum(
-                1 << place
-                for place, one in enumerate(vocabulary.query_lexemes)
-                if name_key(one.word) in of_names
-            ),
+            bits_of_names=vocabulary.bits_of_names,
             period=known.period or question.period,
             is_question=question.is_question,
             asks_for_time=question.asks_for_time,

@@ -83,6 +83,7 @@ class SignalScores:
         if full := sum(query.weights) * policy.full_words:
             tagged = _TAGGED * rows["is_tagged"] / len(query.weights)
             words = np.minimum(1, rows["words"] / full + tagged + late * (query.mode == "hybrid"))
+            words = words * self._says_more_than_names()
         elif not query.weights and (query.names or query.period):
             is_named = self.concern["named"] | self.concern["mentioned"] | (not query.names)
             words = 1.0 * (is_named & (query.period is None or self._time_proximity == 1))
@@ -92,6 +93,14 @@ class SignalScores:
         if query.mode == "semantic":
             meaning = 1 - (1 - meaning) * (1 - np.minimum(1, late))
         return words * (query.mode != "semantic"), meaning * (query.mode != "text")
+
+    def _says_more_than_names(self) -> Values:
+        """Which entries have a word of the query beside names, or one of its tags, if the query has other words."""
+        all_bits, names = (1 << len(self.query.weights)) - 1, self.query.bits_of_names
+        if not names or all_bits == names:
+            return np.ones(len(self.rows))
+        says_more: Values = ((self.rows["lexemes"] & ~names) != 0) | self.rows["is_tagged"]
+        return says_more
 
     @cached_property
     def _share(self) -> Values:

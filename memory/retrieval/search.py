@@ -17,6 +17,7 @@ class QueryLexeme:
 
     A misspelt word may have several lexemes. `word` is the word of the query; it is empty if it was misspelt, or if
     the lexeme is a part of a word such as E-4042. `is_acronym`: the lexeme is the normal form of an acronym.
+    `is_name`: it is a word of a name that the query means.
     """
 
     lexemes: tuple[str, ...]
@@ -24,6 +25,7 @@ class QueryLexeme:
     is_known: bool
     word: str = ""
     is_acronym: bool = False
+    is_name: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class Vocabulary:
     misspelt: Mapping[str, str] = field(default_factory=dict)
     silent: frozenset[str] = frozenset()
     average_length: float = 1.0
+
+    @property
+    def bits_of_names(self) -> int:
+        """A bit for each word of a name."""
+        return sum(1 << place for place, one in enumerate(self.query_lexemes) if one.is_name)
 
     @property
     def weights(self) -> tuple[float, ...]:

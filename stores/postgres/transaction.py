@@ -13,7 +13,7 @@ from mnestic.memory.access.ports import ApiKeyStore, AuditStore
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
 from mnestic.memory.knowledge import ports as knowledge
-from mnestic.memory.knowledge.event_ports import EventStore
+from mnestic.memory.knowledge.ports import EventStore
 from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
 from mnestic.memory.maintenance.embeddings import EmbeddingStore

@@ -201,6 +201,10 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         for source_id in ("v4", "v5"):
             long_ago = await memory.add(f"{SECRET} was warm in {source_id}.", source_id=source_id)
             await memory.entries.archive(long_ago.id)
+        wrong = await memory.add("The pier is closed.", source_id="v6")
+        await memory.add(
+            "The pier is open.", entry_type="correction", parent=wrong.id, source_id="v7"
+        )
         await memory.facts.add("Mara", "lives_in", SECRET)
         await memory.facts.add("Mara", "visits", f"{SECRET} fair")
         await memory.settings.change(auto_retrieve_max_results=7)

@@ -122,7 +122,12 @@ class PostgresSearchStore:
             **self._unit.owner,
             **_superseding(search),
             "numbers": list(numbers),
-            "query_lexemes": [lexeme for lexeme, *_ in _postings(search.vocabulary)],
+            "query_lexemes": [
+                lexeme
+                for one in search.vocabulary.query_lexemes
+                if one.is_known and not one.is_name
+                for lexeme in one.lexemes
+            ],
         }
         queries = [_READ.bind(values)]
         if unrelated and search.names:

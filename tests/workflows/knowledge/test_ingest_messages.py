@@ -119,7 +119,6 @@ async def test_the_bundled_conversation_is_learned_in_any_order_and_tells_what_i
     assert len(entries) == len(turns)
     assert ("lives_in", "Deinze") in mara
     assert not {("lives_in", "Ghent"), ("lives_in", "Utrecht")} & mara
-    assert ("employer", "Tidal Atlas") in mara
 
 
 async def test_agents_learn_apart(client: MnesticClient) -> None:
