@@ -59,8 +59,6 @@ ALLOWED = {
         "_no_names": "our own words",
         "_short_names": "our own words",
         "_pattern": "our own words, as a pattern",
-        "_titles": "our own words",
-        "_title_pattern": "our own words, as a pattern",
     },
     "memory/retrieval/clauses.py": {
         "_patterns": "our own patterns",
