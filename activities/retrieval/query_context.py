@@ -256,7 +256,7 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
         known=known,
         policy=context.policy or settings_of(known.settings).policy,
         words=None if foreign is not None else context.words,
-        exact_terms=question.exact_terms,
+        exact_terms=question.exact_terms.without_known(known.names),
     )
 
 

@@ -33,6 +33,7 @@ class QueryLists(NamedTuple):
     is_question: re.Pattern[str]
     indirect: re.Pattern[str]
     short_title: re.Pattern[str]
+    frames: tuple[re.Pattern[str], ...]
 
 
 class _Lists(DeferredModel):
@@ -53,6 +54,7 @@ class _Lists(DeferredModel):
     indirect: tuple[str, ...] = ()
     knowing: tuple[str, ...] = ()
     whose_words: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
 
 
 @cache
@@ -78,6 +80,18 @@ def query_lists() -> QueryLists:
         ),
         # After "doctor" a dot ends the sentence.
         short_title=_compiled(rf"\b({either('short_titles')})\.(?=\s)"),
+        frames=tuple(map(_frame, (pattern for one in lists for pattern in one.frames))),
+    )
+
+
+def frame_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Where the words of a question stand that say nothing of what it asks for, such as *take place*."""
+    matches = (frame.search(text) for frame in query_lists().frames)
+    return tuple(
+        match.span(group)
+        for match in matches
+        if match is not None
+        for group in range(1, match.re.groups + 1)
     )
 
 
@@ -85,6 +99,11 @@ _WORDS: Iterable[str] = (
     *("about_itself", "light", "misspelt", "auxiliaries", "articles", "titles", "continuing"),
     "first_person",
 )
+
+
+def _frame(pattern: str) -> re.Pattern[str]:
+    """The pattern of a frame, with a group for each part within < >."""
+    return _compiled(rf"\b{pattern.replace('<', '(').replace('>', ')')}\b")
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

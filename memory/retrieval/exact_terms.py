@@ -1,12 +1,13 @@
-"""Exact terms of a query: identifiers and numbered names, which an entry has or has not.
+"""Exact terms of a query: identifiers, numbered names and names of things of a kind, which an entry has or has not.
 
 They stand apart from words and meaning, for which T-2713 and T-1731 are nearly the same: an entry that has another
-identifier in the place of the one in the query does not answer it.
+identifier in the place of the one in the query does not answer it, nor does *the Canon printer* for *the Epson printer*.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -20,7 +21,8 @@ from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
 from mnestic.memory.language.identifiers import Identifier, find_identifiers
-from mnestic.memory.language.terms import normalised
+from mnestic.memory.language.terms import normalised, words_of
+from mnestic.memory.language.word_forms import stem
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.candidates import Candidates, CandidateText
 
@@ -40,6 +42,10 @@ _PIECES = re.compile(r"[^\W\d_]+|\d+")
 _BETWEEN = r"(?:[ \u00a0](?:(?:number|no\.?|nr\.?) )?(?:[#\u2116] ?|-|v(?=\d))?|[#\u2116] ?)"
 _NUMBER = r"\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta)\.?\d*)?"
 _SIGNED = re.compile(r"(?<![\w&/.@#+-])(?P<name>[A-Za-z]{1,2})(?P<sign>\+\+|#)(?![\w+#])")
+_SHORTEST = 3  # letters of a short name
+_ALIKE = 0.8  # share of letters from which one name may be another, misspelt
+# Not at the beginning of a sentence, where any word has a capital.
+_NAME_OF_KIND = re.compile(r"(?<=[\w,:] )(?P<name>(?:[A-Z][\w-]+ ){1,3})(?P<noun>[a-z][a-z-]{2,})")
 _WITH_NUMBERS = frozenset({"number", "version"})  # kinds of identifiers that a name may precede
 
 
@@ -47,6 +53,7 @@ class _Words(DeferredModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     no_names: list[str]
+    titles: list[str] = Field(default_factory=list)
     short_names: dict[str, str] = Field(default_factory=dict)
 
 
@@ -67,15 +74,48 @@ class Numbered(NamedTuple):
         return other.name == self.name or looks_alike
 
 
+class NamedKind(NamedTuple):
+    """A noun in small letters with the words of the name before it, folded: *Epson* of *the Epson printer*; or a title before it."""
+
+    name: tuple[str, ...]
+    noun: str
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """The name and each of its words."""
+        return frozenset({*self.name, " ".join(self.name)})
+
+    def is_other(self, other: "NamedKind") -> bool:
+        """Whether another is of the same kind, with a name that is not this one, however it is spelt or shortened."""
+        return self.noun == other.noun and not any(
+            _may_be_same(one, each)
+            for one, each in product(_forms_of(self.name), _forms_of(other.name))
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class ExactTerms:
-    """The identifiers in a text, and its numbered names."""
+    """The identifiers in a text, its numbered names, and its names of things of a kind."""
 
     identifiers: tuple[Identifier, ...] = ()
     numbered: tuple[Numbered, ...] = ()
+    kinds: tuple[NamedKind, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.identifiers or self.numbered)
+        return bool(self.identifiers or self.numbered or self.kinds)
+
+    def without_known(self, names: Collection[str]) -> "ExactTerms":
+        """Without the names of whom the memory knows, who may be called otherwise elsewhere."""
+        kinds = (one for one in self.kinds if one.keys.isdisjoint(names))
+        return replace(self, kinds=tuple(kinds))
+
+    def has_other_kind(self, text: str) -> bool:
+        """Whether a text names only others of the kinds."""
+        words = set(words_of(text))
+        if any(not words.isdisjoint(one.name) for one in self.kinds):
+            return False
+        found = find_kinds(text)
+        return any(one.is_other(each) for one in self.kinds for each in found)
 
     def identity(self, other: "ExactTerms") -> int:
         """`SAME` if the other text has one of these, `OTHER` if it has only others of their kinds, else 0."""
@@ -107,6 +147,34 @@ def find_exact_terms(text: str) -> ExactTerms:
     return ExactTerms(identifiers, (*_codes(identifiers), *_numbered(text, identifiers), *signed))
 
 
+def find_kinds(text: str) -> tuple[NamedKind, ...]:
+    """The names before a noun inside a sentence, as in *the Epson printer*, and those behind a title, as in *Aunt Hilde*."""
+    of_nouns = (_kind(one["name"], one["noun"]) for one in _NAME_OF_KIND.finditer(text))
+    of_titles = (_kind(one["name"], one["title"]) for one in _title_pattern().finditer(text))
+    found = (*of_nouns, *of_titles)
+    return tuple(one for one in found if one.name and one.noun not in stop_words())
+
+
+def _kind(name: str, noun: str) -> NamedKind:
+    words = tuple(word for word in words_of(name) if word not in stop_words())
+    without_titles = tuple(word for word in words if word not in _titles())
+    return NamedKind(without_titles or words, stem(noun.casefold()))
+
+
+def _may_be_same(one: str, other: str) -> bool:
+    """Whether a name may be another, misspelt or for short: *Chevy* of *Chevrolet*, *Xmas* of *Christmas*."""
+    least = max(_SHORTEST, min(len(one), len(other)) - 1)
+    ends = (one[:least] == other[:least], one[-least:] == other[-least:])
+    return any(ends) or SequenceMatcher(None, one, other).ratio() >= _ALIKE
+
+
+def _forms_of(name: Sequence[str]) -> Iterator[str]:
+    """The words of a name, its words in one, and their first letters."""
+    yield from (*name, "".join(name))
+    if len(name) > 1:
+        yield "".join(word[0] for word in name)
+
+
 def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
     """Sets `identity` of candidates: whether each has an exact term of the query, or only another of its kind.
 
@@ -119,7 +187,8 @@ def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
 def _identity(text: CandidateText, terms: ExactTerms) -> int:
     content, speaker = flat_text(text.content), find_exact_terms(text.speaker)
     found = find_exact_terms(content) if terms.may_have_kin(content) else ExactTerms()
-    return terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
+    identity = terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
+    return identity or (OTHER if terms.kinds and terms.has_other_kind(text.content) else 0)
 
 
 def spellings(identifier: str) -> frozenset[str]:
@@ -163,6 +232,20 @@ def _pattern() -> re.Pattern[str]:
         rf"(?<![\w@./'\u2019-])(?:(?P<name>(?i:{named})|[^\W\d_][\w+]*(?:[.-][^\W_]+)*){_BETWEEN})?"
         rf"(?P<number>{_NUMBER})(?![\w%]|[.,:/-]\d|(?i:\s?[ap]m\b))"
     )
+
+
+@cache
+def _titles() -> frozenset[str]:
+    return frozenset(
+        title for words in read_word_lists(_FILE, _Words).values() for title in words.titles
+    )
+
+
+@cache
+def _title_pattern() -> re.Pattern[str]:
+    """A title with a name behind it."""
+    titles = "|".join(sorted(_titles()))
+    return re.compile(rf"\b(?P<title>(?i:{titles})) (?P<name>[A-Z][\w-]+)")
 
 
 @cache

@@ -7,6 +7,7 @@ configuration normalises them.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
@@ -17,12 +18,14 @@ from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import (
     UNSPACED,
     content_spans,
+    find_function_words,
     stop_words,
 )
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
-from mnestic.memory.language.query_words import query_lists
-from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms
+from mnestic.memory.language.query_words import frame_spans, query_lists
+from mnestic.memory.language.terms import words_of
+from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds
 from mnestic.memory.retrieval.query_periods import find_periods
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
@@ -55,7 +58,7 @@ class QueryWord(NamedTuple):
 class QueryWords(NamedTuple):
     """A parsed question.
 
-    `words` excludes the words of the period. `period` is the time that it means; if it names no year, `earlier` has the
+    `words` excludes the words of the period, and those of a frame such as *take place*. `period` is the time that it means; if it names no year, `earlier` has the
     same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks when.
     `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
@@ -88,7 +91,10 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     indirect = lists.indirect.match(text)
     plain = _without(text, spans)
     exact_terms = find_exact_terms(plain)
+    if not find_function_words(words_of(text)):  # in other languages any noun may have a capital
+        exact_terms = replace(exact_terms, kinds=find_kinds(plain))
     subject_at = indirect.end() if indirect else 0
+    spans = (*spans, *frame_spans(text))
     words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))
     is_question = bool(lists.is_question.search(text))
     is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None

@@ -59,6 +59,8 @@ ALLOWED = {
         "_no_names": "our own words",
         "_short_names": "our own words",
         "_pattern": "our own words, as a pattern",
+        "_titles": "our own words",
+        "_title_pattern": "our own words, as a pattern",
     },
     "memory/retrieval/clauses.py": {
         "_patterns": "our own patterns",

@@ -7,7 +7,9 @@ import pytest
 from mnestic.memory.retrieval.exact_terms import (
     OTHER,
     SAME,
+    ExactTerms,
     find_exact_terms,
+    find_kinds,
     set_identity,
     spellings,
 )
@@ -90,3 +92,36 @@ def test_a_number_in_the_name_of_the_speaker_tells_speakers_apart() -> None:
     set_identity(found, find_exact_terms("What does guest_21 keep?"))
 
     assert found.rows["identity"].tolist() == [OTHER, SAME, 0]
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Where is the Ricoh copier?", "The Sharp copier stands in the hall."),
+        ("Who runs the Oslo branch?", "Ida runs the Turku branch."),
+        ("When does Uncle Olaf arrive?", "Uncle Gert arrives at noon."),
+        ("Is the hotel Ritz booked?", "We booked the hotel Astoria."),
+    ],
+)
+def test_a_thing_of_a_kind_with_another_name_is_another(query: str, text: str) -> None:
+    terms = ExactTerms(kinds=find_kinds(query))
+
+    assert terms.has_other_kind(text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("Where is the Ricoh copier?", "The copier stands in the hall."),
+        ("Where is the Ricoh copier?", "The Sharp copier went, a Ricoh came."),
+        ("Where is the Rico copier?", "The Ricoh copier stands in the hall."),
+        ("Where are the Xmas lights?", "The Christmas lights are in the attic."),
+        ("Where is the copier?", "The Sharp copier stands in the hall."),
+        ("Where Is The Ricoh Copier?", "The Sharp copier stands in the hall."),
+        ("Is the Ricoh copier new?", "Old copiers are collected on Monday."),
+    ],
+)
+def test_a_thing_without_another_name_may_be_the_one_asked_for(query: str, text: str) -> None:
+    terms = ExactTerms(kinds=find_kinds(query))
+
+    assert not terms.has_other_kind(text)
