@@ -198,7 +198,7 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
         if is_of_user or (text.is_turn and text.speaker in search.names):
             concerns.append(_NAMED)
         elif is_about or mentions(text.folded):
-            is_mention = text.is_turn and not is_data(text.content)
+            is_mention = text.is_turn and not is_about and not is_data(text.content)
             concerns.append(_MENTIONED if is_mention else _NAMED)
         else:
             concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
