@@ -14,7 +14,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.forgetting.proper_names import join_initials
 from mnestic.memory.forgetting.topic_names import TopicName
 from mnestic.memory.forgetting.topics import Topic
-from mnestic.memory.language.identifiers import Identifier, find_identifiers
+from mnestic.memory.language.identifiers import Identifier, find_all_identifiers
 from mnestic.memory.language.terms import is_unspaced, normalised, words_of
 
 _HASH_CHARS = 32  # 128 bits
@@ -131,7 +131,7 @@ class _HashedText:
         for word in {*words_of(folded), *self._initials, *parts}:
             for hashed in _word_hashes(word, stems, key):
                 self._words.setdefault(hashed, set()).add(word)
-        for one in find_identifiers(text):
+        for one in find_all_identifiers(text):
             own = (key.hash(kind, one.key) for kind in ("is", "also"))
             for hashed in (*own, *(key.hash("is", form) for form in one.also)):
                 self._identifiers.setdefault(hashed, set()).add(one)

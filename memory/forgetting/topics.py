@@ -23,7 +23,7 @@ from mnestic.memory.forgetting.proper_names import (
 from mnestic.memory.forgetting.topic_names import TopicName
 from mnestic.memory.language.identifiers import (
     Identifier,
-    find_identifiers,
+    find_all_identifiers,
     letters_and_digits,
 )
 from mnestic.memory.language.main_clauses import split_clauses
@@ -292,7 +292,7 @@ class _Terms(NamedTuple):
         """Those that a name may be in."""
         folded = normalised(text)
         words = {*words_of(folded), *words_of(join_initials(text))}
-        return cls(folded, frozenset(words), find_identifiers(text) if name.identifiers else ())
+        return cls(folded, frozenset(words), find_all_identifiers(text) if name.identifiers else ())
 
 
 def _beginning(word: str, stems: tuple[str, ...]) -> str:

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
+from urllib.parse import unquote
 
 from pydantic import ConfigDict
 
@@ -44,12 +45,18 @@ _LONGEST_CODE = 64
 _LONG_CODE = 7  # letters and figures, from which on groups of a code may be written without what is between them
 _GROUPS = 3  # of a code that is written with spaces, at least
 _LONGEST_GROUP = 4  # letters and figures of one of them; a longer one may be a code by itself
+_TELLING_GROUP = (
+    8  # letters and figures of a group, such as that of a key, which may stand for the code alone
+)
 _MARKS = re.compile(r"[ _/.-]")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d"
 _SIGNS = str.maketrans(dict.fromkeys(_DASHES, "-"))
 _RUNS = re.compile(r"[a-z]+|\d+")
-_AT = re.compile(r" ?[\[({<] ?at ?[\])}>] ?| -?at-? | ?@ ?")
-_DOT = re.compile(r" ?[\[({<] ?dot ?[\])}>] ?| -?dot-? ")
+_AT_SIGN, _DOT_SIGN = r"@|%40|&(?:\#0*64|\#x0*40|commat);", r"\.|%2e|\[\.\]|\(\.\)"
+_AT = re.compile(rf" ?[\[({{<] ?at ?[\])}}>] ?| -?at-? | ?(?:{_AT_SIGN}) ?")
+_DOT = re.compile(rf" ?[\[({{<] ?dot ?[\])}}>] ?| -?dot-? |{_DOT_SIGN}")
+_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
+_URL_MARKS = re.compile(r"[/?=&#:;,]+")
 _AMERICAN = re.compile(r"1(?:[2-9]\d\d){2}\d{4}")  # Source: North American Numbering Plan
 _WEB_PORT = re.compile(r":(?:80|443)$")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
@@ -79,7 +86,8 @@ class Identifier:
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
     """The identifiers in a text, in their order; none overlaps another. Dates and amounts are none."""
-    plain = _plain(text)
+    places = [place for place, char in enumerate(text) if char not in _INVISIBLE]
+    plain = _plain("".join(text[place] for place in places))
     taken = bytearray(len(plain))
     found: list[Identifier] = []
     for pattern in _patterns():
@@ -94,18 +102,27 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
             if form is None:
                 continue
             taken[start:end] = b"\1" * (end - start)
+            first, last = places[start], places[end - 1] + 1
             found.append(
                 Identifier(
                     kind=pattern.kind,
-                    text=text[start:end],
-                    start=start,
-                    end=end,
+                    text=text[first:last],
+                    start=first,
+                    end=last,
                     key=form.key,
                     also=form.also,
                     core=form.core,
                 )
             )
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def find_all_identifiers(text: str) -> tuple[Identifier, ...]:
+    """The identifiers in a text, and those inside its URLs, such as the ticket of `…/browse/OPS-311`, which overlap them."""
+    found = find_identifiers(text)
+    urls = (_URL_MARKS.sub(" ", unquote(one.text)) for one in found if one.kind == "url")
+    inside = (one for url in urls for one in find_identifiers(url) if one.kind != "url")
+    return (*found, *inside)
 
 
 def is_identifier_noun(word: str) -> bool:
@@ -175,6 +192,8 @@ def _data() -> _Data:
 def _patterns() -> tuple[_Pattern, ...]:
     data = _data()
     parts = {
+        "<at>": f"(?: {_AT_SIGN} )",
+        "<dot>": f"(?: {_DOT_SIGN} )",
         "<tlds>": "|".join(data.tlds),
         "<labels>": "|".join(sorted(data.all_labels, key=len, reverse=True)),
         "<currencies>": "|".join(data.currencies),
@@ -223,9 +242,13 @@ def _no_form(_text: str, _before: str) -> None:
 
 
 def _email(text: str, _before: str) -> _Form:
-    folded = _DOT.sub(".", _AT.sub("@", text.casefold()))
-    parts = _NOT_ALPHANUMERIC.split(folded.partition("@")[0])  # dots between them may be words
-    return _Form(f"email {folded}", max(parts, key=len) or _first(folded))
+    """An address; it is written with a tag (`ada+news@…`), in quotation marks or between marks of a format too."""
+    local, _, domain = _DOT.sub(".", _AT.sub("@", text.casefold())).partition("@")
+    local = local.strip('"')
+    plain = local.strip("'_").partition("+")[0] or local
+    parts = _NOT_ALPHANUMERIC.split(plain)  # dots between them may be words
+    also = (f"email {plain}@{domain}",) if plain != local else ()
+    return _Form(f"email {local}@{domain}", max(parts, key=len) or _first(local + domain), also)
 
 
 def _url(text: str, _before: str) -> _Form:
@@ -281,6 +304,9 @@ def _code(text: str, _before: str) -> _Form | None:
     is_long = len(core) >= _LONG_CODE and len(groups) >= _GROUPS
     joined = [core] if is_long and key != core else []
     apart = [one for one in mixed if " " in text and len(one) > _LONGEST_GROUP]
+    longest = max(mixed, key=len, default="")
+    if len(groups) > 1 and len(longest) >= _TELLING_GROUP:
+        apart, core = [*apart, longest], longest
     return _Form(f"code {key}", core, tuple(f"code {one}" for one in (*joined, *apart)))
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mnestic.memory.language.identifiers import (
     Identifier,
+    find_all_identifiers,
     find_identifiers,
     is_identifier_noun,
 )
@@ -23,6 +24,21 @@ SAME = [
     ("carla.m@posteo.example", "carla.m @ posteo.example"),
     ("carla.m@posteo.example", "EMAIL;TYPE=work:carla.m@posteo.example"),
     ("carla.m@posteo.example", "Carla Meyer <carla.m@posteo.example>"),
+    ("carla.m@posteo.example", "carla.m+shop@posteo.example"),
+    ("carla.m@posteo.example", '"carla.m"@posteo.example'),
+    ("carla.m@posteo.example", "'carla.m'@posteo.example"),
+    ("carla.m@posteo.example", "_carla.m@posteo.example_"),
+    ("carla.m@posteo.example", "to=carla.m%40posteo.example&x=1"),
+    ("carla.m@posteo.example", "carla.m&#64;posteo.example"),
+    ("carla.m@posteo.example", "carla.m@posteo[.]example"),
+    ("carla.m@posteo.example", "carla.m\u200b@posteo.\u00adexample"),
+    ("carla.m@posteo.example", "carla.m+shop (at) posteo (dot) example"),
+    ("rk_test_7Hd2Kp9Wz", "rk.test.7Hd2Kp9Wz"),
+    ("rk_test_7Hd2Kp9Wz", "rk-test-7hd2kp9wz"),
+    ("rk.test.7Hd2Kp9Wz", "7Hd2Kp9Wz"),
+    ("AB12.CD34.EF56", "ab12-cd34-ef56"),
+    ("3c.81.fe.07", "3c81fe07"),
+    ("OPS-311", "#ops-311"),
     ("+33 6 12 34 56 78", "0033612345678"),
     ("+44 20 7946 0055", "TEL;TYPE=CELL:+44-20-7946-0055"),
     ("+44 20 7946 0055", "+44 (0) 20 79460055"),
@@ -80,7 +96,8 @@ OTHER = [
     ("alma@north.example", "alma.berg@north.example"),
     ("alma@north.example", "elma@north.example"),
     ("alma@north.example", "alma@north.example.org"),
-    ("alma@north.example", "alma+news@north.example"),
+    ("alma+news@north.example", "alma+shop@north.example"),
+    ("alma+news@north.example", "elma@north.example"),
     ("alma@north.example", "north.example"),
     ("+33 6 12 34 56 78", "+33 6 12 34 56 79"),
     ("+33 6 12 34 56 78", "+34 612 34 56 78"),
@@ -108,6 +125,8 @@ OTHER = [
     ("order 412", "room 412"),
     ("ticket 412", "#4120"),
     ("user_42", "user_421"),
+    ("rk.test.7Hd2Kp9Wz", "rk.test.7Hd2Kp9Wx"),
+    ("rk.test.7Hd2Kp9Wz", "rk.live.7Hd2Kp9Wz"),
     ("scale-annual-2026", "scale-monthly-2026"),
     ("HH-KL 2093", "HH-KL 2039"),
     ("7B 40 16 QD", "7B 40 61 QD"),
@@ -182,6 +201,22 @@ def test_each_is_found_where_it_stands() -> None:
         ("handle", "@otto"),
     ]
     assert all(one.text == text[one.start : one.end] for one in found)
+
+
+@pytest.mark.parametrize(
+    ("url", "inside"),
+    [
+        ("https://tickets.example/browse/OPS-311", "OPS-311"),
+        ("https://shop.example/?mail=alma%40north.example&x=1", "alma@north.example"),
+        ("wa.me/33612345678", "+33 6 12 34 56 78"),
+        ("http://10.1.2.3:8080/", "10.1.2.3"),
+    ],
+)
+def test_a_url_has_identifiers_inside(url: str, inside: str) -> None:
+    found = find_all_identifiers(f"See {url}.")
+
+    assert any(one.is_same(only(inside)) for one in found)
+    assert find_all_identifiers("ferry.example/times")[1:] == ()
 
 
 def test_two_numbers_beside_each_other_are_two() -> None:
