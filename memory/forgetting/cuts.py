@@ -1,27 +1,33 @@
-"""Cuts: a text, and which of its clauses go with a topic.
+"""Cuts: a text, and which of its sentences go with a topic.
 
 It stands apart from topics because what is left of a message has to stand where claims say that it stands.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from mnestic.memory.knowledge.claims import Span
-from mnestic.memory.language.main_clauses import Clause
 
 _MARKS = ".,;:!?…)"
+_SEMICOLON = re.compile(r"\s*;(?=\s)")
+_UNCUT = re.compile(
+    r"""[()\[\]{}"“”„«»|]|:\s"""
+)  # a part of another sentence, or fields of one thing
+_FEWEST = 3  # words of a statement; shorter ones between semicolons are the items of a list
+_END = " \t.!?…"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceCut:
-    """A text, and the places of the sentences and clauses that go, in their order."""
+    """A text, and the places of the sentences and statements that go, in their order."""
 
     text: str
     gone: tuple[tuple[int, int], ...]
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The sentences and clauses that go."""
+        """The sentences and statements that go."""
         return tuple(self.text[start:end].strip(" ,;") for start, end in self.gone)
 
     @property
@@ -49,7 +55,7 @@ class SentenceCut:
         place = 0
         for start, end in self.gone:
             before = self.text[place:start]
-            is_close = before[-1:].isalnum()  # a clause goes with what joined it
+            is_close = before[-1:].isalnum()  # a statement goes with its semicolon
             marked += f"{before}{' ' * is_close}{mark}"
             place = end
         return marked + self.text[place:]
@@ -61,19 +67,36 @@ class SentenceCut:
         )
 
 
-def cut_clauses(clauses: Sequence[Clause], goes: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """The places of the clauses of a sentence that go, each with the words that join it to those that stay.
+def cut_sentence(sentence: str, goes: Callable[[str, bool], bool]) -> tuple[tuple[int, int], ...]:
+    """The places in a sentence that go: all of it, or some of the statements between its semicolons.
+
+    Where a comma or a word such as *and* joins statements nobody knows for sure, so there it is not cut.
 
     Args:
-        clauses: Those of the sentence.
-        goes: Whether each goes; some stay.
+        sentence: The sentence.
+        goes: Whether a statement goes, asked in their order; the flag says that another of the sentence is before it.
     """
-    first = goes.index(False)
-    if first:
-        yield clauses[0].start, clauses[first].start
-    for clause, is_gone in zip(clauses[first:], goes[first:], strict=True):
-        if is_gone:
-            yield clause.joint, clause.end
+    statements = _statements(sentence)
+    gone = [goes(sentence[start:end], start > 0) for start, end in statements]
+    if all(gone):
+        return ((0, len(sentence)),)
+    first = gone.index(False)
+    before = ((0, statements[first][0]),) if first else ()
+    ends = [end for _, end in statements]
+    behind = range(first + 1, len(statements))
+    return (*before, *((ends[place - 1], ends[place]) for place in behind if gone[place]))
+
+
+def _statements(sentence: str) -> tuple[tuple[int, int], ...]:
+    """Where the statements of a sentence are, without the mark that ends it."""
+    end = len(sentence.rstrip(_END))
+    joints = [match.span() for match in _SEMICOLON.finditer(sentence, 0, end)]
+    starts, ends = (0, *(after for _, after in joints)), (*(before for before, _ in joints), end)
+    found = tuple(zip(starts, ends, strict=True))
+    is_cut = not _UNCUT.search(sentence) and all(
+        len(sentence[start:end].split()) >= _FEWEST for start, end in found
+    )
+    return found if is_cut else ((0, end),)
 
 
 def _joined(parts: Iterator[str]) -> str:

@@ -188,7 +188,7 @@ class KeepOutStore(Protocol):
         ...
 
     async def left_of(self, texts: Sequence[Sequence[str]]) -> tuple[str, ...]:
-        """Texts without the clauses that are kept out; empty where nothing is left."""
+        """Texts without the sentences that are kept out; empty where nothing is left."""
         ...
 
     async def are_kept_out(self, texts: Sequence[Sequence[str]]) -> tuple[bool, ...]:

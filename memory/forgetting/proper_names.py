@@ -14,8 +14,8 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
-from mnestic.memory.language.main_clauses import is_order
 from mnestic.memory.language.terms import normalised, words_of
+from mnestic.memory.language.word_forms import other_forms
 from mnestic.memory.language.word_lists import read_word_lists
 
 _FILE = Path(__file__).with_name("proper_names.yaml")
@@ -34,6 +34,7 @@ class _Words(DeferredModel):
 
     inside: frozenset[str]
     titles: frozenset[str] = frozenset()
+    orders: frozenset[str] = frozenset()
     kinds: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()
 
@@ -144,18 +145,28 @@ def name_rows(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
+def is_one_name(text: str) -> bool:
+    """Whether a text is one name and nothing else, which is no title, day or verb."""
+    (*rows,) = name_rows(text)
+    return rows == [_nfkc(text).strip()] and bool(_telling_words(rows[0]))
+
+
 def _is_other(row: str, words: Collection[str]) -> bool:
     """Whether a row shares a word with a name and differs in another."""
-    name = _telling_words(row)
+    name = _telling_words(row, words)
     own = name & set(words)
     return bool(own and name - own) and own < set(words)
 
 
-def _telling_words(row: str) -> frozenset[str]:
-    """The words of a row that tell a name from others: no titles, no days, and no order that a sentence begins with."""
+def _telling_words(row: str, own: Collection[str] = ()) -> frozenset[str]:
+    """The words of a row that tell a name from others: no titles, no days, and no verb that a sentence begins with.
+
+    A verb that is one of a name's `own` words is a name, such as *Drew*.
+    """
     dates = date_words()
     first = normalised(_WORD.findall(row)[0])
-    beside = _all().titles.union(dates.weekdays, dates.days, [first] if is_order(first) else ())
+    is_verb = first not in own and (first in _all().orders or bool(other_forms(first)))
+    beside = _all().titles.union(dates.weekdays, dates.days, [first] if is_verb else ())
     return words_of_name(join_initials(row)) - beside
 
 
@@ -209,6 +220,7 @@ def _all() -> _Words:
     return _Words(
         inside=frozenset().union(*(words.inside for words in lists)),
         titles=frozenset().union(*(words.titles for words in lists)),
+        orders=frozenset().union(*(words.orders for words in lists)),
         kinds=frozenset().union(*(words.kinds for words in lists)),
         given=frozenset().union(*(words.given for words in lists)),
     )

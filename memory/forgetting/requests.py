@@ -62,8 +62,8 @@ class ForgottenItem(DeferredModel):
     """What goes, as it stands: a fact, an entry, or a sentence out of something that stays.
 
     `id` is the fact's or the entry's; of a sentence it says where it stands: the table and the row's key. An entry
-    that goes `by` its meaning, without the topic's words, has a score (0 to 1). A sentence or clause of an entry or a
-    message says what is left of that.
+    that goes `by` its meaning, without the topic's words, has a score (0 to 1). A sentence of an entry or a message says
+    what is left of that.
     """
 
     model_config = ConfigDict(frozen=True)

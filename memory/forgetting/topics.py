@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import NamedTuple
 
-from mnestic.memory.forgetting.cuts import SentenceCut, cut_clauses
+from mnestic.memory.forgetting.cuts import SentenceCut, cut_sentence
 from mnestic.memory.forgetting.follow_ups import Passage
 from mnestic.memory.forgetting.proper_names import (
     capitalised_words,
@@ -26,7 +26,6 @@ from mnestic.memory.language.identifiers import (
     find_all_identifiers,
     letters_and_digits,
 )
-from mnestic.memory.language.main_clauses import split_clauses
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.terms import is_unspaced, normalised, words_of
 
@@ -141,7 +140,7 @@ class Topic:
         return self.has_word(text) or self._is_copy(text)
 
     def strike(self, text: str, *, always: bool = False) -> str:
-        """The text without the clauses that have the topic's words, if it speaks of it.
+        """The text without the sentences that have the topic's words, if it speaks of it.
 
         Args:
             text: Any text.
@@ -153,7 +152,7 @@ class Topic:
         return FORGOTTEN if self.is_in(left) else left
 
     def cut(self, text: str) -> SentenceCut:
-        """Which clauses go out of a text that speaks of it.
+        """Which sentences go out of a text that speaks of it, or statements that stand between semicolons.
 
         Those that have a word of a name that the text has, unless it is one of another name there, and those after them that
         stand for it by a pronoun (*It starts …*). Of a name with an identifier, those that have that one. Of a text that
@@ -161,29 +160,21 @@ class Topic:
         """
         found = self.names_in(text)
         names = found or self.names
+        exact = [replace(one, words=()) if one.identifiers else one for one in found] or names
+        passage = Passage(lambda part: self._has_any(part, names))
+
+        def goes(statement: str, is_joined: bool) -> bool:
+            names_it = self._has_any(statement, exact) or self._is_copy(statement)
+            return passage.goes(statement, names_it=names_it, is_joined=is_joined)
+
         gone: list[tuple[int, int]] = []
         place = 0
-        passage = Passage(lambda part: self._has_any(part, names))
         for sentence in split_sentences(text) or (text,):
             start = text.index(sentence, place)
             place = start + len(sentence)
-            clauses = split_clauses(sentence)
-            parts = [sentence[one.start : one.end] for one in clauses]
-            goes = [
-                passage.goes(
-                    part,
-                    names_it=self._strikes(part, names, is_whole=bool(found)),
-                    is_joined=number > 0,
-                    continues=clauses[number].continues,
-                )
-                for number, part in enumerate(parts)
-            ]
-            if self._is_copy(sentence) or all(goes):
-                gone.append((start, place))
-            else:
-                gone += (
-                    (start + first, start + last) for first, last in cut_clauses(clauses, goes)
-                )
+            cut = cut_sentence(sentence, goes)
+            is_whole = self._is_copy(sentence)
+            gone += [(start, place)] if is_whole else ((start + a, start + b) for a, b in cut)
         return SentenceCut(text=text, gone=tuple(gone))
 
     def _signs(self, name: TopicName) -> NameSigns:
@@ -204,13 +195,6 @@ class Topic:
             for name, signs in zip(self.names, self.signs, strict=True)
             if signs.may_be_in(bare, joined)
         )
-
-    def _strikes(self, clause: str, names: Sequence[TopicName], *, is_whole: bool) -> bool:
-        """Whether a clause of a text speaks of it; `is_whole`: the text has these names as a whole."""
-        if not is_whole:
-            return self._has_any(clause, names) or self._is_copy(clause)
-        exact = [replace(one, words=()) if one.identifiers else one for one in names]
-        return self._has_any(clause, exact) or self._is_copy(clause)
 
     def _has_any(self, text: str, names: Sequence[TopicName]) -> bool:
         return any(any(self._has(self._terms(text, name), name)) for name in names)

@@ -48,11 +48,6 @@ ALLOWED = {
     "memory/language/acronyms.py": {"_ambiguous_words": "our own words"},
     "memory/language/function_words.py": {"_words": "our own words, and patterns of them"},
     "memory/forgetting/proper_names.py": {"_all": "our own words"},
-    "memory/language/main_clauses.py": {
-        "_lists": "our own words",
-        "_joints": "a pattern, once",
-        "clause_pattern": "a pattern, once",
-    },
     "memory/language/identifiers.py": {"_data": "our own words", "_patterns": "our own patterns"},
     "memory/language/word_lists.py": {"read_word_lists": "our own words"},
     "memory/retrieval/exact_terms.py": {

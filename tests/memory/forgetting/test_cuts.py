@@ -27,16 +27,11 @@ def cut(text: str) -> SentenceCut:
         ("Mara runs Project Falcon. She likes tea.", "She likes tea."),
         ("It rains. Project Falcon starts.", "It rains."),
         ("Project Falcon starts. Tea is hot. It is green.", "Tea is hot. It is green."),
-        ("I bake bread and Project Falcon starts in May.", "I bake bread."),
-        ("Project Falcon starts in May, but I bake bread.", "I bake bread."),
-        ("I bake, and Project Falcon starts, and we rest!", "I bake, and we rest!"),
-        ("Otto leads Project Falcon and he likes it, but I bake.", "I bake."),
+        ("I bake bread and Project Falcon starts in May.", ""),
+        ("Project Falcon starts in May, but I bake bread. We rest.", "We rest."),
+        ("Otto leads Project Falcon and he likes it, but I bake.", ""),
         ("Project Falcon starts and it ends in May. I bake.", "I bake."),
-        ("The key is lost; Project Falcon starts.", "The key is lost."),
-        (
-            "Project Falcon starts, I live in Ghent, and my dog rests.",
-            "I live in Ghent, and my dog rests.",
-        ),
+        ("Project Falcon starts, I live in Ghent, and my dog rests.", ""),
         ("When Project Falcon starts, I rest. I bake.", "I bake."),
         ("Ida and Otto lead Project Falcon and work late.", ""),
         ("Project Falcon starts. ...", ""),
@@ -47,7 +42,46 @@ def test_what_speaks_of_it_or_stands_for_it_goes(text: str, left: str) -> None:
     assert cut(text).left == left
 
 
-def test_only_the_name_that_a_text_has_takes_clauses_out_of_it() -> None:
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("The key is lost; Project Falcon starts.", "The key is lost."),
+        ("The key is lost; Project Falcon starts; it ends in May!", "The key is lost!"),
+        ("The key is lost; Project Falcon starts soon; I bake bread.", "The key is lost; I bake bread."),
+        ("Project Falcon starts soon; my dog is ill. We rest.", "my dog is ill. We rest."),
+        ("Project Falcon starts soon; Otto Berg bakes bread.", "Otto Berg bakes bread."),
+        ("Project Falcon starts soon; Otto Berg leads it.", ""),
+        ("Project Falcon is ours; born in Ghent; run by twelve.", ""),
+        ("Project Falcon starts soon; the budget is small.", ""),
+        ("Project Falcon; twelve thousand; Ghent office", ""),
+        ("Name: Project Falcon; place: Ghent, near here; team: the red one", ""),
+        ("We met (the key is lost; Project Falcon starts here).", ""),
+        ("Project Falcon | 12,000 | Ghent", ""),
+        ("Project Falcon \u2013 my first one \u2013 ends soon.", ""),
+        ("Project Falcon: I lead it.", ""),
+    ],
+)  # fmt: skip
+def test_a_statement_stays_behind_a_semicolon_if_it_stands_by_itself(text: str, left: str) -> None:
+    assert cut(text).left == left
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"),
+    [
+        ("Ines Brandt", "My friend Ines Brandt and I marry in May."),
+        ("Ines Brandt", "I think Ines Brandt and I will marry."),
+        ("Ines Brandt", "I hate Ines Brandt, my old teacher from Leeds."),
+        ("Ines Brandt", "Ines Brandt from Ghent and Otto Berg are getting divorced."),
+        ("Ines Brandt", "In May I married, in a small chapel, Ines Brandt."),
+        ("ada@example.org", "My mail is ada@example.org, and the password is tulip."),
+        ("OPS-311", "OPS-311 is a disaster, 650 euros, due on the 30th."),
+    ],
+)
+def test_nothing_of_a_sentence_outlives_its_topic(topic: str, text: str) -> None:
+    assert Topic(parse_topic(topic), {}).cut(f"{text} I bake.").left == "I bake."
+
+
+def test_only_the_name_that_a_text_has_takes_sentences_out_of_it() -> None:
     topic = Topic(parse_topic("Ida Berg / Project Falcon"), {})
 
     assert topic.cut("I met Ida Berg. The project is late.").left == "The project is late."
@@ -61,20 +95,20 @@ def test_only_the_name_that_a_text_has_takes_clauses_out_of_it() -> None:
         ("Project Heron", "Heron grows. The Kite project is late.", "The Kite project is late."),
         ("Project Heron", "Heron grows. The project is late. I rest.", "I rest."),
         ("project heron", "Project Heron begins. We rest.", "We rest."),
-        ("Ines Brandt", "Ines Brandt pays and Ines Wolff waits here.", "Ines Wolff waits here."),
+        ("Ines Brandt", "Ines Brandt pays here; Ines Wolff waits here.", "Ines Wolff waits here."),
         ("Ines Brandt", "Ines Brandt is ill. Tell Ines to rest. I bake.", "I bake."),
-        ("Ines Brandt", "Call Ines Brandt and buy stamps.", "buy stamps."),
-        ("Ines Brandt", "Buy stamps and then call Ines Brandt.", "Buy stamps."),
+        ("Ines Brandt", "Ines Brandt is ill. Met Ines today. I bake.", "I bake."),
+        ("Ines Brandt", "Ines Brandt is ill. Call Brandt back. I bake.", "I bake."),
+        ("Ines Brandt", "Ines Brandt is ill. Otto Brandt bakes.", "Otto Brandt bakes."),
+        ("Drew Brandt", "Drew Brandt is ill. Drew Wolff bakes.", "Drew Wolff bakes."),
+        ("Ines Brandt", "Call Ines Brandt and buy stamps. I bake.", "I bake."),
+        ("Ines Brandt", "Buy stamps and then call Ines Brandt. I bake.", "I bake."),
         ("Ines Brandt", "Call Ines Brandt and tell her the news. I bake.", "I bake."),
-        ("Ines Brandt", "I met Ines Brandt and then went home.", "then went home."),
+        ("Ines Brandt", "I met Ines Brandt and then went home. I bake.", "I bake."),
         ("Ines Brandt", "Ines Brandt sang and then went home. I bake.", "I bake."),
-        (
-            "Ines Brandt",
-            "Per bakes, Ines Brandt sings well and Kim rests.",
-            "Per bakes and Kim rests.",
-        ),
-        ("Ines Brandt", "The lift works: Ines Brandt called a man.", "The lift works."),
-        ("Ines Brandt", "Per Lund | Ines Brandt | Kim Falk", "Per Lund | Kim Falk"),
+        ("Ines Brandt", "Per bakes, Ines Brandt sings well and Kim rests.", ""),
+        ("Ines Brandt", "The lift works: Ines Brandt called a man.", ""),
+        ("Ines Brandt", "Per Lund\nInes Brandt | 0555 0142\nKim Falk", "Per Lund\n \nKim Falk"),
         ("J. R. Alvarez", "JR Alvarez signed. J. R. Ortega did not.", "J. R. Ortega did not."),
         ("JR Alvarez", "J.R. Alvarez signed. I bake.", "I bake."),
         ("card 5500000000000004", "My card is 5500 0000 0000 0004. It is a red card.", ""),
@@ -85,7 +119,7 @@ def test_only_the_name_that_a_text_has_takes_clauses_out_of_it() -> None:
         ),
     ],
 )
-def test_a_name_takes_the_clauses_of_its_own_alone(topic: str, text: str, left: str) -> None:
+def test_a_name_takes_the_sentences_of_its_own_alone(topic: str, text: str, left: str) -> None:
     assert Topic(parse_topic(topic), {}).cut(text).left == left
 
 
@@ -102,7 +136,22 @@ def test_a_name_takes_the_clauses_of_its_own_alone(topic: str, text: str, left: 
         ("Tamsin bakes. In spring she sells bread. We rest.", "We rest."),
         ("Tamsin bakes. My wife says she is tired.", "My wife says she is tired."),
         ("Tamsin bakes. Oswin says he is tired.", "Oswin says he is tired."),
-        ("My brother met Tamsin. He sings.", "He sings."),
+        ("My brother met Tamsin. He sings. We rest.", "We rest."),
+        ("My boss fired Tamsin. She cried. We rest.", "We rest."),
+        ("We have a new dentist, Tamsin. She takes cards. We rest.", "We rest."),
+        ("Met Tamsin today. She has two parrots. We rest.", "We rest."),
+        ("Buy flowers for Tamsin. She turns 60. We rest.", "We rest."),
+        ("Order flowers for Tamsin. She turns 60. We rest.", "We rest."),
+        ("Lunch with Tamsin. She was late. We rest.", "We rest."),
+        ("Friday works for Tamsin. She comes early. We rest.", "We rest."),
+        ("Otto's sister Tamsin is ill. She rests. We bake.", "We bake."),
+        ("Her friend is Tamsin. Her dog barks. We rest.", "We rest."),
+        ("Mara is Tamsin's boss. She yells. We rest.", "We rest."),
+        ("To my surprise Tamsin sang. In my view she is great. We rest.", "We rest."),
+        ("Mara Rossi visits Tamsin. She likes tea.", "She likes tea."),
+        ("Mara drives Tamsin home. She likes tea.", "She likes tea."),
+        ("She works for Tamsin. She likes tea.", "She likes tea."),
+        ("Mara ist bei Tamsin. Sie mag Tee.", "Sie mag Tee."),
         ("Tamsin ist krank. Sie bleibt im Bett. Wir ruhen.", "Wir ruhen."),
         ("Tamsin est malade. Elle reste au lit. Nous dormons.", "Nous dormons."),
         ("Il treno è qui. Tamsin canta. Il bus è in ritardo.", "Il treno è qui. Il bus è in ritardo."),
@@ -116,8 +165,8 @@ def test_what_a_pronoun_says_of_somebody_goes_along(text: str, left: str) -> Non
 @pytest.mark.parametrize(
     ("text", "marked"),
     [
-        ("I bake and Project Falcon starts.", "I bake [x]."),
-        ("Project Falcon starts, and I bake.", "[x] I bake."),
+        ("We bake bread; Project Falcon starts.", "We bake bread [x]."),
+        ("Project Falcon starts; I bake bread.", "[x] I bake bread."),
         ("I bake. Project Falcon starts. We rest.", "I bake. [x] We rest."),
     ],
 )

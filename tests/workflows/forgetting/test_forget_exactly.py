@@ -1,4 +1,4 @@
-"""`ForgetTopic` is exact: an identifier goes in each of its forms and no other does, and clauses go rather than messages."""
+"""`ForgetTopic` is exact: an identifier goes in each of its forms and no other does, and sentences go rather than messages."""
 
 from collections.abc import Callable
 from functools import partial
@@ -38,12 +38,22 @@ async def contents(memory: MemoryClient) -> set[str]:
     [
         (
             "nadia@north.example",
-            ["Write to Nadia@North.example.", "Her address: nadia [at] north [dot] example"],
+            [
+                "Write to Nadia@North.example.",
+                "Her address: nadia [at] north [dot] example",
+                "She uses nadia+shop@north.example.",
+                'Or "nadia"@north.example.',
+            ],
             [
                 "Write to piet@north.example.",
                 "Write to nadia.bos@north.example.",
                 "Nadia lives in the north.",
             ],
+        ),
+        (
+            "API key rk_test_7Hd2Kp9Wz",
+            ["It is rk_test_7Hd2Kp9Wz.", "Put rk.test.7Hd2Kp9Wz there."],
+            ["It is rk_test_7Hd2Kp9Wx.", "The key is new."],
         ),
         (
             "219-09-9999",
@@ -110,10 +120,10 @@ async def test_a_command_and_alternatives_are_understood(ada: MemoryClient) -> N
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_clause_goes_and_what_is_left_keeps_its_facts(
+async def test_a_statement_goes_and_what_is_left_keeps_its_facts(
     client: MnesticClient, ada: MemoryClient, scan: Scan
 ) -> None:
-    text = "My e-mail is mara@north.example and I live in Ghent. I like tea, but Nadia hates it."
+    text = "My e-mail is mara@north.example; I live in Ghent. I like tea. Nadia hates it, but I do not care."
     await learn(client, said("1", text))
 
     shown = await ada.preview_forget("mara@north.example")
@@ -128,7 +138,10 @@ async def test_a_clause_goes_and_what_is_left_keeps_its_facts(
     }
     assert await contents(ada) == {"I live in Ghent. I like tea."}
     assert [(item.text, item.left) for item in shown.items if item.kind == "sentence"] == [
-        ("My e-mail is mara@north.example and", "I live in Ghent. I like tea, but Nadia hates it.")
+        (
+            "My e-mail is mara@north.example",
+            "I live in Ghent. I like tea. Nadia hates it, but I do not care.",
+        )
     ]
     found = await ada.retrieve("Where does Mara live?")
     assert [one.entry.content for one in found.results] == ["I live in Ghent. I like tea."]

@@ -55,7 +55,7 @@ async def test_messages_lose_what_is_kept_out_as_they_come_in(
     await learn(
         client,
         said("2", "Otilia lives in Oslo."),
-        said("3", "OTILIA lives in Oslo, but I like tea. Call 0033612345678."),
+        said("3", "OTILIA lives in Oslo, but she moves. I like tea. Call 0033612345678."),
         said("4", "I live in Ghent."),
         said("5", "Good morning from me.", speaker="Otilia"),
     )
