@@ -27,10 +27,15 @@ _Place = tuple[str, str]
 
 
 class _Text(NamedTuple):
-    """A message as it is parsed; an answer with its question as a second text."""
+    """A message as it is parsed after those before it; an answer with its question as a second text.
+
+    `alone` is the message without any before it, as it is read for the messages after it: of what stands before these, the batch
+    may hold more or less.
+    """
 
     parsed: Parsed
     answer: Parsed | None
+    alone: Parsed
 
 
 def claims_of(turns: Sequence[Turn]) -> tuple[tuple[Extracted, ...], ...]:
@@ -63,19 +68,19 @@ class _Conversations:
 
     @cached_property
     def _texts(self) -> dict[_Place, _Text]:
-        prepared = [(turn.content, self._repaired(turn)) for turn in self._turns]
+        prepared = [(turn.content, _repaired(turn, self._context(turn))) for turn in self._turns]
+        alone = [(turn.content, _repaired(turn, ())) for turn in self._turns]
+        others = [
+            one if one[1] != same[1] else None for one, same in zip(alone, prepared, strict=True)
+        ]
         answers = [self._answer(turn) for turn in self._turns]
         joined = [(text, Repaired(text, tuple(range(len(text) + 1)))) for text in answers if text]
-        parsed = iter(parse([*prepared, *joined]))
+        parsed = iter(parse([*prepared, *joined, *filter(None, others)]))
         own = [next(parsed) for _ in prepared]
         seconds = [next(parsed) if text else None for text in answers]
-        every = zip(self._turns, own, seconds, strict=True)
-        return {_place(turn): _Text(text, answer) for turn, text, answer in every}
-
-    def _repaired(self, turn: Turn) -> Repaired:
-        masked = mask_machine_text(turn.content[:LONGEST_TEXT], speaker=turn.speaker)
-        names = {one.speaker for one in self._context(turn)} | {turn.speaker}
-        return repair(masked, names={name for name in names if name[:1].isupper()})
+        firsts = [next(parsed) if one else text for one, text in zip(others, own, strict=True)]
+        texts = map(_Text, own, seconds, firsts)
+        return {_place(turn): text for turn, text in zip(self._turns, texts, strict=True)}
 
     def _answer(self, turn: Turn) -> str | None:
         context = self._context(turn)
@@ -113,7 +118,7 @@ class _Conversations:
     def _read_alone(self, turn: Turn) -> Read:
         place = _place(turn)
         if place not in self._alone:
-            self._alone[place] = self._read_after(turn, (), ())
+            self._alone[place] = read_message(self._texts[place].alone, turn, people=(), known=())
         return self._alone[place]
 
     def _read_after(
@@ -134,6 +139,12 @@ class _Conversations:
             tuple(claim.model_copy(update={"span": span}) for claim in answer.claims),
             (*read.people, *answer.people),
         )
+
+
+def _repaired(turn: Turn, before: Iterable[Turn]) -> Repaired:
+    masked = mask_machine_text(turn.content[:LONGEST_TEXT], speaker=turn.speaker)
+    names = {one.speaker for one in before} | {turn.speaker}
+    return repair(masked, names={name for name in names if name[:1].isupper()})
 
 
 def _place(turn: Turn) -> _Place:
