@@ -1,7 +1,7 @@
 """Facts in Postgres: claims, which are only added, and what is believed because of them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -282,9 +282,9 @@ class PostgresFactStore:
         gone = before.keys() - {fact.id for fact in after}
         changes += [FactChange(before=before[fact_id]) for fact_id in sorted(gone)]
         await self._write(changes, nameless=nameless)
-        if changes:  # another value may stand in the place of what has ended
-            ended = (fact for fact in after if fact.end == "ended")
-            self._derived.touch_claims(claim for fact in ended for claim in fact.claims)
+        self._derived.touch_claims(
+            claim for fact in _succeeded(after, changes) for claim in fact.claims
+        )
         self._tell_patterns(claims, before.values(), after)
         return tuple(changes)
 
@@ -378,6 +378,14 @@ def _claims_otherwise(change: FactChange) -> Collection[str]:
     if before is None or after is None or _lasting(before) != _lasting(after):
         return all_claims
     return set(before.claims) ^ set(after.claims)
+
+
+def _succeeded(facts: Iterable[Fact], changes: Sequence[FactChange]) -> Iterator[Fact]:
+    """The facts in whose place others stand that have changed, or may stand: those that have ended."""
+    changed = {change.fact.id for change in changes}
+    for fact in facts:
+        if changed and (fact.end == "ended" or fact.superseded_by in changed):
+            yield fact
 
 
 def _lasting(fact: Fact) -> tuple[object, ...]:

@@ -29,7 +29,7 @@ message AS MATERIALIZED (
 ),
 -- Until when each claim holds, by the fact that it states.
 claimed AS MATERIALIZED (
-    SELECT m.number, c.subject_key, c.predicate, c.span, f.*
+    SELECT m.number, c.id AS claim_id, c.subject_key, c.predicate, c.span, f.*
       FROM message AS m
      CROSS JOIN LATERAL (
         SELECT id, subject_key, predicate, source -> 'span' AS span FROM mnestic.claim
@@ -47,7 +47,7 @@ claimed AS MATERIALIZED (
 ),
 outdated AS MATERIALIZED (
     SELECT number, until, subject_key, predicate, fate, successor, fact_claims
-      FROM (SELECT *, row_number() OVER (PARTITION BY number ORDER BY until DESC NULLS LAST, predicate) AS place
+      FROM (SELECT *, row_number() OVER (PARTITION BY number ORDER BY until DESC NULLS LAST, predicate, claim_id) AS place
               FROM claimed) AS last_claim
      WHERE place = 1 AND until IS DISTINCT FROM 'infinity'
        AND (SELECT bool_or(span ->> 'start' IS NULL)
