@@ -48,6 +48,13 @@ nodes:
     on: {resumed: end, timeout: end}
 """
 
+# One expression: the page's policy forbids `wait_for_function`, which evaluates its text again in the page.
+READ = """new Promise((resolve) => {
+    const check = () =>
+        window.htmx && document.readyState !== "loading" ? setTimeout(resolve) : requestAnimationFrame(check)
+    check()
+})"""
+
 
 async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
     page: Page, client: MnesticClient
@@ -55,8 +62,7 @@ async def test_a_waiting_job_is_found_answered_and_seen_to_finish(
     """On a slow network: the script which follows changes comes only once the page is read, and what was to run then has run."""
 
     async def late(route: Route) -> None:
-        await page.wait_for_function("window.htmx && document.readyState !== 'loading'")
-        await page.evaluate("new Promise((resolve) => setTimeout(resolve))")
+        await page.evaluate(READ)
         await route.continue_()
 
     await page.route("**/hx-sse.min.js", late, times=1)
