@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
         ("reworded_names.yaml", 0.90, 0.90, 1),
     ],
 )
-async def test_facts_in_peoples_own_words_are_found_kept_out_and_ended(
+async def test_rates_on_reworded_facts(
     name: str, found: float, absent: float, archived: float
 ) -> None:
     told = await outcomes(cases_of(HERE / name), EnglishExtractor())

@@ -120,7 +120,7 @@ def _chosen(correction: _Correction, known: Sequence[Extracted]) -> Extracted | 
         if _kind_of(one.object or "") == _kind_of(correction.right)
         and name_key(one.object or "") != name_key(correction.right)
     ]
-    alike = [one for one in fitting if _likeness(one.object or "", correction.right) >= _ALIKE]
+    alike = [one for one in fitting if _similarity(one.object or "", correction.right) >= _ALIKE]
     found = fitting if len(fitting) == 1 else alike
     return found[0] if len({one.object for one in found}) == 1 else None
 
@@ -137,7 +137,7 @@ def _right_value(old: str, new: str) -> str:
     return old[: number.start()] + new + old[number.end() :] if number and is_number else new
 
 
-def _likeness(old: str, new: str) -> float:
+def _similarity(old: str, new: str) -> float:
     return SequenceMatcher(None, old.casefold(), new.casefold()).ratio()
 
 

@@ -185,6 +185,7 @@ def _swapped(clause: Clause, reading: Reading) -> Iterator[Extracted]:
         is_meant = any(may_mean(one, name_key(known.object or "")) for one in said)
         if not (new and is_meant and name_key(known.subject) in owners):
             continue
-        for kind, value in (("ended", known.object), ("affirmed", object_of(new[0], "", reading))):
-            slot = (known.predicate, value)
-            yield claim_of(clause, known.subject, slot, kind=kind, reading=reading)  # type: ignore[arg-type]
+        subject, predicate = known.subject, known.predicate
+        value = object_of(new[0], "", reading)
+        yield claim_of(clause, subject, (predicate, known.object), kind="ended", reading=reading)
+        yield claim_of(clause, subject, (predicate, value), kind="affirmed", reading=reading)

@@ -50,7 +50,7 @@ class ClaimRow(Table, table=True):
         ),
         # serves claim, of facts
         Index("claim_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
-        # serves list_from, find_candidates and read_winners
+        # serves list_from, find_candidates and fetch_hits
         Index("claim_by_source", "tenant_id", "agent_id", "session_id", "source_id"),
     )
 

@@ -66,39 +66,28 @@ succeeded AS MATERIALIZED (
                            ORDER BY valid_from DESC, id LIMIT 1)) AS fact_id
       FROM outdated AS o
 ),
--- The message that states that value, or its fact if none does; else the one that said that it has ended.
+-- The message that states that value, or its fact if none does; without one, the message that said that it has ended.
 by_claims AS (
     SELECT s.number, s.until,
            CASE WHEN s.fate IN ('superseded', 'corrected') THEN s.fate WHEN s.fact_id IS NOT NULL THEN 'superseded'
                 WHEN s.fate = 'ended' THEN 'ended' ELSE 'withdrawn' END AS why,
-           COALESCE(stating.id, s.fact_id, ending.id) AS successor
+           COALESCE(stating.id, s.fact_id) AS successor
       FROM succeeded AS s
+      LEFT JOIN mnestic.fact AS g
+        ON g.tenant_id = %(tenant_id)s AND g.agent_id = %(agent_id)s AND g.id = s.fact_id
       LEFT JOIN LATERAL (
         SELECT m.id
-          FROM mnestic.fact AS g
-         CROSS JOIN LATERAL jsonb_array_elements_text(g.claims) AS stated (id)
+          FROM jsonb_array_elements_text(CASE WHEN s.fact_id IS NULL THEN s.fact_claims ELSE g.claims END) AS one (id)
          CROSS JOIN LATERAL (
             SELECT id, session_id, source_id, said_at FROM mnestic.claim
-             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = stated.id
-               AND kind IN ('affirmed', 'corrected') AND source_id IS NOT NULL OFFSET 0) AS c
+             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = one.id AND source_id IS NOT NULL
+               AND kind = ANY(CASE WHEN s.fact_id IS NULL THEN ARRAY['ended', 'retracted']
+                                   ELSE ARRAY['affirmed', 'corrected'] END) OFFSET 0) AS c
          CROSS JOIN LATERAL (
             SELECT id FROM mnestic.entry
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
                AND at = c.said_at AND source_id = c.source_id AND kind = 'message' OFFSET 0) AS m
-         WHERE g.tenant_id = %(tenant_id)s AND g.agent_id = %(agent_id)s AND g.id = s.fact_id
          ORDER BY c.said_at DESC, c.id LIMIT 1) AS stating ON true
-      LEFT JOIN LATERAL (
-        SELECT m.id
-          FROM jsonb_array_elements_text(s.fact_claims) AS ended (id)
-         CROSS JOIN LATERAL (
-            SELECT id, session_id, source_id, said_at FROM mnestic.claim
-             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ended.id
-               AND kind IN ('ended', 'retracted') AND source_id IS NOT NULL OFFSET 0) AS c
-         CROSS JOIN LATERAL (
-            SELECT id FROM mnestic.entry
-             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = c.session_id
-               AND at = c.said_at AND source_id = c.source_id AND kind = 'message' OFFSET 0) AS m
-         ORDER BY c.said_at DESC, c.id LIMIT 1) AS ending ON true
 ),
 -- The last correction that names a message: as the first entry that it is related to, or as the one that it belongs to.
 by_correction AS (

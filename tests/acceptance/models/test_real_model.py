@@ -126,7 +126,7 @@ def usage(admin_url: str, settings: Settings) -> Usage:
     return read
 
 
-def said(text: str, *, session_id: str) -> Resource:
+def user_message(text: str, *, session_id: str) -> Resource:
     return Resource(
         session_id=session_id,
         source_id="m1",
@@ -148,7 +148,7 @@ async def test_facts_and_vectors_are_stored_and_what_the_model_cannot_answer_is_
 ) -> None:
     ada = client.memory("ada")
     texts = {"s1": GHENT, "s2": GDANSK, "s3": LONG}
-    await ada.ingest([said(text, session_id=session) for session, text in texts.items()])
+    await ada.ingest([user_message(text, session_id=session) for session, text in texts.items()])
 
     async with serve(), asyncio.timeout(300):
         await (await start_ingest(client, agent_id="ada")).result()
@@ -199,7 +199,7 @@ async def test_a_reply_that_is_cut_off_fails_its_node_and_is_paid_for(
     assert usage()[0] == ("think", "gemma", True, True)
 
 
-async def test_a_job_ends_though_the_model_has_no_room_for_what_was_said(
+async def test_a_job_ends_though_its_messages_exceed_the_context(
     client: MnesticClient, serve: Serve, usage: Usage
 ) -> None:
     async with serve():
@@ -210,7 +210,7 @@ async def test_a_job_ends_though_the_model_has_no_room_for_what_was_said(
     assert usage() == []
 
 
-async def test_a_wrong_setting_is_told_from_a_wrong_request(base_url: str) -> None:
+async def test_a_wrong_setting_and_a_wrong_request_differ(base_url: str) -> None:
     async with (
         openai_client(api_key=KEY, base_url=base_url) as client,
         openai_client(api_key="sk-other", base_url=base_url) as stranger,

@@ -171,7 +171,7 @@ async def test_a_message_that_is_nothing_but_a_block_is_passed_over(begin: Begin
     assert [entry.content for entry in await entries(begin)] == ["3 hives"]
 
 
-async def test_a_block_is_left_out_of_what_an_inbox_is_told(begin: Begin) -> None:
+async def test_an_inbox_gets_messages_without_their_block(begin: Begin) -> None:
     body = {
         "session_id": "s1",
         "source_id": "m1",

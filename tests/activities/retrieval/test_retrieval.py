@@ -107,7 +107,7 @@ async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
     assert found.results[0].entry.speaker == "Mara"
 
 
-async def test_tags_are_asked_for_by_their_words(ada: MemoryClient) -> None:
+async def test_a_query_matches_tags_by_their_words(ada: MemoryClient) -> None:
     await ada.add("Reply to Acme.", tags=["deadline"], at=NOON)
     await ada.add("The lamp is green.", at=NOON)
 

@@ -250,7 +250,7 @@ def test_the_longest_name_is_taken_out_of_the_words() -> None:
         ("What do we do before lunch?", False),
     ],
 )
-def test_what_asks_for_what_was_so_before_is_told(question: str, asks: bool) -> None:
+def test_a_query_for_the_past_is_recognised(question: str, asks: bool) -> None:
     assert asks_for_earlier(question) is asks
 
 
