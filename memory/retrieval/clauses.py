@@ -33,7 +33,6 @@ _NAME_OR_NUMBER = re.compile(r"(?<=[^\W_.!?]\s)[^\W\da-z_](?=[^\W\d_])|\d")
 _REMARK_SHARE = 0.55  # of its score that a result of a remark keeps, if the message asks something
 _BEST_SHARE = 0.5  # a result of a remark below this share of the best is left out
 _ENDS = frozenset(".!?:;)")
-_PART_NAME = re.compile(r"<(\w+)>")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
 
@@ -52,50 +51,25 @@ class _ClauseWords(DeferredModel):
     connectives: list[str]
     requests: list[str]
     pronouns: list[str]
+    hearers: list[str] = Field(default=[])
+    governors: list[str] = Field(default=[])
     speakers: list[str] = Field(default=[])
     reasons: list[str] = Field(default=[])
-    topics: list[str] = Field(default=[])
-    obligations: list[str] = Field(default=[])
-    tails: list[str] = Field(default=[])
-    governors: list[str] = Field(default=[])
-    direct: list[str] = Field(default=[])
-    contractions: list[str] = Field(default=[])
-    object_requests: list[str] = Field(default=[])
-    conjunctions: list[str] = Field(default=[])
-    relatives: list[str] = Field(default=[])
-    determiners: list[str] = Field(default=[])
-    prepositions: list[str] = Field(default=[])
 
 
 class _Patterns(NamedTuple):
-    """`asking` begins a question or a request, `opening` what may be a question; `inner` is where one begins in a sentence.
+    """`asking` begins a question or a request, `opening` what may be a question; `marked` and `unmarked` are where one begins within a sentence.
 
-    `unmarked` is where one begins in a sentence without a question mark. `aside` begins what somebody says about themselves
-    or their haste: "because I was off", "it must be done today"; `tail` is where that begins behind a question.
+    `aside` begins what a speaker says about themselves: "because I was off"; `tail` is where that begins behind a question.
     """
 
     asking: re.Pattern[str]
     opening: re.Pattern[str]
-    inner: re.Pattern[str]
+    marked: re.Pattern[str]
     unmarked: re.Pattern[str]
     aside: re.Pattern[str]
     tail: re.Pattern[str]
     pronouns: frozenset[str]
-
-
-class _RequestPatterns(NamedTuple):
-    """`request` begins a request for several things.
-
-    `questions` is between two of them that are questions, `things` between any two; `whole` is a thing that is complete
-    without the next one, `owned` one with an owner, and `complement` may name the owner of all of them.
-    """
-
-    request: re.Pattern[str]
-    questions: re.Pattern[str]
-    things: re.Pattern[str]
-    whole: re.Pattern[str]
-    owned: re.Pattern[str]
-    complement: re.Pattern[str]
 
 
 def split_clauses(message: str) -> tuple[Clause, ...]:
@@ -197,45 +171,10 @@ def _asks(text: str) -> bool:
 
 
 def _split_sentence(sentence: str) -> Iterator[str]:
-    """The parts of a sentence: at a semicolon or a dash, and before a question that begins within it."""
+    """The parts of a sentence: at a semicolon or a dash, before a question that begins within it, and behind one."""
     for part in _PART.split(sentence):
         for clause in _split_at_questions(part):
-            asked, *aside = _split_aside(clause)
-            yield from (*_split_objects(asked), *aside)
-
-
-def _split_aside(part: str) -> Iterator[str]:
-    """The question of a part, and what the speaker says behind it: "who won, I was off yesterday?"."""
-    patterns = _patterns()
-    for tail in patterns.tail.finditer(part):
-        question, aside = part[: tail.start()], part[tail.end() :]
-        asks = patterns.asking.match(question) and not patterns.inner.search(aside)
-        if asks and len(_WORD.findall(question)) >= _LEAST_WORDS:
-            yield question
-            yield _QUESTION_MARK.sub("", aside)
-            return
-    yield part
-
-
-def _split_objects(part: str) -> Iterator[str]:
-    """The request of a part for each of the things that it lists: "tell me the rent and the day it is due".
-
-    It stays whole if its last words may belong to each thing, as in "the name and the address of the baker".
-    """
-    patterns = _request_patterns()
-    request = patterns.request.match(part)
-    if request is None:
-        yield part
-        return
-    between = patterns.things if request["question"] is None else patterns.questions
-    *others, last = things = between.split(part[request.end() :])
-    splits = request["question"] is not None or all(map(patterns.whole.fullmatch, others))
-    if splits and patterns.complement.search(last) and request["question"] is None:
-        splits = all(map(patterns.owned.search, others))
-    if splits and all(map(content_terms, things)):
-        yield from (f"{request[0].strip()} {thing.strip()}" for thing in things)
-    else:
-        yield part
+            yield from _split_aside(clause)
 
 
 def _split_at_questions(part: str) -> Iterator[str]:
@@ -245,8 +184,7 @@ def _split_at_questions(part: str) -> Iterator[str]:
     """
     patterns, start = _patterns(), 0
     is_marked = _QUESTION_MARK.search(part) is not None
-    inner = patterns.inner if is_marked else patterns.unmarked
-    for match in inner.finditer(part):
+    for match in (patterns.marked if is_marked else patterns.unmarked).finditer(part):
         before = part[start : match.start()]
         is_long = len(_WORD.findall(before)) >= _LEAST_WORDS
         if is_long and (match["connective"] or not patterns.opening.match(before)):
@@ -254,6 +192,17 @@ def _split_at_questions(part: str) -> Iterator[str]:
             yield f"{before}?" if is_question else before
             start = match.start("question")
     yield part[start:]
+
+
+def _split_aside(part: str) -> Iterator[str]:
+    """The question of a part, and what the speaker says behind it: "who won, I was off yesterday?"."""
+    patterns = _patterns()
+    aside = patterns.tail.search(part) if patterns.asking.match(part) else None
+    if aside is None or len(_WORD.findall(part[: aside.start()])) < _LEAST_WORDS:
+        yield part
+    else:
+        yield part[: aside.start()]
+        yield _QUESTION_MARK.sub("", part[aside.end() :])
 
 
 def _joined(parts: Sequence[str]) -> list[str]:
@@ -272,99 +221,54 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 def _goes_on(text: str, *, before: str) -> bool:
     """Whether a clause says too little by itself: a single word or number, or a question without content."""
+    terms = content_terms(text)
     if _QUESTION_MARK.search(text) is None:
         is_aside = _asks(before) and _patterns().aside.match(text) is not None
-        return len(content_terms(text)) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
-    terms, begins = content_terms(text), _patterns().opening.match(text) is not None
+        return len(terms) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
+    begins = _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 
 
 @cache
 def _patterns() -> _Patterns:
     words = _clause_words()
-    asking = _question_words()
-    question = rf"(?:{asking})(?:['\u2019]s)?"
-    auxiliary = _either(one.auxiliaries for one in words)
-    connective = _either(one.connectives for one in words)
+    languages = read_word_lists(_FILE, _ClauseWords)
+    question = rf"(?:{_either([*question_words()[name]] for name in languages)})"
+    auxiliary = rf"(?:{_either(one.auxiliaries for one in words)})"
+    connective = rf"(?:{_either(one.connectives for one in words)})"
     request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.requests for one in words)})\b(?!\s*[,.!])"
-    subject = rf"(?:(?:{_either(one.subjects for one in words)})\b|(?-i:[^\W\da-z_]))"
+    subject = rf"(?:(?:{_either(one.subjects for one in words)})\b|[^\W\d_]+['\u2019]s\b|(?-i:[^\W\da-z_]))"
     begin = rf"\s*(?:(?:{connective}|please)\b[\s,]*)*"
-    contracted = rf"(?:{asking})['\u2019](?:s|re|d|ve|ll)\b|(?:{_either(one.contractions for one in words)})\b"
+    contracted = rf"{question}['\u2019]?(?:s|re|d|ve|ll)\b"
     # The verb of a question comes before its subject: "where does", "which city did", "what's", "do you", "is Ana".
-    inverted = (
-        rf"{contracted}|(?:{question})(?:\s+\w+)?\s+(?:{auxiliary})\b|(?:{auxiliary})\s+{subject}"
-    )
-    direct = "|".join(pattern for one in words for pattern in _direct(one))
+    inverted = rf"{contracted}|{question}(?:\s+\w+)?\s+{auxiliary}\b|{auxiliary}\s+{subject}"
+    # No statement has a verb between a question word and a subject, but behind words such as "know".
+    asked = rf"{question}(?:\s+(?!{subject})\w+){{0,2}}\s+"
+    hearer = rf"(?:{_either(one.hearers for one in words)})\b"
+    sure = rf"(?:{contracted}|{asked}{auxiliary})\s+{subject}|{asked}(?:do|does|did)\s+\w|{auxiliary}\s+{hearer}"
+    reason = rf"(?:{_either(one.reasons for one in words)})"
+    speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|{connective}\b))"
     free = "".join(rf"(?<!\b{word})" for one in words for word in one.governors)
     follows = rf"(?:(?P<connective>{connective})\b[\s,]*)?"
-    marked = rf"(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
-    reason = _either(one.reasons for one in words)
-    speaker = rf"(?:{_either(one.speakers for one in words)})\b(?!\s*(?:,|(?:{connective})\b))"
-    topic = rf"(?:(?:{connective})\s+)?(?:{_either(one.topics for one in words)})"
-    duty = rf"(?:{topic}\s+)?(?:{_either(one.obligations for one in words)})\b"
-    aside = rf"(?:(?:{reason})\s+)?{speaker}|{duty}"
-    preposition = rf"(?:{_either(one.prepositions for one in words)})"
-    elided = rf"(?:{auxiliary})\s+{preposition}\b"  # "was at the vet"
     return _Patterns(
-        asking=_compiled(rf"{begin}(?:{inverted}|{request}|{direct})"),
-        opening=_compiled(rf"{begin}(?!{elided})(?:{question}|{auxiliary}|{request})\b"),
-        inner=_compiled(rf"(?:,\s*|\s+){follows}{marked}"),
-        unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{direct})"),
-        aside=_compiled(rf"\s*(?:{aside})"),
-        tail=_compiled(rf",\s*(?={aside})|\s+(?=(?:{_either(one.tails for one in words)})\b)"),
+        asking=_compiled(rf"{begin}(?:{inverted}|{sure}|{request})"),
+        opening=_compiled(rf"{begin}(?:{question}(?:['\u2019]s)?|{auxiliary}|{request})\b"),
+        marked=_compiled(
+            rf"(?:,\s*|\s+){follows}(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
+        ),
+        unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{sure})"),
+        aside=_compiled(rf"(?:{reason}\s+)?{speaker}"),
+        tail=_compiled(rf",\s*(?=(?:{reason}\s+)?{speaker})|\s+(?={reason}\s+{speaker})"),
         pronouns=frozenset(word for one in words for word in one.pronouns),
     )
-
-
-def _direct(words: _ClauseWords) -> Iterator[str]:
-    """How a question begins in a language, and no statement: "where does", "what is my", "can you tell me"."""
-    known = _either([words.subjects, words.determiners])
-    parts = {
-        "auxiliary": rf"(?:['\u2019]?s|\s+(?:{_either([words.auxiliaries])}))",
-        "subject": rf"(?:(?:{known})\b|[^\W\d_]+['\u2019]s\b|(?-i:[^\W\da-z_]))",
-        "request": rf"(?:{_either([words.requests])})\b",
-        "asking": rf"(?:{_question_words()})\b",
-    }
-    for pattern in words.direct:
-        yield _PART_NAME.sub(lambda name: parts[name[1]], pattern).replace(" ", r"\s+")
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-@cache
-def _request_patterns() -> _RequestPatterns:
-    words = _clause_words()
-    asking = _question_words()
-    both = _either(one.conjunctions for one in words)
-    possessive = r"[^\W\d_]+['\u2019]s\b"
-    preposition = rf"\b(?:{_either(one.prepositions for one in words)})\b"
-    thing = rf"(?:(?:{_either(one.determiners for one in words)})\b|{possessive})"
-    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.object_requests for one in words)})"
-    # Not with a clause ("the day that Ana and the boys come"), nor before a verb ("the day Ana and the boys come").
-    whole = (
-        rf"(?!.*\s(?:{asking}|{_either(one.relatives for one in words)})\b)"
-        rf"(?:.*(?:{possessive}|{preposition}).*|(?:.*\s)?(?-i:[a-z\d])\S*)"
-    )
-    joint = rf"(?:,(?=.*\s(?:{both})\s)(?:\s*(?:{both}))?\s+|\s+(?:{both})\s+)"
-    return _RequestPatterns(
-        request=_compiled(rf"\s*{request}\s+(?=(?P<question>(?:{asking})\b)|{thing})"),
-        questions=_compiled(rf"{joint}(?=(?:{asking})\b)"),
-        things=_compiled(rf"{joint}(?=(?:{asking})\b|{thing})"),
-        whole=_compiled(whole),
-        owned=_compiled(rf"{possessive}|{preposition}"),
-        complement=_compiled(preposition),
-    )
-
-
 def _clause_words() -> tuple[_ClauseWords, ...]:
     return tuple(read_word_lists(_FILE, _ClauseWords).values())
-
-
-def _question_words() -> str:
-    languages = read_word_lists(_FILE, _ClauseWords)
-    return _either([*question_words()[name]] for name in languages)
 
 
 def _either(lists: Iterable[list[str]]) -> str:

@@ -182,12 +182,12 @@ def test_a_large_text_of_many_openings_is_read_at_once() -> None:
         opening + '{"a": "' * 100_000,
         "x" * 10**6,
     ]
-    began = time.monotonic()
+    began = time.process_time()
 
     for text in texts:
         without_blocks(text)
 
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text() | st.integers() | st.none(), min_size=1))
