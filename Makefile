@@ -17,7 +17,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py t
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working up reference format lock clean
+.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,9 @@ bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARG
 
 bench-questions: $(INSTALLED) ## Ask the questions of nine invented settings (ARGS="--wrong")
 	@PYTHONPATH=. $(BIN)/python benchmarks/questions/questions.py $(ARGS)
+
+ranking: $(INSTALLED) ## Learn the weights of the ranking anew (ARGS="--data FILE" of LoCoMo)
+	@PYTHONPATH=. $(BIN)/python benchmarks/ranking/ranking.py $(ARGS)
 
 bench-working: $(PEERS)/.installed ## Measure working memory beside LangGraph (ARGS="--json", "--runs 1")
 	@PYTHONPATH=. $(PEERS)/bin/python benchmarks/jobs/working_memory.py $(ARGS)

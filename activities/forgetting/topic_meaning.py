@@ -26,28 +26,23 @@ from mnestic.memory.models.errors import (
     ModelUnavailableError,
 )
 from mnestic.memory.ports import Embedder
-from mnestic.memory.retrieval.queries import MOST_RESULTS, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.queries import (
+    MOST_RESULTS,
+    SIGNALS,
+    RetrievalPolicy,
+    RetrievalQuery,
+)
 
 _UNCOMPARED = "could not be compared by its meaning, since the model makes no vector of it; remove it by its id if it goes too"
 _MOST = 1000  # entries that the model refuses, as many as a page has
-_MEANING_ALONE = RetrievalPolicy(
-    lexical=0,
-    neighbour=0,
-    second_neighbour=0,
-    related=0,
-    session=0,
-    speaker=0,
-    subject=0,
-    tag=0,
-    time=0,
-    recency=0,
-    mention=0,
-    question=0,
-    importance=0,
-    min_evidence_share=0,
-    min_score_share=0,
-    propagation_seeds=0,
-    pool=MOST_RESULTS,  # of all that is close
+_MEANING_ALONE = RetrievalPolicy.model_validate(
+    dict.fromkeys(SIGNALS, 0.0)
+    | {
+        "semantic": 1.0,
+        "coverage": 0.5,
+        "score": "weighted_sum",
+    }  # of words, those that are near in meaning
+    | {"min_score_share": 0.0, "propagation_seeds": 0, "pool": MOST_RESULTS}  # of all that is close
 )
 
 

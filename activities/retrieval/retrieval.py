@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
+from operator import attrgetter
 from types import MappingProxyType
 
 from mnestic.activities.models.embedders import Embedders
@@ -276,7 +277,7 @@ async def _fetch_best(
 def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
     """The candidates without repetitions: the same text with the same attribution as one before it.
 
-    Repetitions have equal lexical scores, so these are compared first, unless meaning alone found the candidate.
+    Repetitions have equal scores of words, so these are compared first, unless meaning alone found the candidate.
     """
     texts, groups = order.texts, [best]
     keys: list[Callable[[Ranked], object]] = [
@@ -284,15 +285,11 @@ def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
         lambda one: _letters(texts[one.number]),
         lambda one: key_of(texts[one.number].content),
     ]
-    for key in (_by_words, *keys) if all(map(_by_words, best)) else keys:
+    by_words: Callable[[Ranked], object] = attrgetter("words")
+    for key in (by_words, *keys) if all(map(by_words, best)) else keys:
         groups = [alike for some in groups for alike in _groups(some, key)]
     first = {some[0].number for some in groups}
     return [one for one in best if one.number in first]
-
-
-def _by_words(one: Ranked) -> float:
-    """Its lexical score."""
-    return float(one.signal_values["lexical"].item(one.place))
 
 
 def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:

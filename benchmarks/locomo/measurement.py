@@ -100,14 +100,14 @@ async def measure_locomo(samples: Sequence[Sample], *, report: Report) -> Locomo
     Raises:
         MnesticError: something did not answer, or refused.
     """
-    async with _knowing(samples, report=report) as client:
+    async with knowing_samples(samples, report=report) as client:
         searched = [
             each
             for number, sample in enumerate(samples)
-            for each in await _ask(client, sample, agent_id=_agent(number))
+            for each in await _ask(client, sample, agent_id=agent_of(number))
         ]
         asked = [
-            AskedSample(sample, client.memory(_agent(number)), sample.ends_at)
+            AskedSample(sample, client.memory(agent_of(number)), sample.ends_at)
             for number, sample in enumerate(samples)
         ]
         messages = await measure_messages(asked) if asked[1:] else {}
@@ -125,15 +125,17 @@ async def ask_samples(
     Raises:
         MnesticError: something did not answer, or refused.
     """
-    async with _knowing(samples, report=report) as client:
+    async with knowing_samples(samples, report=report) as client:
         return [
-            await ask(client.memory(_agent(number)), sample)
+            await ask(client.memory(agent_of(number)), sample)
             for number, sample in enumerate(samples)
         ]
 
 
 @asynccontextmanager
-async def _knowing(samples: Sequence[Sample], *, report: Report) -> AsyncIterator[MnesticClient]:
+async def knowing_samples(
+    samples: Sequence[Sample], *, report: Report
+) -> AsyncIterator[MnesticClient]:
     """A client of servers whose agents know the conversations, each its own."""
     with tempfile.TemporaryDirectory(prefix="mnestic-bench-") as folder:
         settings = Settings.model_construct(
@@ -143,7 +145,7 @@ async def _knowing(samples: Sequence[Sample], *, report: Report) -> AsyncIterato
         async with runtime, await MnesticClient.connect(settings) as client:
             async with local_worker(client):
                 for number, sample in enumerate(samples):
-                    await _learn(client, sample, agent_id=_agent(number), report=report)
+                    await _learn(client, sample, agent_id=agent_of(number), report=report)
             yield client
 
 
@@ -194,7 +196,8 @@ async def _ask(client: MnesticClient, sample: Sample, *, agent_id: str) -> list[
     return searched
 
 
-def _agent(number: int) -> str:
+def agent_of(number: int) -> str:
+    """The agent that knows a conversation."""
     return f"conversation-{number}"
 
 

@@ -36,7 +36,7 @@ from mnestic.starter.logs import configure_logs
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 
-_WORLDS = Path(__file__).with_name("worlds")
+WORLDS = Path(__file__).with_name("worlds")
 _CHANNEL = "chat"
 
 
@@ -100,7 +100,7 @@ Ask = Callable[[MemoryClient, str], Awaitable[tuple[str, ...]]]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Reads the options, measures, and prints the figures; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", type=Path, default=_WORLDS, help="directory of other worlds")
+    parser.add_argument("--worlds", type=Path, default=WORLDS, help="directory of other worlds")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--wrong", action="store_true", help="list what is not as it should be")
     options = parser.parse_args(arguments)
@@ -137,7 +137,9 @@ async def _measure(worlds: Sequence[Path]) -> dict[str, list[Answer]]:
         async with runtime, await MnesticClient.connect(settings) as client:
             for path in worlds:
                 world = yaml.safe_load(path.read_text(encoding="utf-8"))
-                await _ingest(client, [Message.model_validate(each) for each in world["memory"]])
+                await ingest_messages(
+                    client, [Message.model_validate(each) for each in world["memory"]]
+                )
                 for each in world["cases"]:
                     question = Question.model_validate(each)
                     memory = client.memory(question.agent)
@@ -147,7 +149,8 @@ async def _measure(worlds: Sequence[Path]) -> dict[str, list[Answer]]:
     return answers
 
 
-async def _ingest(client: MnesticClient, messages: Sequence[Message]) -> None:
+async def ingest_messages(client: MnesticClient, messages: Sequence[Message]) -> None:
+    """Has the agents of a world learn its messages."""
     for agent in dict.fromkeys(message.agent for message in messages):
         own = [_incoming(message) for message in messages if message.agent == agent]
         await client.memory(agent).ingest(own)

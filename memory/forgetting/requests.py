@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.scope import Id
 
-CLOSE = 0.5
+CLOSE = 0.47
 """The score from which on an entry is about a topic though it has not its words."""
 
 ItemKind = Literal["fact", "entry", "sentence"]

@@ -49,7 +49,6 @@ class DateWords(NamedTuple):
     days: Mapping[str, int]
     prepositions: Mapping[str, Relation]
     mention: re.Pattern[str]
-    recurring: re.Pattern[str]
     telling: frozenset[str]
     beginnings: frozenset[str]
 
@@ -63,7 +62,6 @@ class _Words(DeferredModel):
     holidays: dict[str, tuple[int, int]]
     days: dict[str, int]
     prepositions: dict[Relation, list[str]]
-    recurring: list[str]
     which: list[str]
     parts: list[str]
     units: list[str]
@@ -115,10 +113,6 @@ def date_words() -> DateWords:
             word: relation for relation, own in words.prepositions.items() for word in own
         },
         mention=_mention(words),
-        recurring=re.compile(
-            rf"\b(?:{any_of([*words.recurring, *(f'{day}s' for day in words.weekdays)])})\b",
-            re.IGNORECASE,
-        ),
         telling=frozenset(
             {*names, *words.times_of_day}
             | {f"{name}s" for name in (*words.weekdays, *words.seasons)}

@@ -85,9 +85,7 @@ def trace_entry(
             f"its score {score:.2f} is below {policy.min_score_share:.2f} of the best, {share:.2f}"
         )
         return trace("share", why, share)
-    if rank > query.limit:
-        return trace("limit", f"it is result {rank}, and the limit is {query.limit}", float(rank))
-    return trace("share", "its evidence is too small a share of the best result's evidence")
+    return trace("limit", f"it is result {rank}, and the limit is {query.limit}", float(rank))
 
 
 def _left_out(

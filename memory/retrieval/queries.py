@@ -4,8 +4,10 @@ They stand apart from the computation of scores (`memory/retrieval/ranking.py`),
 jobs and auto-retrieval all use them.
 """
 
+import json
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
@@ -22,30 +24,44 @@ from mnestic.memory.validation import Share, Text
 Mode = Literal["hybrid", "semantic", "text"]
 PresetName = Literal["mnestic", "leonidas"]
 Rerank = Literal["off", "local", "remote"]
-ScoreKind = Literal["confidence", "weighted_sum"]
+ScoreKind = Literal["logistic", "weighted_sum"]
 LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
 
-_Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
-
+_Weight = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
+_Reach = Annotated[float, Field(gt=0)]
 
 # The earlier names of weights. Settings may still be stored by these.
 _OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
     {
-        "alike": "late_interaction",
-        "beside": "neighbour",
-        "near": "second_neighbour",
-        "others": "other_people",
         "least_cosine": "min_cosine",
         "least_of_best": "min_score_share",
-        "least_share": "min_evidence_share",
         "lending": "propagation_seeds",
     }
 )
 
 
-# Weights of signals that are gone. Settings may still be stored with these.
-_GONE_WEIGHTS = frozenset({"fact_match", "learned", "supersession", "revision"})
+# Weights that are gone. Settings may still be stored with these.
+_GONE_WEIGHTS = frozenset(
+    {
+        "alike",
+        "beside",
+        "fact_match",
+        "full_words",
+        "late_interaction",
+        "learned",
+        "least_share",
+        "midpoint",
+        "min_evidence_share",
+        "near",
+        "others",
+        "related",
+        "revision",
+        "second_neighbour",
+        "slope",
+        "supersession",
+    }
+)
 
 
 def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,43 +80,66 @@ def current_weights(weights: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+# The weights that were learned; the file says how.
+LEARNED: Mapping[str, float] = MappingProxyType(
+    json.loads(Path(__file__).with_name("weights.json").read_text(encoding="utf-8"))["weights"]
+)
+
+
+def _learned(name: str, description: str) -> Any:
+    return Field(LEARNED[name], description=description)
+
+
 class RetrievalPolicy(DeferredModel):
     """All weights of retrieval; `memory/retrieval/scoring.py` computes the signals.
 
-    Signals are absolute: they do not depend on other results, so a score means the same for every query.
+    The score is the logistic function of the weighted sum of the signals, or the sum itself. A weight above 0 speaks for an entry.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    semantic: _Weight = Field(0.4, description="Similarity of meaning (cosine)")
-    lexical: _Weight = Field(0.6, description="Words of the query (BM25)")
-    late_interaction: Share = Field(
-        0.5, description="Share of a word's weight for a word of nearly the same meaning"
+    intercept: _Weight = _learned("intercept", "What each entry has without any signal")
+    semantic: _Weight = _learned("semantic", "Similarity of meaning (cosine)")
+    lexical: _Weight = Field(0.0, description="Words of the query, by their frequency (BM25)")
+    coverage: _Weight = _learned(
+        "coverage",
+        "Share of the query's words that it has, weighed by their rarity; near words count in part",
     )
-    neighbour: _Weight = Field(
-        0.4, description="Share of its score that a turn gives to the turns next to it"
+    neighbour: _Weight = _learned(
+        "neighbour", "What the turns around it say of the query, and related entries"
     )
-    second_neighbour: _Weight = Field(0.2, description="The same for turns that are two away")
-    related: _Weight = Field(0.2, description="The same for related entries (graph, one hop)")
-    session: _Weight = Field(0.4, description="Its session matches the query")
-    speaker: _Weight = Field(0.2, description="The query names its speaker")
-    subject: _Weight = Field(0.1, description="The query names its subject")
-    other_people: Share = Field(
-        0.4, description="Share of its signals that counts if the query names somebody else"
+    reply: _Weight = _learned("reply", "What a question next to it says of the query")
+    session: _Weight = _learned("session", "Its session matches the query")
+    speaker: _Weight = _learned("speaker", "The query names its speaker")
+    subject: _Weight = _learned("subject", "The query names its subject; or, against it, others")
+    other_people: _Weight = _learned("other_people", "The query names somebody else")
+    tag: _Weight = _learned("tag", "It has a tag or an alias of the query")
+    identifier: _Weight = _learned("identifier", "It has an identifier of the query")
+    other_identifier: _Weight = _learned("other_identifier", "It has another in its place")
+    time: _Weight = _learned("time", "It is of the period of the query, or near it")
+    topic_time: _Weight = _learned(
+        "topic_time", "It is of that period, and it or what is beside it says what is asked"
     )
-    tag: _Weight = Field(0.2, description="It has a tag or an alias of the query")
-    time: _Weight = Field(0.4, description="It is of the period of the query")
-    recency: _Weight = Field(0.03, description="It is of the last days before the query")
-    mention: _Weight = Field(0.1, description="It names a time, and the query asks for one")
-    question: _Weight = Field(0.1, description="Taken off an entry that is a question itself")
-    importance: _Weight = Field(0.0, description="Its importance, as a part of relevance")
+    mention: _Weight = _learned("mention", "It names a time, and the query asks for one")
+    ahead: _Weight = _learned("ahead", "It is dated in the future")
+    question: _Weight = _learned("question", "It is a question itself")
+    without_vector: _Weight = _learned("without_vector", "Its meaning is not compared")
+    without_words: _Weight = _learned("without_words", "Its words are not compared")
+    recency: _Weight = Field(
+        0.0,
+        description="It is of the last days before the query; in a weighted sum, of the period that it names",
+    )
+    importance: _Weight = Field(0.0, description="Its importance")
+    names: _Weight = _learned("names", "The query names somebody who is known")
+    period: _Weight = _learned("period", "The query names a period")
+    uncertain: _Weight = _learned("uncertain", "The query may be about somebody unknown")
+    unknown_identifier: _Weight = _learned(
+        "unknown_identifier", "No entry has the identifier of the query"
+    )
 
     min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that counts as 0")
     full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that counts as 1")
-    full_words: float = Field(
-        1.5, gt=0, description="BM25, as a multiple of the words' weights, that counts as 1"
-    )
-    recent_days: float = Field(7, gt=0, description="Days that count as recent")
+    recent_days: _Reach = Field(7, description="Days that count as recent")
     default_period_days: float = Field(
         0,
         ge=0,
@@ -120,27 +159,19 @@ class RetrievalPolicy(DeferredModel):
     )
 
     score: ScoreKind = Field(
-        "confidence",
-        description="What a score is: the calibrated confidence that the entry answers, or the plain weighted sum",
+        "logistic",
+        description="What a score is: the logistic function of the weighted sum, or the sum itself",
     )
     sort_by_relevance: Share = Field(1.0, description="Weight of the score in the order")
     sort_by_importance: Share = Field(0.0, description="Weight of the importance in the order")
-    min_score: Share = Field(0.16, description="Results below this score are left out")
+    min_score: Share = Field(0.3, description="Results below this score are left out")
     min_score_share: Share = Field(
         0.5,
         description="Results below this share of the best score are left out too, unless `min_score` is 0",
     )
-    min_evidence_share: Share = Field(
-        0.2,
-        description="Results below this share of the best evidence are left out too, unless `min_score` is 0",
-    )
-    midpoint: float = Field(
-        0.47, description="Strength of the best result that gives a score of 0.5"
-    )
-    slope: float = Field(8.9, gt=0, description="How steeply the score rises there")
     pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")
     propagation_seeds: int = Field(
-        30, ge=0, le=500, description="How many of the best entries propagate their scores"
+        30, ge=0, le=500, description="How many of the best entries their neighbours are read of"
     )
 
     @model_validator(mode="before")
@@ -155,33 +186,18 @@ class RetrievalPolicy(DeferredModel):
         return self
 
 
+SIGNALS = (*LEARNED, "lexical", "recency", "importance")
+_NO_WEIGHTS = dict.fromkeys(SIGNALS, 0.0)
+
 PRESETS: Mapping[PresetName, RetrievalPolicy] = MappingProxyType(
     {
         "mnestic": RetrievalPolicy(),
-        "leonidas": RetrievalPolicy(
-            semantic=0.4,
-            lexical=0.3,
-            time=0.2,
-            recency=0.2,
-            importance=0.1,
-            late_interaction=0,
-            neighbour=0,
-            second_neighbour=0,
-            related=0,
-            session=0,
-            speaker=0,
-            subject=0,
-            other_people=1,
-            tag=0,
-            mention=0,
-            question=0,
-            default_period_days=7,
-            score="weighted_sum",
-            sort_by_relevance=0.7,
-            sort_by_importance=0.3,
-            min_score=0.6,
-            min_score_share=0,
-            min_evidence_share=0,
+        "leonidas": RetrievalPolicy.model_validate(
+            _NO_WEIGHTS
+            | {"semantic": 0.4, "lexical": 0.3, "recency": 0.2, "importance": 0.1}
+            | {"score": "weighted_sum", "default_period_days": 7}
+            | {"sort_by_relevance": 0.7, "sort_by_importance": 0.3}
+            | {"min_score": 0.6, "min_score_share": 0}
         ),
     }
 )

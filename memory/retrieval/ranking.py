@@ -1,8 +1,7 @@
 """Ranking: one score for each candidate, out of its signals.
 
-The functions are pure. Each signal is absolute, from 0 to 1: it depends on the query, the entry and the memory, not on
-other candidates. Among near equals the newest comes first. So scores are calibrated once, for all queries: the best entry's own words and meaning
-give the confidence that anything answers, and the other scores are shares of it.
+The functions are pure. The score is the logistic function of the weighted sum of the signals; its weights are learned from questions
+with known answers, so a score means the same for all queries. Among near equals the newest comes first.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,19 +19,19 @@ from mnestic.memory.retrieval.candidates import (
     tuples_of,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
-from mnestic.memory.retrieval.scoring import SignalScores
+from mnestic.memory.retrieval.scoring import Signals
 
 _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other"))
-_AHEAD_DISCOUNT = 0.3  # left of the score of a message that is dated in the future
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
-# The tolerance of the threshold, since some shares lie exactly on it.
-_ROUNDED = 10**-_DIGITS
+_MOST_EXPONENT = 700.0  # of what a float holds as a power of e
+_COMPARED = 3  # of the best, of which the newest comes first
+_NEARLY = 2.0  # less than the sum of the best: the entry answers nearly as well
 
 
 class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum behind the score.
 
-    `share` is its evidence, own and propagated, as a share of the strongest. `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
+    `words` is BM25 for the query; `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
     `is_by_named_speaker`: a person whom the query names said it; `is_by_other_speaker`: another person did.
     """
 
@@ -41,7 +40,7 @@ class Ranked(NamedTuple):
     importance: float
     is_by_named_speaker: bool
     is_by_other_speaker: bool
-    share: float
+    words: float
     score: float
     place: int
     signal_values: Mapping[str, Values]
@@ -74,31 +73,19 @@ def rank(
     """
     if not len(candidates):
         return []
-    scores, rows = SignalScores(candidates, query, policy), candidates.rows
-    signals = scores.own_signals() | scores.propagated(edges)
-    evidence = np.sum(list(signals.values()), axis=0)
-    signals |= scores.context_signals()
-    total = np.sum(list(signals.values()), axis=0)
-    newest = np.zeros(len(total))
-    if policy.score == "confidence":
-        newest = scores.newest_first(total)
-        signals |= {"newest": newest}
-        total = total + newest
-    score = _scores(scores, total, evidence=evidence, edges=edges)
-    if query.period is None and query.present_until is not None:
-        is_ahead = rows["at"] > query.present_until.timestamp()
-        score = score * np.where(is_ahead, _AHEAD_DISCOUNT, 1.0)
-    share = _shares(evidence, least=scores.min_evidence)
-    if (best := total.max()) > 0:  # what is lifted needs no evidence of its own
-        share = np.where(newest > 0, np.maximum(share, np.minimum(1, total / best)), share)
+    rows = candidates.rows
+    signals = _weighted(Signals(candidates, query=query, edges=edges, policy=policy), policy)
+    total = np.sum(list(signals.values()), axis=0) + np.zeros(len(rows))
+    if policy.score == "logistic":
+        signals["newest"] = _newest_first(candidates, total, query)
+        total = total + signals["newest"]
+    score = np.clip(total, 0, 1) if policy.score == "weighted_sum" else _logistic(total)
     sort_key = policy.sort_by_relevance * score + policy.sort_by_importance * rows["importance"]
     sort_key = sort_key.round(_DIGITS)
     order = np.lexsort((rows["number"], rows["at"], sort_key))[::-1]
-    if query.names and not query.weights:
-        order = order[~scores.concern["other"][order]]
-    least, floor = _least(policy, min_score, best=score[order].max(initial=0))
-    order = order[(score[order] >= least) & (share[order] >= floor - _ROUNDED)]
-    of_another = scores.concern["other"] & rows["is_turn"]
+    least = _least(policy, min_score, best=score.max())
+    order = order[score[order] >= least]
+    of_another = (rows["concern"] == _OTHER) & rows["is_turn"]
     parts = [
         rows["number"],
         rows["at"],
@@ -106,31 +93,49 @@ def rank(
         rows["is_by_named_speaker"],
         of_another,
     ]
-    parts += [share, score, np.arange(len(rows))]
+    parts += [rows["words"], score, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
 
 
-def _shares(evidence: Values, *, least: float) -> Values:
-    """Each candidate's evidence as a share of the strongest, if that is strong enough to measure others by."""
-    most = evidence.max()
-    shares: Values = np.minimum(1, evidence / most) if most > least else np.ones(len(evidence))
-    return shares
+def _weighted(signals: Signals, policy: RetrievalPolicy) -> dict[str, Values]:
+    """What each signal adds to the sum; those without a weight are left out."""
+    weighted = {
+        name: weight * values
+        for name, values in signals.values().items()
+        if (weight := getattr(policy, name))
+    }
+    return weighted | {"intercept": np.full(signals.number, policy.intercept)}
 
 
-def _scores(scores: SignalScores, total: Values, *, evidence: Values, edges: Edges) -> Values:
-    """The scores of candidates, by the sums of their signals: as the policy says, these sums or the confidence."""
-    if scores.policy.score == "weighted_sum":
-        summed: Values = np.clip(total, 0, 1)
-        return summed
-    best = total.max()
-    score: Values = (
-        scores.confidence() * np.maximum(0, total / best) if best > 0 else np.zeros(len(total))
-    )
-    score *= scores.neighbour_discount(edges, evidence) * scores.identity_discount
-    if scores.query.period is not None:
-        score *= scores.period_discount(evidence)
+def _logistic(total: Values) -> Values:
+    score: Values = 1 / (1 + np.exp(-np.clip(total, -_MOST_EXPONENT, _MOST_EXPONENT)))
     return score
+
+
+def _newest_first(candidates: Candidates, total: Values, query: RankingQuery) -> Values:
+    """How much the best entries gain or lose, so that of those that answer nearly as well the newest comes first.
+
+    They have all words of the query that the best one has, the same speaker, and concern the same person. A query for a period
+    may mean an older one; one for what was so before gets the oldest first.
+    """
+    rows, texts = candidates.rows, candidates.texts
+    moved = np.zeros(len(rows))
+    present = np.inf if query.present_until is None else query.present_until.timestamp()
+    may_answer = ~rows["asks"] & (rows["at"] <= present) & (rows["lexemes"] != 0)
+    order: list[int] = candidates.ordered(total)[:_COMPARED].tolist()
+    nearly = [one for one in order if may_answer[one]]
+    if query.period is None and nearly:
+        best = nearly[0]
+        words = rows["lexemes"] & ~query.bits_of_names
+        is_alike = (words & words[best] == words[best]) & (rows["concern"] == rows["concern"][best])
+        is_alike &= total >= total[best] - _NEARLY
+        speaker = texts[best].speaker
+        alike = np.array([i for i in nearly if is_alike[i] and texts[i].speaker == speaker])
+        in_time = alike[np.argsort(rows["at"][alike], kind="stable")]
+        newest = in_time if query.asks_for_earlier else in_time[::-1]
+        moved[newest] = total[alike] - total[newest]
+    return moved
 
 
 def find_unrelated_turns(candidates: Candidates) -> frozenset[int]:
@@ -162,7 +167,6 @@ def rerank(
         reordered.append(
             one._replace(
                 reranked=added,
-                share=(1 - weight) * one.share + weight * relevance,
                 score=one.score + added,
             )
         )
@@ -173,23 +177,16 @@ def rerank(
 def above_threshold(
     ranked: Iterable[Ranked], *, policy: RetrievalPolicy, min_score: float | None = None
 ) -> list[Ranked]:
-    """The candidates whose scores and shares of the evidence reach the policy's thresholds; see `rank`."""
+    """The candidates whose scores reach the policy's thresholds; see `rank`."""
     ranked = [*ranked]
-    best = max((one.score for one in ranked), default=0.0)
-    least, floor = _least(policy, min_score, best=best)
-    return [one for one in ranked if one.score >= least and one.share >= floor - _ROUNDED]
+    least = _least(policy, min_score, best=max((one.score for one in ranked), default=0.0))
+    return [one for one in ranked if one.score >= least]
 
 
-def _least(
-    policy: RetrievalPolicy, min_score: float | None, *, best: float = 0.0
-) -> tuple[float, float]:
-    """The lowest score and the lowest share of the evidence that are returned, given the best score."""
+def _least(policy: RetrievalPolicy, min_score: float | None, *, best: float) -> float:
+    """The lowest score that is returned, given the best one."""
     score = policy.min_score if min_score is None else min_score
-    return (
-        (max(score, policy.min_score_share * best), policy.min_evidence_share)
-        if score
-        else (0.0, 0.0)
-    )
+    return max(score, policy.min_score_share * best) if score else 0.0
 
 
 def _order(one: Ranked, policy: RetrievalPolicy) -> tuple[float, float, int]:

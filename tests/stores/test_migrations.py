@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
+from psycopg.types.json import Jsonb
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
@@ -269,3 +270,25 @@ async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
         assert sorted(counted.fetchall()) == sorted(left) == [("ghent", 4), ("live", 4)]
         corpus = owner.execute("SELECT entries, lexemes, languages FROM mnestic.corpus").fetchall()
     assert corpus == [(4, 8, ["english"])]
+
+
+def test_weights_of_a_sum_that_is_no_more_go_with_0034(empty_url: str) -> None:
+    stored = {"semantic": 0.9, "pool": 50}
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0033")
+    with psycopg.connect(empty_url) as connection:
+        for agent_id, preset in (("ada", "mnestic"), ("leo", "leonidas")):
+            for name, value in (("retrieval_preset", preset), ("retrieval_policy", stored)):
+                connection.execute(
+                    "INSERT INTO mnestic.setting VALUES ('t1', %s, %s, %s, now())",
+                    [agent_id, name, Jsonb(value)],
+                )
+
+    migrate(empty_url)
+
+    with psycopg.connect(empty_url) as connection:
+        rows = connection.execute(
+            "SELECT agent_id, value FROM mnestic.setting WHERE name = 'retrieval_policy'"
+        ).fetchall()
+    assert dict(rows) == {"ada": {"pool": 50}, "leo": stored}

@@ -14,6 +14,7 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.retrieval.candidates import EdgeKind
 from mnestic.memory.retrieval.queries import StatedClaim
+from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
     LexemeMatch,
     NameRow,
@@ -53,6 +54,16 @@ _EDGE_KINDS: Mapping[str, EdgeKind] = {
     "second_neighbour": "second_neighbour",
     "related": "related",
 }
+_SEMANTIC, _LEXICAL = (
+    0.4,
+    0.6,
+)  # of what an entry says itself, for the choice of those whose neighbours are read
+_PROPAGATED = {
+    "neighbour": 0.4,
+    "second_neighbour": 0.2,
+    "related": 0.2,
+}  # shares of it that others receive
+_MIN_PROPAGATED_SHARE = 0.15  # of the strongest own score; an entry that receives less is not read
 _SUCCESSOR = "successor"  # the kind of edges from a superseded entry, which propagates nothing
 
 
@@ -275,20 +286,18 @@ def _superseding(search: Search) -> dict[str, Any]:
 
 
 def _weights(search: Search) -> dict[str, Any]:
-    """The weights, for the choice of the entries that propagate their scores."""
-    policy, mode = search.policy, search.query.mode
+    """The weights, for the choice of the entries whose neighbours are read."""
+    policy = search.policy
     return {
         "pool": policy.pool,
         "propagation_seeds": policy.propagation_seeds,
-        "semantic": policy.semantic * (mode != "text"),
-        "lexical": policy.lexical,
+        "semantic": _SEMANTIC * (search.query.mode != "text"),
+        "lexical": _LEXICAL,
         "min_cosine": policy.min_cosine,
         "cosine_range": policy.full_cosine - policy.min_cosine,
-        "full_score": max(1e-9, sum(search.vocabulary.weights) * policy.full_words),
+        "full_score": max(1e-9, sum(search.vocabulary.weights) * FULL_WORDS),
         "is_by_words": search.is_by_words,
-        "neighbour": policy.neighbour,
-        "second_neighbour": policy.second_neighbour,
-        "related": policy.related,
+        **_PROPAGATED,
         "min_propagated_share": _min_propagated_share(search),
     }
 
@@ -301,14 +310,7 @@ def _min_propagated_share(search: Search) -> float:
     query, policy = search.query, search.policy
     min_score = policy.min_score if query.min_score is None else query.min_score
     is_read_again = (query.rerank or policy.rerank) != "off"
-    if is_read_again or not min_score:
-        return 0.0
-    return _PROPAGATED_SHARE * policy.min_evidence_share
-
-
-_PROPAGATED_SHARE = (
-    0.75  # of the minimum share of the evidence: an entry that receives less is not worth reading
-)
+    return 0.0 if is_read_again or not min_score else _MIN_PROPAGATED_SHARE
 
 
 def _postings(

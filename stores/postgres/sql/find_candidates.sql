@@ -72,9 +72,10 @@ by_words AS MATERIALIZED (
 -- lexemes), up to 30,000 lexemes: a passage is two halves of 20 words, and is scored like an entry of average length. So words
 -- far apart do not count together. Postgres counts the places of 16,383 words, about 100,000 characters.
 by_passage AS MATERIALIZED (
-    SELECT DISTINCT ON (number) number, score, ARRAY[half, halves] AS half_passages
-      FROM (SELECT number, half, halves, sum(weight * frequency * 2.2::float8 / (frequency + 1.2::float8)) AS score
-              FROM (SELECT l.number, p.half, w.halves, max(a.weight) AS weight, count(*) AS frequency
+    SELECT DISTINCT ON (number) number, score, bits, ARRAY[half, halves] AS half_passages
+      FROM (SELECT number, half, halves, bit_or(bit) AS bits,
+                   sum(weight * frequency * 2.2::float8 / (frequency + 1.2::float8)) AS score
+              FROM (SELECT l.number, p.half, w.halves, a.bit, max(a.weight) AS weight, count(*) AS frequency
                       FROM (SELECT number, sum(least(length, 8000)) OVER (ORDER BY reach DESC, number DESC) AS lexemes
                               FROM by_words WHERE length > least(80, greatest(20, 2 * CAST(%(average_length)s AS float8)))
                              ORDER BY reach DESC, number DESC LIMIT 20) AS l
@@ -143,7 +144,7 @@ scored AS MATERIALIZED (
                (COALESCE(m.score, 0) - CAST(%(min_cosine)s AS float8)) / CAST(%(cosine_range)s AS float8)))
                * CASE WHEN CAST(%(is_by_words)s AS boolean) AND w.bits IS NULL THEN 0 ELSE 1 END
            + CAST(%(lexical)s AS float8) * least(1, COALESCE(w.score, 0) / CAST(%(full_score)s AS float8)) AS own
-      FROM (SELECT number, greatest(w.score, p.score + w.keywords) AS score, w.bits
+      FROM (SELECT number, greatest(w.score, p.score + w.keywords) AS score, COALESCE(p.bits, w.bits) AS bits
               FROM by_words AS w LEFT JOIN by_passage AS p USING (number)) AS w
       FULL JOIN by_meaning AS m USING (number)
 ),

@@ -62,7 +62,7 @@ async def test_a_sentence_is_found_in_a_text_of_any_length(
         best = (await ask(ada, question)).results[0]
 
         assert best.entry.content == text, question
-        assert best.score >= 0.8, (question, best.signals)
+        assert best.score >= 0.7, (question, best.signals)
 
 
 async def test_words_far_apart_do_not_count_together(ada: MemoryClient) -> None:

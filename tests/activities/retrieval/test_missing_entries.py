@@ -54,7 +54,7 @@ async def test_a_command_says_that_it_names_nothing(ada: MemoryClient) -> None:
 async def test_a_score_far_below_the_best_is_a_matter_of_share(ada: MemoryClient) -> None:
     await ada.add("The red ladder is behind the shed.", at=NOON)
     entry = await ada.add("Ladders are sold on the market in the north of the old town.", at=NOON)
-    policy = RetrievalPolicy(min_score=0.01, min_score_share=0.9, min_evidence_share=0)
+    policy = RetrievalPolicy(min_score=0.01, min_score_share=0.9)
 
     trace = await ada.why(QUESTION, expect=entry.id, policy=policy)
 

@@ -92,7 +92,7 @@ async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
 
     found = await ada.retrieve("live in Deinze", limit=2, asked_at=NOW)
 
-    assert [one.entry.content for one in found.results] == [content, other]
+    assert {one.entry.content for one in found.results} == {content, other}
 
 
 def lives_in(message: Resource) -> Claim:

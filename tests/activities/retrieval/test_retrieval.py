@@ -50,7 +50,7 @@ async def test_only_who_is_named_speaks_for_what_is_about_them(known: MemoryClie
 
     assert of_nobody.results
     assert not any("subject" in one.signals for one in of_nobody.results)
-    named = {one.entry.content for one in of_mara.results if "subject" in one.signals}
+    named = {one.entry.content for one in of_mara.results if one.signals.get("subject", 0) > 0}
     assert named == {content for content, subject in KNOWN if subject == "Mara"}
 
 
@@ -143,8 +143,10 @@ async def test_a_name_that_may_be_another_s_answers_in_doubt(known: MemoryClient
     another = await known.retrieve("Where does Marta live?")
 
     assert slip.results[0].score == known_one.results[0].score
-    assert (told(another), another.misspelt) == (told(known_one), {"Marta": "mara"})
-    assert another.results[0].score < 0.5 < known_one.results[0].score
+    assert told(another)[:1] in ([], told(known_one)[:1])
+    assert another.misspelt == {"Marta": "mara"}
+    assert all(one.score < 0.5 for one in another.results)
+    assert known_one.results[0].score > 0.9
 
 
 async def test_a_name_alone_brings_what_is_about_it(known: MemoryClient) -> None:

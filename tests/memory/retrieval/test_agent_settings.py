@@ -48,19 +48,21 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
 
 
 def test_weights_stored_by_earlier_names_are_read_and_those_that_are_gone_left_out() -> None:
-    stored = {"retrieval_policy": {"alike": 0.9, "least_share": 0.1, "semantic": 0.2, "learned": 1}}
+    stored = {"retrieval_policy": {"alike": 0.9, "least_cosine": 0.2, "semantic": 0.2, "slope": 1}}
 
     settings = settings_of(stored)
 
-    weights = {"late_interaction": 0.9, "min_evidence_share": 0.1, "semantic": 0.2}
+    weights = {"min_cosine": 0.2, "semantic": 0.2}
     assert settings.model_dump(mode="json")["retrieval_policy"] == weights
     assert settings.policy == RetrievalPolicy.model_validate(weights)
-    assert RetrievalPolicy.model_validate({"beside": 0.1}) == RetrievalPolicy(neighbour=0.1)
+    assert RetrievalPolicy.model_validate({"lending": 9}) == RetrievalPolicy(propagation_seeds=9)
 
 
 def test_a_weight_is_given_by_one_of_its_names() -> None:
-    with pytest.raises(InvalidInputError, match="beside is the old name of neighbour"):
-        changed_settings(AgentSettings(), {"retrieval_policy": {"beside": 0, "neighbour": 1}})
+    with pytest.raises(InvalidInputError, match="lending is the old name of propagation_seeds"):
+        changed_settings(
+            AgentSettings(), {"retrieval_policy": {"lending": 0, "propagation_seeds": 1}}
+        )
 
 
 @pytest.mark.parametrize(
@@ -75,8 +77,12 @@ def test_a_weight_is_given_by_one_of_its_names() -> None:
         ("obsidian_context_notes", "Profile.md", "is no list"),
         ("obsidian_context_tag", "two words", "match pattern"),
         ("retrieval_preset", "best", "'mnestic' or 'leonidas'"),
-        ("retrieval_policy", {"semantics": 1}, "there is no weight semantics; there are semantic,"),
-        ("retrieval_policy", {"semantic": -1}, "semantic: Input should be greater"),
+        (
+            "retrieval_policy",
+            {"semantics": 1},
+            "there is no weight semantics; there are intercept, semantic,",
+        ),
+        ("retrieval_policy", {"semantic": -101}, "semantic: Input should be greater"),
         ("retrieval_policy", {"full_cosine": 0.0}, "full_cosine is above min_cosine"),
     ],
 )

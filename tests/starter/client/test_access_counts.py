@@ -16,7 +16,7 @@ from mnestic.worker import worker_plugin
 
 TURIN, PIXEL, TIDES = (
     "Mara lives in Turin, near the river.",
-    "Mara's dog is called Pixel.",
+    "A dog called Pixel barks.",
     "The tide table hangs in the harbour office.",
 )
 QUESTION = "Where does Mara live?"

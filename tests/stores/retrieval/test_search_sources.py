@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Transaction
-from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.queries import RetrievalQuery
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -62,23 +63,25 @@ async def learn(transaction: Transaction, said: Sequence[Resource]) -> list[Entr
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
-        ({}, "123"),
-        ({"query": {"min_score": 0}}, "01234"),
-        ({"query": {"rerank": "local"}}, "01234"),
+        ({}, "012347"),
+        ({"query": {"min_score": 0}}, "012345678"),
+        ({"query": {"rerank": "local"}}, "012345678"),
     ],
 )
 async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
     begin: Begin, asked: dict[str, Any], found: str
 ) -> None:
-    policy = RetrievalPolicy(neighbour=0.4, second_neighbour=0.2, min_evidence_share=0.4)
     async with begin() as transaction:
         await receive(transaction, [*map(message, range(9))], owner="test")
-        vocabulary = await read_words(transaction, "2")
+        vocabulary = await read_words(transaction, "2", "7")
+    strong, weak = vocabulary.query_lexemes
+    few = (strong, replace(weak, weight=weak.weight / 5))
+    vocabulary = replace(vocabulary, query_lexemes=few)
     query = RetrievalQuery(text="anything", mode="text", **asked.pop("query", {}))
 
     async with begin(write=False) as transaction:
         brought = await transaction.search.find_candidates(
-            search(query=query, vocabulary=vocabulary, policy=policy, **asked)
+            search(query=query, vocabulary=vocabulary, **asked)
         )
 
     assert {text.content for text in brought.candidates.texts} == {

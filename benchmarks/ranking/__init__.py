@@ -1,0 +1,1 @@
+"""The weights of the ranking, learned from questions with known answers."""
