@@ -19,7 +19,7 @@ from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
-EXPORT_VERSION = 2  # 1 knew no archived entries
+EXPORT_VERSION = 3  # 1 knew no archived entries, 2 no entries that were reinstated
 Place = tuple[str, str]  # session and source id of a message
 _BY_PLACE = frozenset({"id", "parent", "related", "content"})
 
@@ -101,6 +101,7 @@ class ExportedEntry(_Part):
     last_accessed: AwareDatetime | None = None
     status: EntryStatus = "active"
     expires_at: AwareDatetime | None = None
+    reinstated_at: AwareDatetime | None = None
 
 
 class MessageLine(ExportLine):

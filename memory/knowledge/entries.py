@@ -59,6 +59,8 @@ class Entry(DeferredModel):
     `merged_into` is the entry that says the same, and for which maintenance has archived this one. Once restored, it is not
     merged any more.
 
+    `reinstated_at` is when somebody took its supersession back; what was decided until then does not count.
+
     `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows; a
     compressed one follows archived entries, whose `merged_into` names it.
     """
@@ -91,6 +93,7 @@ class Entry(DeferredModel):
     created_at: AwareDatetime | None = None
     updated_at: AwareDatetime | None = None
     expires_at: AwareDatetime | None = None
+    reinstated_at: AwareDatetime | None = None
 
 
 class Supersession(DeferredModel):

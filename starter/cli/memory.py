@@ -40,6 +40,10 @@ class _MemoryGroup(LazyGroup):
             f"{_KNOWLEDGE}.entries:remove",
             "Remove an entry; its raw message stays for some days, but nothing is extracted from it any more.",
         ),
+        "reinstate": (
+            f"{_KNOWLEDGE}.entries:reinstate",
+            "Take back the supersession of an entry, so that searches find it again.",
+        ),
         "archive": (
             f"{_KNOWLEDGE}.archive:archive",
             "Archive an entry: no search finds it, its facts stay, and it can be restored.",

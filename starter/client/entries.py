@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from mnestic.activities.knowledge.receiving import recompute_importance
 from mnestic.activities.knowledge.removal import remove_entries, restore_entries
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleRequestError
 from mnestic.memory.knowledge.enrichment import changed_entry
 from mnestic.memory.knowledge.entries import (
     ArchivedEntry,
@@ -130,6 +130,27 @@ class EntryClient(ClientPart):
             if not await remove_entries(transaction, [entry_id]):
                 raise NotFoundError(what="entry", name=entry_id)
             return changes
+
+    async def reinstate(self, entry_id: str) -> Entry:
+        """Takes back the supersession of an entry: it counts again, until something later supersedes it.
+
+        Facts do not change; `memory.facts.reactivate` undoes the end of one, and its messages count again too.
+
+        Raises:
+            NotFoundError: there is no such entry.
+            StaleRequestError: it is not superseded.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            entry = (await transaction.entries.select([entry_id], lock=True)).get(entry_id)
+            if entry is None:
+                raise NotFoundError(what="entry", name=entry_id)
+            supersession = await transaction.entries.find_supersession(entry_id)
+            if supersession is None:
+                raise StaleRequestError(what=f"entry {entry_id}", why="is not superseded")
+            reinstated_at = max(await transaction.now(), supersession.at)
+            changed = entry.model_copy(update={"reinstated_at": reinstated_at})
+            await transaction.entries.change([changed])
+            return await transaction.entries.get(entry_id)
 
     async def archive(self, entry_id: str) -> None:
         """Moves an entry to the archive, out of every index; its facts stay, and `restore` brings it back whole.

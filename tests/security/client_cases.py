@@ -225,6 +225,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.change": lambda m, k: m.entries.change(k.entry.id, content="Mine."),
     "entries.change of one's own": changed,
     "entries.remove": lambda m, k: m.entries.remove(k.entry.id, facts=True),
+    "entries.reinstate": lambda m, k: m.entries.reinstate(k.entry.id),
     "entries.archive": lambda m, k: m.entries.archive(k.entry.id),
     "entries.restore": lambda m, k: m.entries.restore(k.archived),
     "entries.list_archived": lambda m, k: m.entries.list_archived(cursor=k.cursors["archived"]),

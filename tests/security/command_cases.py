@@ -104,6 +104,7 @@ COMMAND_CASES: Mapping[str, Case] = {
         *("--parent", k.entry.id, "--subject", "Mara"),
     ),
     "memory remove": lambda k, _: (k.entry.id, *OF_AGENT, "--facts"),
+    "memory reinstate": lambda k, _: (k.entry.id, *OF_AGENT),
     "memory archive": lambda k, _: (k.entry.id, *OF_AGENT),
     "memory restore": lambda k, _: (k.archived, *OF_AGENT),
     "memory archived": lambda k, _: (*OF_AGENT, *_cursor(k, "archived")),

@@ -1,4 +1,4 @@
-"""`mnestic memory add`, `show`, `list`, `change`, `remove` and `stats`: an agent's entries."""
+"""`mnestic memory add`, `show`, `list`, `change`, `remove`, `reinstate` and `stats`: an agent's entries."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
@@ -266,6 +266,21 @@ def remove(
             print_json({"removed": entry_id, "changes": change_documents})
         else:
             out.print(f"Entry {entry_id} is removed; {len(changes)} facts changed.", soft_wrap=True)
+
+    run(work())
+
+
+def reinstate(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
+    """Take back the supersession of an entry, so that searches find it again."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            entry_id = await resolve_entry_id(memory, id_or_prefix)
+            entry = await memory.entries.reinstate(entry_id)
+        if as_json:
+            print_json(entry.model_dump(mode="json"))
+        else:
+            out.print(f"Entry {entry_id} counts again.", soft_wrap=True)
 
     run(work())
 

@@ -189,6 +189,9 @@ class PostgresEntryStore:
             self._unit.wrote("entry.change", entry.id)
         await self._index.change(entries, before)
         self._derived.touch_corrected(corrected_by([*entries, *before.values()]))
+        self._derived.touch_corrected(
+            one.id for one in entries if one.reinstated_at != before[one.id].reinstated_at
+        )
         self._derived.touch_messages(
             before[one.id] for one in entries if one.content != before[one.id].content
         )

@@ -225,6 +225,7 @@ class EntryRow(Table, table=True):
     kind: str = Field(sa_column=Column(Text, nullable=False, server_default="message"))
     merged_into: str | None = maybe_words()
     restored_at: datetime | None = maybe_instant()
+    reinstated_at: datetime | None = maybe_instant()
 
 
 class ArchivedEntryRow(Table, table=True):

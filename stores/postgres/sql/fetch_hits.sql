@@ -1,5 +1,5 @@
 -- The third statement of a search: the best candidates as entries. `claims` are those of a message some of which hold no longer.
--- Such a message `is_outdated` if it has words of the query where these make claims, and none anywhere else.
+-- Such a message `is_outdated` if it has words of the query where these make claims, and none anywhere else; a reinstated one never is.
 SELECT e.number, e.id, e.session_id, e.content,
        CAST(jsonb_build_array(-- include stored_columns
            ) AS text) AS stored,
@@ -34,4 +34,4 @@ SELECT e.number, e.id, e.session_id, e.content,
                      WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.kind IN ('affirmed', 'corrected')
                        AND c.session_id = e.session_id AND c.source_id = e.source_id AND c.source -> 'span' ->> 'start' IS NOT NULL) AS c
             HAVING NOT bool_and(c.holds)) AS spans) AS outdated
-    ON CAST(%(excludes_superseded)s AS boolean) AND e.kind = 'message'
+    ON CAST(%(excludes_superseded)s AS boolean) AND e.kind = 'message' AND e.reinstated_at IS NULL

@@ -4,7 +4,7 @@
 --
 -- A message is superseded when none of its claims holds any more, and these are at least half of its text: what else it says
 -- may still be so. What was told as past, and what faded, is not false. A correction supersedes what it names; if both have
--- claims, these decide.
+-- claims, these decide. What was decided until an entry was reinstated does not count.
 WITH place AS MATERIALIZED (
     SELECT session_id, source_id, at
       FROM unnest(CAST(%(sessions)s AS text[]), CAST(%(sources)s AS text[]), CAST(%(times)s AS timestamptz[]))
@@ -19,11 +19,11 @@ WITH place AS MATERIALIZED (
 message AS MATERIALIZED (
     SELECT e.* FROM place AS p
      CROSS JOIN LATERAL (
-        SELECT number, id, session_id, source_id, at, length(content) AS chars FROM mnestic.entry
+        SELECT number, id, session_id, source_id, at, reinstated_at, length(content) AS chars FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = p.session_id AND at = p.at
            AND source_id = p.source_id AND kind = 'message' OFFSET 0) AS e
      UNION
-    SELECT number, id, session_id, source_id, at, length(content) FROM mnestic.entry
+    SELECT number, id, session_id, source_id, at, reinstated_at, length(content) FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(entries)s AS text[]))
        AND kind = 'message'
 ),
@@ -111,11 +111,12 @@ by_correction AS (
          ORDER BY e.at DESC, e.id DESC LIMIT 1) AS x
 ),
 decided AS MATERIALIZED (
-    SELECT m.id, COALESCE(x.at, GREATEST(c.until, CASE WHEN c.number IS NOT NULL THEN m.at END)) AS at,
-           COALESCE(x.id, c.successor) AS by, CASE WHEN x.id IS NOT NULL THEN 'corrected' ELSE c.why END AS why
-      FROM message AS m
-      LEFT JOIN by_claims AS c ON c.number = m.number
-      LEFT JOIN by_correction AS x ON x.number = m.number
+    SELECT id, CASE WHEN at > COALESCE(reinstated_at, '-infinity') THEN at END AS at, by, why
+      FROM (SELECT m.id, m.reinstated_at, COALESCE(x.at, GREATEST(c.until, CASE WHEN c.number IS NOT NULL THEN m.at END)) AS at,
+                   COALESCE(x.id, c.successor) AS by, CASE WHEN x.id IS NOT NULL THEN 'corrected' ELSE c.why END AS why
+              FROM message AS m
+              LEFT JOIN by_claims AS c ON c.number = m.number
+              LEFT JOIN by_correction AS x ON x.number = m.number) AS d
 ),
 valid AS (
     DELETE FROM mnestic.supersession AS s USING decided AS d

@@ -82,8 +82,7 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     EntryClient: {
         "change": {"entry_id": "e"},
         "find_message": {"entry": ENTRY},
-        "archive": {"entry_id": "e"},
-        "restore": {"entry_id": "e"},
+        **{one: {"entry_id": "e"} for one in ("archive", "reinstate", "restore")},
         "list_archived": {"cursor": None},
         **{one: {"entry_id": "e"} for one in ("find_archived_ids", "list_merged")},
         "find_ids": {"entry_id": "e"},

@@ -217,3 +217,16 @@ async def test_a_search_counts_as_an_access_and_show_tells(ask: Ask) -> None:
 
     assert (shown["access_count"], shown["last_accessed"] is not None) == (1, True)
     assert "access_count" in told.out
+
+
+async def test_a_supersession_is_taken_back(ask: Ask) -> None:
+    wrong = await added(ask, "The pump is green.")
+    await added(ask, "The pump is red.", "--type", "correction", "--parent", wrong["id"])
+
+    done = await ask("memory", "reinstate", wrong["id"][:8], *ADA)
+    again = await ask("memory", "reinstate", wrong["id"], *ADA)
+    found = (await ask("memory", "search", "green pump", *ADA, "--json")).document
+
+    assert done.out == f"Entry {wrong['id']} counts again.\n"
+    assert "is not superseded" in again.error(code=2)
+    assert wrong["id"] in [one["entry"]["id"] for one in found["results"]]
