@@ -5,7 +5,8 @@ messages, and what is not there is refused, fact by fact.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Literal
 
@@ -15,12 +16,22 @@ from pydantic import BaseModel, ConfigDict
 from mnestic.activities.clients.extraction_prompt import INSTRUCTION, VERSION, quotation
 from mnestic.activities.clients.openai_completions import REASONING_TOKENS, Completions
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn, sound_claims
+from mnestic.memory.knowledge.entries import ReplacementReason
+from mnestic.memory.knowledge.extraction import (
+    Extracted,
+    Extraction,
+    Replaced,
+    Turn,
+    sound_claims,
+)
+from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.spans import QuotedText
 from mnestic.memory.models.messages import ChatMessage
 
 _TIMEOUT = timedelta(seconds=60)
-_BATCH = 16  # input tokens of a message: 155 in a batch of 16, 1,407 alone, 111 in 32; a refused batch is halved
+# Input tokens of a message without what is near, which takes 220 more: 155 in a batch of 16, 1,407 alone, 111 in 32. A refused
+# batch is halved.
+_BATCH = 16
 _TOKENS_A_TURN = 256  # room for what one turn states, beside the words that it quotes
 _MOST_TOKENS = 16_000  # of an answer; some models refuse more
 
@@ -41,20 +52,32 @@ class _Fact(BaseModel):
     valid_to: str | None
 
 
+class _Change(BaseModel):
+    """A message by which an earlier one is so no longer, in the shape of the structured output."""
+
+    model_config = ConfigDict(title="change")
+
+    message: int
+    earlier: int
+    kind: ReplacementReason
+
+
 class _Facts(BaseModel):
     """The structured output of the model."""
 
     model_config = ConfigDict(title="list of facts")
 
     facts: list[_Fact]
+    changes: list[_Change]
 
 
 class _Answer(BaseModel):
-    """The same as it is read: a fact in another shape does not spoil the others."""
+    """The same as it is read: a fact or a change in another shape does not spoil the others."""
 
     model_config = ConfigDict(title="list of facts")
 
     facts: list[Any]
+    changes: list[Any] = []
 
 
 class OpenAIExtractor:
@@ -73,7 +96,7 @@ class OpenAIExtractor:
         given = [turn for turn in turns if turn.content.strip()]
         if not given:
             return Extraction(claims=((),) * len(turns), model=self.model)
-        lines = quotation(given)
+        lines, numbered = quotation(given)
         room = REASONING_TOKENS + _TOKENS_A_TURN * len(given) + count_tokens(lines)
         answer = await self._completions.create(
             (
@@ -85,10 +108,12 @@ class OpenAIExtractor:
         )
         answered = self._completions.read(answer, _Answer)
         found, refused = await asyncio.to_thread(_by_turn, answered.facts, given)
+        replaced, unknown = _replaced(answered.changes, given, numbered)
         read = iter(found)
         return Extraction(
             claims=tuple(next(read) if turn.content.strip() else () for turn in turns),
-            refused=refused,
+            replaced=tuple(tuple(replaced.get(turn.place, {}).values()) for turn in turns),
+            refused=refused + unknown,
             model=answer.model,
             usage=answer.usage,
         )
@@ -114,6 +139,26 @@ def _by_turn(
         sound_ones.append(sound)
         refused += len(faults)
     return sound_ones, refused
+
+
+def _replaced(
+    changes: Sequence[Any], turns: Sequence[Turn], numbered: Mapping[int, Turn]
+) -> tuple[dict[Place, dict[Place, Replaced]], int]:
+    """The earlier messages that each turn replaces, by the places of both, and how many were none that it was shown."""
+    found: dict[Place, dict[Place, Replaced]] = defaultdict(dict)
+    refused = 0
+    for each in changes:
+        try:
+            change = _Change.model_validate(each)
+            turn, earlier = numbered[change.message], numbered[change.earlier]
+        except (LookupError, ValueError):
+            refused += 1
+            continue
+        if change.message > len(turns) or turn.place == earlier.place or turn.at < earlier.at:
+            refused += 1
+            continue
+        found[turn.place].setdefault(earlier.place, Replaced(earlier.place, change.kind))
+    return found, refused
 
 
 def _extracted(fact: _Fact, turn: Turn, text: QuotedText) -> Extracted:

@@ -85,6 +85,7 @@ async def _messages(transaction: Transaction, *, owner: str) -> AsyncIterator[Ex
         marks = await transaction.archive.select_marks(ids.values())
         entries |= await transaction.archive.select(marks)
         named = {name for entry in entries.values() for name in (*entry.related, entry.parent)}
+        named |= {name for entry in entries.values() for name, _ in entry.replaces}
         places = await transaction.exports.select_places({name for name in named if name})
         for line in page:
             entry = entries.get(ids[line.place])

@@ -29,6 +29,7 @@ from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
     PendingMessage,
     contexts_of,
+    entry_id_at,
     in_conversations,
 )
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
@@ -39,6 +40,7 @@ from mnestic.memory.scope import Id
 Item = TypeVar("Item")
 _BATCH = 500
 _LONGEST = timedelta(minutes=5)
+_NEAREST = 5  # earlier messages that a model is shown beside each message
 log = logging.getLogger("mnestic.extraction")
 
 
@@ -193,15 +195,20 @@ class IngestActivities:
         batch = in_conversations(batch)
         contexts = await self._contexts(params, batch)
         places = {pending.place for pending in batch}
+        nearest = await self._nearest(params, batch)
         turns = [
-            pending.turn_after([one for one in contexts[pending.place] if one.place not in places])
+            pending.turn_after(
+                [one for one in contexts[pending.place] if one.place not in places],
+                nearest=[one for one in nearest.get(pending.place, ()) if one.place not in places],
+            )
             for pending in batch
         ]
         extraction = await self._extract(params, turns)
         refused, read = extraction.refused, []
-        for pending, found in zip(batch, extraction.claims, strict=True):
+        named = extraction.replaced or ((),) * len(batch)
+        for pending, found, replaces in zip(batch, extraction.claims, named, strict=True):
             claims, faults = sound_claims(found, pending.turn)
-            read.append(pending.as_extracted(claims, context=contexts[pending.place]))
+            read.append(pending.as_extracted(claims, replaces, context=contexts[pending.place]))
             refused += len(faults)
         if refused:
             log.warning("claims refused", extra={"claims": refused, "messages": len(batch)})
@@ -214,13 +221,13 @@ class IngestActivities:
 
     async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
         """The claims of turns. If the model refuses, it is called once more without the earlier messages."""
-        alone = [turn.model_copy(update={"before": ()}) for turn in turns]
+        alone = [turn.model_copy(update={"before": (), "nearest": ()}) for turn in turns]
         try:  # no model is called inside a transaction
             return await self._extracting.answer(params, lambda: self._extractor.extract(turns))
         except ModelMisconfiguredError:
             raise
         except ModelRefusedError:
-            if not any(turn.before for turn in turns):
+            if not any(turn.before or turn.nearest for turn in turns):
                 raise
         return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
@@ -233,6 +240,18 @@ class IngestActivities:
         async with begin_model_step(self._memory, params, write=False) as transaction:
             before = await transaction.ingest_states.list_around(batch, before=CONTEXT_MESSAGES)
         return contexts_of(batch, before)
+
+    async def _nearest(
+        self, params: IngestInput, batch: Sequence[PendingMessage]
+    ) -> dict[tuple[str, str], tuple[Turn, ...]]:
+        """The earlier messages that a model may name as replaced by each message, by session and source id."""
+        if self._extractor.model is None:
+            return {}
+        owner = f"{params.tenant_id}/{params.agent_id}"
+        places = {entry_id_at(one.place, owner=owner): one.place for one in batch}
+        async with begin_model_step(self._memory, params, write=False) as transaction:
+            nearest = await transaction.search.list_nearest(places, limit=_NEAREST)
+        return {places[entry_id]: turns for entry_id, turns in nearest.items()}
 
     def _round(
         self,

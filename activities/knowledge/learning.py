@@ -13,6 +13,7 @@ from mnestic.memory.knowledge.enrichment import (
     effective_claims,
     enriched_entry,
 )
+from mnestic.memory.knowledge.entries import Replacements
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
 from mnestic.memory.knowledge.relations import Place, related_messages
@@ -46,7 +47,15 @@ async def learn_from(
         replaced=[claim for each in replaced.values() for claim in each],
     )
     await adopt_named_facts(transaction, changes)
-    await _enrich(transaction, claims, replaced=replaced, changes=changes, owner=owner)
+    replaces = {
+        pending.place: tuple(
+            (entry_id_at(one.place, owner=owner), one.why) for one in pending.replaces
+        )
+        for pending in batch
+    }
+    await _enrich(
+        transaction, claims, replaced=replaced, changes=changes, replaces=replaces, owner=owner
+    )
     await transaction.ingest_states.mark_learned(batch)
 
 
@@ -75,6 +84,7 @@ async def _enrich(
     *,
     replaced: Mapping[Place, Sequence[Claim]],
     changes: Sequence[FactChange],
+    replaces: Mapping[Place, Replacements],
     owner: str,
 ) -> None:
     """Writes what follows from claims into the entries of messages, and of later ones that speak of the same."""
@@ -85,7 +95,7 @@ async def _enrich(
         {(claim.subject, claim.predicate) for claim in all_claims}
     )
     related = related_messages(mentions, predicates=predicates, learned=learned)
-    places = {entry_id_at(place, owner=owner): place for place in learned | related.keys()}
+    places = {entry_id_at(place, owner=owner): place for place in replaces.keys() | related.keys()}
     entries = await transaction.entries.select(sorted(places), lock=True)
     earlier = {
         entry.id: {
@@ -103,6 +113,7 @@ async def _enrich(
                 entry,
                 effective_claims(claims.get(places[entry.id], ()), changes),
                 replaced=replaced.get(places[entry.id], ()),
+                replaces=replaces.get(places[entry.id]),
                 predicates=predicates,
                 related={name: times[name] for name in earlier[entry.id] & times.keys()},
                 children=children[entry.id],

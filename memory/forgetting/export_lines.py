@@ -12,16 +12,22 @@ from pydantic import AwareDatetime, ConfigDict, Field, TypeAdapter
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.entries import ArchiveMark, Entry, EntryStatus, EntryType, TimeMention
-from mnestic.memory.knowledge.extraction import Extracted, TurnKind
+from mnestic.memory.knowledge.entries import (
+    ArchiveMark,
+    Entry,
+    EntryStatus,
+    EntryType,
+    TimeMention,
+)
+from mnestic.memory.knowledge.extraction import Extracted, Replaced, TurnKind
 from mnestic.memory.knowledge.ingestion import IngestState, PendingMessage, entry_id_at
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
-EXPORT_VERSION = 3  # 1 knew no archived entries, 2 no entries that were reinstated
+EXPORT_VERSION = 3  # 1 knew no archived entries, 2 nothing replaced or reinstated
 Place = tuple[str, str]  # session and source id of a message
-_BY_PLACE = frozenset({"id", "parent", "related", "content"})
+_BY_PLACE = frozenset({"id", "parent", "related", "replaces", "content"})
 
 
 class ExportLine(DeferredModel):
@@ -73,6 +79,7 @@ class MessageState(_Part):
     corrects: str | None = None
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
+    replaces: tuple[Replaced, ...] = ()
     reason: str | None = None
 
     @classmethod
@@ -94,6 +101,7 @@ class ExportedEntry(_Part):
     aliases: tuple[str, ...] = ()
     times: tuple[TimeMention, ...] = ()
     related: tuple[Place, ...] = ()
+    replaces: tuple[Replaced, ...] = ()
     parent: Place | None = None
     importance: float = Field(ge=0, le=1)
     critical: bool = False
@@ -237,6 +245,9 @@ def exported_entry(entry: Entry, message: Resource, *, places: dict[str, Place])
         content=None if entry.content == message.content else entry.content,
         parent=places.get(entry.parent or ""),
         related=tuple(places[name] for name in entry.related if name in places),
+        replaces=tuple(
+            Replaced(places[name], why) for name, why in entry.replaces if name in places
+        ),
         **fields,
     )
 
@@ -257,5 +268,6 @@ def entry_from(line: MessageLine, *, owner: str) -> Entry | None:
         at=message.at,
         parent=None if entry.parent is None else entry_id_at(entry.parent, owner=owner),
         related=tuple(entry_id_at(place, owner=owner) for place in entry.related),
+        replaces=tuple((entry_id_at(place, owner=owner), why) for place, why in entry.replaces),
         **fields,
     )

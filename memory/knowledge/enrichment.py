@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from mnestic.memory.knowledge.claims import Claim
-from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft
+from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft, Replacements
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.importance import ImportanceBasis, importance
 from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
@@ -94,7 +94,8 @@ def changed_entry(
     """An entry with a change, and with what follows from another content."""
     changed = entry.model_copy(update=change.model_dump(exclude_unset=True))
     if changed.content != entry.content:
-        changed = changed.model_copy(update=_described(changed.content, at=changed.at))
+        described = _described(changed.content, at=changed.at)
+        changed = changed.model_copy(update={**described, "replaces": ()})
     return with_importance(changed, basis=basis, children=children)
 
 
@@ -118,6 +119,7 @@ def enriched_entry(
     basis: ImportanceBasis,
     children: int = 0,
     replaced: Sequence[Claim] = (),
+    replaces: Replacements | None = None,
 ) -> Entry:
     """An entry with what follows from its claims; with the same claims once more it stays as it is.
 
@@ -132,6 +134,7 @@ def enriched_entry(
         basis: What importance is measured by.
         children: How many entries belong to it.
         replaced: What it was understood to claim before. It loses their subjects, except those whom its words name.
+        replaces: The earlier entries that it replaces, and why; None if its message was not read anew.
     """
     content = entry.content.casefold()
     wrong = {claim.subject for claim in replaced if claim.subject.casefold() not in content}
@@ -144,6 +147,7 @@ def enriched_entry(
             "aliases": _joined(entry.aliases, _names_in(claims)),
             "keywords": _joined(entry.keywords, _words_of(claims)),
             "related": _related(entry, related),
+            "replaces": entry.replaces if replaces is None else replaces,
         }
     )
     return with_importance(found, basis=basis, children=children)

@@ -34,7 +34,9 @@ EntryType = Literal[
 ]
 EntryKind = Literal["message", "fact", "episode", "compressed"]
 EntryStatus = Literal["active", "archived"]
-SupersessionReason = Literal["superseded", "ended", "corrected", "withdrawn"]
+SupersessionReason = Literal["superseded", "replaced", "ended", "corrected", "withdrawn"]
+ReplacementReason = Literal["replaced", "ended", "corrected"]
+Replacements = tuple[tuple[str, ReplacementReason], ...]  # ids of earlier entries, and why
 ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
@@ -59,6 +61,8 @@ class Entry(DeferredModel):
     `merged_into` is the entry that says the same, and for which maintenance has archived this one. Once restored, it is not
     merged any more.
 
+    `replaces` are earlier entries that say what is so no longer because of this one, as a model has named them.
+
     `reinstated_at` is when somebody took its supersession back; what was decided until then does not count.
 
     `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows; a
@@ -82,6 +86,7 @@ class Entry(DeferredModel):
     aliases: tuple[str, ...] = ()
     times: tuple[TimeMention, ...] = ()
     related: tuple[str, ...] = ()
+    replaces: Replacements = ()
     parent: str | None = None
     importance: float = Field(ge=0, le=1, default=0.5)
     critical: bool = False
@@ -100,6 +105,7 @@ class Supersession(DeferredModel):
     """Since when what an entry says is so no longer, which a search leaves out, and why.
 
     superseded  another value took its place
+    replaced    a later message says what is so instead, as a model has understood it
     ended       it has ended, and nothing is so in its place
     corrected   it was never so, or a correction names it
     withdrawn   it was deleted, undone, or is claimed no longer

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, Field, NonNegativeInt
 
@@ -18,6 +18,7 @@ from mnestic.memory.knowledge.claims import (
     make_id,
     name_key,
 )
+from mnestic.memory.knowledge.entries import ReplacementReason
 from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.models.messages import TokenUsage
 
@@ -32,7 +33,7 @@ class Turn(DeferredModel):
     """A message, or what a tool returned in the course of one, as an extractor reads it.
 
     A tool's result has the tool's name as its speaker. `before` is what was said before it, the oldest
-    first, where that helps to see whom its words mean.
+    first, where that helps to see whom its words mean. `nearest` are earlier messages, of any session, that say similar things.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -44,6 +45,12 @@ class Turn(DeferredModel):
     at: AwareDatetime
     kind: TurnKind = "message"
     before: tuple["Turn", ...] = ()
+    nearest: tuple["Turn", ...] = ()
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Session and source id, which no other message has."""
+        return self.session_id, self.source_id
 
 
 class Extracted(DeferredModel):
@@ -61,15 +68,24 @@ class Extracted(DeferredModel):
     span: Span
 
 
+class Replaced(NamedTuple):
+    """An earlier message, by session and source id, that says what is so no longer because of a turn, and why."""
+
+    place: tuple[str, str]
+    why: ReplacementReason
+
+
 class Extraction(DeferredModel):
     """The claims of turns, in their order, and the usage of the model.
 
-    `refused` counts claims that the extractor dropped, since the turn does not contain their words.
+    `replaced` are the earlier messages that each turn replaces, if the extractor names any. `refused` counts what it dropped:
+    claims whose words the turn does not contain, and messages that it was not shown.
     """
 
     model_config = ConfigDict(frozen=True)
 
     claims: tuple[tuple[Extracted, ...], ...]
+    replaced: tuple[tuple[Replaced, ...], ...] = ()
     refused: NonNegativeInt = 0
     model: str
     usage: TokenUsage = TokenUsage(input_tokens=0, output_tokens=0)

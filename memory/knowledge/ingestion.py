@@ -14,7 +14,7 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
 from mnestic.memory.knowledge.entries import EntryType
-from mnestic.memory.knowledge.extraction import Extracted, Turn, TurnKind, claim_of
+from mnestic.memory.knowledge.extraction import Extracted, Replaced, Turn, TurnKind, claim_of
 from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
@@ -27,7 +27,7 @@ IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 class PendingMessage(DeferredModel):
     """A resource that is to be learned from, and how far that is.
 
-    `extracted` is what its extractor found, from the state `extracted` on, and `context` the numbers of the messages with
+    `extracted` and `replaces` are what its extractor found, from the state `extracted` on, and `context` the numbers of the messages with
     which it read it; `reason` says why it is parked. With another `number` its message says something else by now.
     """
 
@@ -43,6 +43,7 @@ class PendingMessage(DeferredModel):
     corrects: str | None = None
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
+    replaces: tuple[Replaced, ...] = ()
     context: tuple[int, ...] | None = None
     reason: str | None = None
 
@@ -64,15 +65,23 @@ class PendingMessage(DeferredModel):
             kind=self.kind,
         )
 
-    def turn_after(self, context: Sequence["PendingMessage"]) -> Turn:
-        """The resource as an extractor reads it after the messages of its context."""
-        return self.turn.model_copy(update={"before": tuple(one.turn for one in context)})
+    def turn_after(
+        self, context: Sequence["PendingMessage"], *, nearest: Sequence[Turn] = ()
+    ) -> Turn:
+        """The resource as an extractor reads it after the messages of its context, with those that are nearest to it."""
+        before = tuple(one.turn for one in context)
+        return self.turn.model_copy(update={"before": before, "nearest": tuple(nearest)})
 
     def as_extracted(
-        self, claims: tuple[Extracted, ...], *, context: Sequence["PendingMessage"]
+        self,
+        claims: tuple[Extracted, ...],
+        replaces: tuple[Replaced, ...] = (),
+        *,
+        context: Sequence["PendingMessage"],
     ) -> "PendingMessage":
         """With what its extractor found, and the messages with which it read it."""
-        return self.model_copy(update={"extracted": claims, "context": numbers_of(context)})
+        found = {"extracted": claims, "replaces": replaces, "context": numbers_of(context)}
+        return self.model_copy(update=found)
 
     def claims(self, *, workflow_run: str | None) -> list[Claim]:
         """What it claims; a correction says of what was claimed before that it never was so.
@@ -93,9 +102,9 @@ class PendingMessage(DeferredModel):
 
     @property
     def may_change_facts(self) -> bool:
-        """Whether facts may follow from it: from its claims, also those of before."""
+        """Whether something may follow from what its extractor found, or found before."""
         was_extracted = self.state == "received" and self.extractor is not None
-        return bool(self.extracted) or was_extracted
+        return bool(self.extracted or self.replaces) or was_extracted
 
     @property
     def place(self) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.knowledge.extraction import Turn
     from mnestic.memory.knowledge.importance import ImportanceBasis
     from mnestic.memory.models.costs import InjectedTokens
     from mnestic.memory.models.messages import RerankScores
@@ -47,6 +48,12 @@ class SearchStore(Protocol):
         The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, and the last entries of
         the period.
         """
+        ...
+
+    async def list_nearest(
+        self, entry_ids: Collection[str], *, limit: int
+    ) -> dict[str, tuple[Turn, ...]]:
+        """For each of these entries of messages so many earlier ones that are nearest to it by meaning or words, the nearest first."""
         ...
 
     async def fetch_hits(

@@ -74,7 +74,9 @@ def said(number: int, text: str) -> Resource:
 
 
 def texts_of(body: Any) -> list[str]:
-    return [json.loads(line)["text"] for line in body["messages"][-1]["content"].splitlines()]
+    """The messages, and what was said before them in their conversations."""
+    lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
+    return [line["text"] for line in lines if "conversation" in line]
 
 
 def numbered(body: Any) -> list[str]:

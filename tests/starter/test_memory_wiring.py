@@ -51,17 +51,17 @@ async def opened(settings: Settings) -> Models:
     ("fields", "extractor", "embedder"),
     [
         ({}, ENGLISH, "wordllama-256"),
-        (KEY, "openai-1/gpt-5-mini", "wordllama-256"),
-        ({"openai_base_url": "http://127.0.0.1:1/v1"}, "openai-1/gpt-5-mini", "wordllama-256"),
-        (KEY | {"chat_model": "small"}, "openai-1/small", "wordllama-256"),
-        (KEY | {"extraction_model": "reader"}, "openai-1/reader", "wordllama-256"),
+        (KEY, "openai-2/gpt-5-mini", "wordllama-256"),
+        ({"openai_base_url": "http://127.0.0.1:1/v1"}, "openai-2/gpt-5-mini", "wordllama-256"),
+        (KEY | {"chat_model": "small"}, "openai-2/small", "wordllama-256"),
+        (KEY | {"extraction_model": "reader"}, "openai-2/reader", "wordllama-256"),
         (KEY | {"extraction_model": "local"}, ENGLISH, "wordllama-256"),
         ({"extraction_model": "local", "embedding_model": "local"}, ENGLISH, "wordllama-256"),
         (KEY | {"extraction_model": "none"}, "none", "wordllama-256"),
-        (KEY | {"embedding_model": "v"}, "openai-1/gpt-5-mini", "v-512"),
+        (KEY | {"embedding_model": "v"}, "openai-2/gpt-5-mini", "v-512"),
         (
             KEY | {"embedding_model": "v", "embedding_dimensions": 64},
-            "openai-1/gpt-5-mini",
+            "openai-2/gpt-5-mini",
             "v-64",
         ),
     ],
@@ -159,7 +159,7 @@ async def test_without_parser_and_model_no_facts_are_extracted_and_the_log_says_
     assert models["extractor"].name == "none"
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
     assert "install mnestic[english], or set OPENAI_API_KEY" in record.__dict__["why"]
-    assert (await opened(chosen(tmp_path, **KEY)))["extractor"].name == "openai-1/gpt-5-mini"
+    assert (await opened(chosen(tmp_path, **KEY)))["extractor"].name == "openai-2/gpt-5-mini"
 
 
 async def test_a_worker_without_an_extractor_logs_so(

@@ -34,7 +34,7 @@ _AT = ARCHIVED.c.entry["at"].astext.cast(INSTANT).label("at")
 _PLACE = (
     *(ENTRY.c.id, ENTRY.c.kind, ENTRY.c.number),
     *(ENTRY.c.session_id, ENTRY.c.source_id, ENTRY.c.at),
-    *(ENTRY.c.entry_type, ENTRY.c.parent, ENTRY.c.related),
+    *(ENTRY.c.entry_type, ENTRY.c.parent, ENTRY.c.related, ENTRY.c.replaces),
 )
 
 

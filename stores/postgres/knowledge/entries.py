@@ -294,9 +294,11 @@ class PostgresEntryStore:
 
 
 def corrected_by(entries: Iterable[Entry | Row[Any]]) -> list[str]:
-    """The ids of entries that the corrections among some may name as what they correct."""
-    corrections = [entry for entry in entries if entry.entry_type == "correction"]
-    return [name for one in corrections for name in (one.parent, *one.related[:1]) if name]
+    """The ids of entries that some replace, or that the corrections among them may name as what they correct."""
+    found = list(entries)
+    corrections = [entry for entry in found if entry.entry_type == "correction"]
+    named = [name for one in corrections for name in (one.parent, *one.related[:1]) if name]
+    return named + [name for entry in found for name, _ in entry.replaces]
 
 
 def _is_otherwise(entry: Entry, row: Row[Any]) -> bool:

@@ -170,7 +170,8 @@ def _terms(entries: Sequence[Entry]) -> list[tuple[str, str, str]]:
     }
     learned = {(entry.id, "keyword", word) for entry in entries for word in _learned_words(entry)}
     related = {(entry.id, RELATED, name) for entry in entries for name in entry.related}
-    return sorted(named | acronyms | learned | related, key=itemgetter(1, 2, 0))
+    replaced = {(entry.id, why, name) for entry in entries for name, why in entry.replaces}
+    return sorted(named | acronyms | learned | related | replaced, key=itemgetter(1, 2, 0))
 
 
 def _learned_words(entry: Entry) -> Iterator[str]:

@@ -27,13 +27,13 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 INGEST_STATE, RESOURCE = table(IngestStateRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
-_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "context", "reason")
+_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "replaces", "context", "reason")
 _RECEIVE = read_query("receive_messages")
 _AROUND = read_query("messages_around")
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 _EXTRACTED = update_rows(
     INGEST_STATE,
-    *("state", "extractor", "extracted", "context"),
+    *("state", "extractor", "extracted", "replaces", "context"),
     key=(*_PLACE, "number"),
     now=["updated_at"],
     where="t.state = 'received'",
@@ -98,6 +98,7 @@ class PostgresIngestStateStore:
                 "state": "extracted" if lesson.may_change_facts else "learned",
                 "extractor": extractor,
                 "extracted": lesson.extracted,
+                "replaces": lesson.replaces,
                 "context": lesson.context,
             }
             for lesson in lessons

@@ -13,7 +13,8 @@ from mnestic.stores.postgres.tables import Table, instant, maybe_words, words
 class IngestStateRow(Table, table=True):
     """The state of a message's extraction; `reason` says why it is parked, `corrects` which message, by source id, it corrects.
 
-    `job_id` and `workflow_run` are of the job that received it; `context` has the numbers of the messages that it was read with.
+    `job_id` and `workflow_run` are of the job that received it; `context` has the numbers of the messages that it was read with, `replaces`
+    the places of those that it replaces.
     """
 
     __tablename__ = "ingest_state"
@@ -42,6 +43,7 @@ class IngestStateRow(Table, table=True):
     corrects: str | None = maybe_words()
     extractor: str | None = maybe_words()
     extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    replaces: list[Any] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
     context: list[int] | None = Field(default=None, sa_type=ARRAY(BigInteger), nullable=True)
     reason: str | None = maybe_words()
     updated_at: datetime = instant()

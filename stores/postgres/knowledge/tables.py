@@ -226,6 +226,7 @@ class EntryRow(Table, table=True):
     merged_into: str | None = maybe_words()
     restored_at: datetime | None = maybe_instant()
     reinstated_at: datetime | None = maybe_instant()
+    replaces: list[Any] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
 
 
 class ArchivedEntryRow(Table, table=True):
@@ -273,7 +274,8 @@ class SupersessionRow(Table, table=True):
     __tablename__ = "supersession"
     __table_args__ = (
         CheckConstraint(
-            "why IN ('superseded', 'ended', 'corrected', 'withdrawn')", name="supersession_why"
+            "why IN ('superseded', 'replaced', 'ended', 'corrected', 'withdrawn')",
+            name="supersession_why",
         ),
     )
 
@@ -326,12 +328,13 @@ class CorpusRow(Table, table=True):
 
 
 class EntryTermRow(Table, table=True):
-    """A keyword, tag, alias or subject of an entry, or an entry that it is related to."""
+    """A keyword, tag, alias or subject of an entry, or an entry that it is related to or that it replaced, ended or corrected."""
 
     __tablename__ = "entry_term"
     __table_args__ = (
         CheckConstraint(
-            "kind IN ('keyword', 'tag', 'alias', 'subject', 'related')", name="entry_term_kind"
+            "kind IN ('keyword', 'tag', 'alias', 'subject', 'related', 'replaced', 'ended', 'corrected')",
+            name="entry_term_kind",
         ),
     )
 

@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.extraction import Turn
 from mnestic.memory.retrieval.candidates import EdgeKind
 from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.scoring import FULL_WORDS
@@ -26,16 +27,24 @@ from mnestic.memory.retrieval.search import (
     Terms,
     Vocabulary,
 )
-from mnestic.stores.postgres.queries import Query, read_query
+from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
-from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM
+from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM, VectorIndex
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("fetch_hits")
-_UNRELATED = read_query("unrelated_sessions")
+_UNRELATED, _NEAREST = read_query("unrelated_sessions"), read_query("nearest_entries")
+_VECTORS = NamedQuery.of("""
+SELECT m.model, m.entries, v.dimensions
+  FROM mnestic.corpus AS c
+  JOIN mnestic.embedding_model AS m ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = c.active_model
+ CROSS JOIN LATERAL (SELECT dimensions FROM mnestic.embedding
+                      WHERE tenant_id = m.tenant_id AND agent_id = m.agent_id AND model = m.model LIMIT 1) AS v
+ WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+""")
 # Plans are reused, since planning these statements takes longer than running them. A search with filters is planned anew,
 # so that it uses the index of a session, a channel or a time. `ef_search` was chosen by the recall of the whole search
 # among 100,000 entries. If the index returns removed entries, pgvector 0.8 and later continues the scan; its settings
@@ -46,6 +55,7 @@ SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off'
        CASE WHEN CAST('[0]' AS halfvec) IS NOT NULL AND current_setting('hnsw.iterative_scan', true) IS NOT NULL
             THEN set_config('hnsw.iterative_scan', 'strict_order', true) END AS iterative_scan"""
 EF_SEARCH = 120
+_NEAREST_SETTINGS = "SELECT set_config('jit', 'off', true) AS jit, set_config('hnsw.ef_search', '20', true) AS ef_search"
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
@@ -124,6 +134,29 @@ class PostgresSearchStore:
             and sum(row.bits is not None for row in rows) < pool
             and sum(row.cosine is not None for row in rows) < pool,
         )
+
+    async def list_nearest(
+        self, entry_ids: Collection[str], *, limit: int
+    ) -> dict[str, tuple[Turn, ...]]:
+        """See the port. Vectors of a large memory are compared only if they have an index."""
+        (vectors,) = await self._unit.rows_of(_VECTORS.bind(self._unit.owner))
+        size, model, index = 0, "", ""
+        if vectors:
+            ((model, size, dimensions),) = vectors
+            index = VectorIndex(**self._unit.owner, model=model, dimensions=dimensions).name
+        values = {
+            **self._unit.owner,
+            "ids": sorted(entry_ids),
+            "model": model,
+            "is_indexed": size >= INDEXED_FROM,
+            "index": f"mnestic.{index}",
+            "most": limit,
+        }
+        *_, rows = await self._unit.rows_of((_NEAREST_SETTINGS, []), _NEAREST.bind(values))
+        found: defaultdict[str, list[Turn]] = defaultdict(list)
+        for row in rows:
+            found[row.id].append(Turn.model_validate(row, from_attributes=True))
+        return {entry_id: tuple(turns) for entry_id, turns in found.items()}
 
     async def fetch_hits(
         self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()

@@ -9,17 +9,17 @@ WITH given AS MATERIALIZED (
       FROM json_to_recordset(CAST(%(entries)s AS json)) AS g (
            id text, kind text, entry_type text, status text, content text, summary text, session_id text, source_id text,
            channel text, speaker text, subjects jsonb, keywords jsonb, tags jsonb, aliases jsonb, times jsonb,
-           related jsonb, parent text, importance real, critical boolean, access_count integer,
+           related jsonb, replaces jsonb, parent text, importance real, critical boolean, access_count integer,
            last_accessed timestamptz, at timestamptz, expires_at timestamptz, reinstated_at timestamptz, features smallint, tokens bytea,
            place bigint)
 ),
 added AS (
     INSERT INTO mnestic.entry
            (tenant_id, agent_id, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
-            subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
+            subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
             language, at, created_at, updated_at, expires_at, reinstated_at, features, tokens)
     SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
-           subjects, keywords, tags, aliases, times, related, parent, importance, critical, access_count, last_accessed,
+           subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
            language, at, now(), now(), expires_at, reinstated_at, features, tokens
       FROM given ORDER BY place
     ON CONFLICT DO NOTHING

@@ -16,9 +16,9 @@ found AS MATERIALIZED (
       FROM repeated AS r
      CROSS JOIN LATERAL unnest(r.numbers) AS one (number)
      CROSS JOIN LATERAL (
-        SELECT id, number, session_id, source_id, expires_at FROM mnestic.entry
+        SELECT id, number, session_id, source_id, expires_at, replaces FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = one.number OFFSET 0) AS e
-     WHERE e.expires_at IS NULL OR e.expires_at > CAST(%(now)s AS timestamptz)
+     WHERE e.replaces = '[]' AND (e.expires_at IS NULL OR e.expires_at > CAST(%(now)s AS timestamptz))
 )
 SELECT array_agg(a.id ORDER BY a.number) AS ids, min(a.number) AS number
   FROM found AS a

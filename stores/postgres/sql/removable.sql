@@ -1,6 +1,6 @@
 -- A fragment of other queries: whether a cleanup may remove k, an entry or an archived one. Not what is critical, what a waiting
--- job refers to, or what is still to be learned from; nor a correction while the entry that it corrects is there, or was before
--- this run: else what a correction has hidden would be believed again.
+-- job refers to, or what is still to be learned from; nor what corrects or replaces an entry while that is there, or was before
+-- this run: else what it has hidden would be believed again.
 NOT k.critical
 AND NOT EXISTS (SELECT FROM cited AS c WHERE c.id = k.id)
 AND NOT EXISTS (SELECT FROM waits AS w WHERE w.session_id = k.session_id)
@@ -8,10 +8,13 @@ AND NOT EXISTS (SELECT FROM pinned AS p WHERE p.session_id = k.session_id AND p.
 AND NOT EXISTS (SELECT FROM mnestic.ingest_state AS i
                  WHERE i.tenant_id = %(tenant_id)s AND i.agent_id = %(agent_id)s AND i.session_id = k.session_id
                    AND i.source_id = k.source_id AND i.state IN ('received', 'extracted') OFFSET 0)
-AND NOT (k.entry_type = 'correction'
-         AND (EXISTS (SELECT FROM mnestic.entry AS x
-                       WHERE x.tenant_id = %(tenant_id)s AND x.agent_id = %(agent_id)s AND x.kind = 'message'
-                         AND x.id IN (k.parent, k.related ->> 0) OFFSET 0)
-              OR EXISTS (SELECT FROM mnestic.archived_entry AS x
-                          WHERE x.tenant_id = %(tenant_id)s AND x.agent_id = %(agent_id)s AND x.run = %(run)s
-                            AND x.id IN (k.parent, k.related ->> 0) OFFSET 0)))
+AND NOT ((k.entry_type = 'correction' OR COALESCE(k.replaces, '[]') <> '[]')
+         AND EXISTS (
+            SELECT FROM (SELECT unnest(ARRAY[k.parent, k.related ->> 0]) AS id WHERE k.entry_type = 'correction'
+                          UNION ALL SELECT one ->> 0 FROM jsonb_array_elements(k.replaces) AS one) AS named
+             WHERE EXISTS (SELECT FROM mnestic.entry AS x
+                            WHERE x.tenant_id = %(tenant_id)s AND x.agent_id = %(agent_id)s AND x.kind = 'message'
+                              AND x.id = named.id OFFSET 0)
+                OR EXISTS (SELECT FROM mnestic.archived_entry AS x
+                            WHERE x.tenant_id = %(tenant_id)s AND x.agent_id = %(agent_id)s AND x.run = %(run)s
+                              AND x.id = named.id OFFSET 0)))

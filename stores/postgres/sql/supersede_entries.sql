@@ -4,7 +4,7 @@
 --
 -- A message is superseded when none of its claims holds any more, and these are at least half of its text: what else it says
 -- may still be so. What was told as past, and what faded, is not false. A correction supersedes what it names; if both have
--- claims, these decide. What was decided until an entry was reinstated does not count.
+-- claims, these decide. What a later message names as replaced is superseded, whatever it claims. What was decided until an entry was reinstated does not count.
 WITH place AS MATERIALIZED (
     SELECT session_id, source_id, at
       FROM unnest(CAST(%(sessions)s AS text[]), CAST(%(sources)s AS text[]), CAST(%(times)s AS timestamptz[]))
@@ -89,34 +89,38 @@ by_claims AS (
                AND at = c.said_at AND source_id = c.source_id AND kind = 'message' OFFSET 0) AS m
          ORDER BY c.said_at DESC, c.id LIMIT 1) AS stating ON true
 ),
--- The last correction that names a message: as the first entry that it is related to, or as the one that it belongs to.
-by_correction AS (
-    SELECT m.number, x.at, x.id
+-- The last message that names another as replaced, or correction that names it: as the first entry that it is related to, or as the
+-- one that it belongs to.
+by_name AS (
+    SELECT m.number, x.at, x.id, x.why
       FROM message AS m
      CROSS JOIN LATERAL (
-        SELECT e.at, e.id
-          FROM (SELECT t.entry_number AS number FROM mnestic.entry_term AS t
-                 WHERE t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'related' AND t.term = m.id
+        SELECT e.at, e.id, COALESCE(naming.why, 'corrected') AS why
+          FROM (SELECT t.entry_number AS number, NULLIF(t.kind, 'related') AS why FROM mnestic.entry_term AS t
+                 WHERE t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s
+                   AND t.kind IN ('related', 'replaced', 'ended', 'corrected') AND t.term = m.id
                  UNION ALL
-                SELECT p.number FROM mnestic.entry AS p
+                SELECT p.number, NULL FROM mnestic.entry AS p
                  WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = %(agent_id)s AND p.parent = m.id) AS naming
          CROSS JOIN LATERAL (
             SELECT id, entry_type, status, at, session_id, source_id, parent, related FROM mnestic.entry
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = naming.number OFFSET 0) AS e
-         WHERE e.entry_type = 'correction' AND e.status = 'active' AND m.id IN (e.parent, e.related ->> 0)
-           AND NOT (EXISTS (SELECT FROM claimed WHERE claimed.number = m.number)
-                    AND EXISTS (SELECT FROM mnestic.claim AS c
-                                 WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
-                                   AND c.session_id = e.session_id AND c.source_id = e.source_id))
+         WHERE e.status = 'active'
+           AND (naming.why IS NOT NULL
+                OR e.entry_type = 'correction' AND m.id IN (e.parent, e.related ->> 0)
+                   AND NOT (EXISTS (SELECT FROM claimed WHERE claimed.number = m.number)
+                            AND EXISTS (SELECT FROM mnestic.claim AS c
+                                         WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
+                                           AND c.session_id = e.session_id AND c.source_id = e.source_id)))
          ORDER BY e.at DESC, e.id DESC LIMIT 1) AS x
 ),
 decided AS MATERIALIZED (
     SELECT id, CASE WHEN at > COALESCE(reinstated_at, '-infinity') THEN at END AS at, by, why
       FROM (SELECT m.id, m.reinstated_at, COALESCE(x.at, GREATEST(c.until, CASE WHEN c.number IS NOT NULL THEN m.at END)) AS at,
-                   COALESCE(x.id, c.successor) AS by, CASE WHEN x.id IS NOT NULL THEN 'corrected' ELSE c.why END AS why
+                   COALESCE(x.id, c.successor) AS by, COALESCE(x.why, c.why) AS why
               FROM message AS m
               LEFT JOIN by_claims AS c ON c.number = m.number
-              LEFT JOIN by_correction AS x ON x.number = m.number) AS d
+              LEFT JOIN by_name AS x ON x.number = m.number) AS d
 ),
 valid AS (
     DELETE FROM mnestic.supersession AS s USING decided AS d

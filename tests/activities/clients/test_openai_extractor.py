@@ -154,6 +154,33 @@ async def test_what_was_said_before_is_told_without_a_number_and_no_fact_is_take
     assert (told.claims, told.refused) == (((), (), ()), 2)
 
 
+async def test_what_is_near_is_numbered_once_and_may_be_named(
+    chat_server: Any, client: AsyncOpenAI
+) -> None:
+    def change(**fields: Any) -> dict[str, Any]:
+        return {"message": 2, "earlier": 1, "kind": "ended"} | fields
+
+    changes = [change(), change(earlier=3), change(earlier=4, kind="corrected"), change(earlier=2)]
+    chat_server.completes(json.dumps({"facts": [], "changes": [*changes, change(), "no"]}))
+    old = turn("The office is in Lisbon. " * 20, 8, session_id="s0")
+    before = turn("The office is fine.", 7)
+    turns = (
+        turn("The office is shut.", 1, before=(before,)),
+        turn("We have left the office.", 2, nearest=(old, before, turn("The office is shut.", 1))),
+    )
+
+    told = await extract(client, *turns)
+
+    user = chat_server.requests[0]["body"]["messages"][1]["content"]
+    lines = [json.loads(line) for line in user.splitlines()]
+    numbers = [(line.get("message"), line.get("statement")) for line in lines]
+    assert numbers == [(None, 3), (None, 4), (1, None), (2, None)]
+    assert len(lines[0]["text"]) <= 200
+    named = [("s1", "m1", "ended"), ("s0", "m8", "ended"), ("s1", "m7", "corrected")]
+    assert [(*one.place, one.why) for one in told.replaced[1]] == named
+    assert (told.replaced[0], told.refused) == ((), 2)  # itself, and what is no change
+
+
 REFUSED_FACTS = {
     "words that are not there": {"words": "I live in Rome"},
     "words of another message": {"message": 2},
@@ -314,4 +341,4 @@ async def test_half_of_a_surrogate_pair_is_sent_as_json_escapes_it(
 def test_claims_name_the_model_and_the_version_of_what_it_was_asked(client: AsyncOpenAI) -> None:
     extractor = OpenAIExtractor(client, model="small")
 
-    assert (extractor.name, extractor.model, extractor.batch) == ("openai-1/small", "small", 16)
+    assert (extractor.name, extractor.model, extractor.batch) == ("openai-2/small", "small", 16)

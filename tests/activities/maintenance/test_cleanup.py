@@ -190,11 +190,24 @@ async def test_critical_entries_never_go_however_many_there_are(
     assert len(await live(ada)) == 4
 
 
+@pytest.mark.parametrize("is_named_by_a_model", [True, False])
 async def test_a_correction_stays_as_long_as_what_it_corrects(
-    ada: MemoryClient, clean: Clean
+    ada: MemoryClient,
+    clean: Clean,
+    memory: Memory,
+    settings: Settings,
+    *,
+    is_named_by_a_model: bool,
 ) -> None:
     wrong = await say(ada, "The pump is blue.", critical=True)
-    await say(ada, "The pump is green.", entry_type="correction", parent=wrong.id)
+    if is_named_by_a_model:
+        right = await say(ada, "The pump is green.")
+        begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
+        async with memory.transaction(**begun) as transaction:
+            replaces = {"replaces": ((wrong.id, "replaced"),)}
+            await transaction.entries.change([right.model_copy(update=replaces)])
+    else:
+        await say(ada, "The pump is green.", entry_type="correction", parent=wrong.id)
 
     kept = await clean(1000, max_entries=1)
     await ada.entries.change(wrong.id, critical=False)

@@ -171,7 +171,7 @@ async def test_messages_become_facts_entries_and_vectors_by_models(
         ("likes", "tea"),
     }
     assert facts[1].valid_from == datetime(2026, 3, 1, tzinfo=UTC)
-    assert (claim.source.extractor, claim.source.session_id) == ("openai-1/reader", "s1")
+    assert (claim.source.extractor, claim.source.session_id) == ("openai-2/reader", "s1")
     assert len(entries) == 5
     assert [lesson.resource.content for lesson in parked] == [AWFUL]
     assert vectors == [("vectors-2", "[0.6001,0.8001]")] * 5 or len(vectors) == 5

@@ -133,7 +133,7 @@ def test_the_configured_model_is_asked(modelled: Cli, chat_server: Any) -> None:
     told = modelled("extract", SAID, "--speaker", "Mara", *AT, "--json").document
     shown = modelled("extract", SAID, "--speaker", "Mara", *AT)
 
-    assert told["extractor"] == "openai-1/gpt-5-mini"
+    assert told["extractor"] == "openai-2/gpt-5-mini"
     assert [(each["object"], each["text"]) for each in told["claims"]] == [
         ("Elin", "My sister Elin")
     ]
