@@ -40,7 +40,7 @@ from mnestic.memory.scope import Id
 Item = TypeVar("Item")
 _BATCH = 500
 _LONGEST = timedelta(minutes=5)
-_NEAREST = 5  # earlier messages that a model is shown beside each message
+_NEAREST = 3  # earlier messages that a model is shown beside each message
 log = logging.getLogger("mnestic.extraction")
 
 

@@ -178,6 +178,6 @@ async def test_a_model_is_shown_few_short_statements_that_are_near(
 
     *statements, asked = lines_of(chat_server.requests[-1]["body"])
     assert (asked["message"], asked["text"]) == (1, PORTO)
-    assert [one["statement"] for one in statements] == [2, 3, 4, 5, 6]
+    assert [one["statement"] for one in statements] == [2, 3, 4]
     assert all(one["text"].startswith("The office") for one in statements)
     assert max(len(one["text"]) for one in statements) <= 200
