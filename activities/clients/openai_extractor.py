@@ -27,6 +27,7 @@ from mnestic.memory.knowledge.extraction import (
 from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.spans import QuotedText
 from mnestic.memory.models.messages import ChatMessage
+from mnestic.memory.quotations import quoted
 
 _TIMEOUT = timedelta(seconds=60)
 # Input tokens of a message, with what is near: 260 in a batch of 16, 1,870 alone, 180 in 32. A refused batch is halved.
@@ -96,7 +97,8 @@ class OpenAIExtractor:
         if not given:
             return Extraction(claims=((),) * len(turns), model=self.model)
         lines, numbered = quotation(given)
-        room = REASONING_TOKENS + _TOKENS_A_TURN * len(given) + count_tokens(lines)
+        words = count_tokens(quoted({"texts": [turn.content for turn in given]}))
+        room = REASONING_TOKENS + _TOKENS_A_TURN * len(given) + words
         answer = await self._completions.create(
             (
                 ChatMessage(role="system", content=INSTRUCTION),
