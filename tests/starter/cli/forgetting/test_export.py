@@ -84,8 +84,8 @@ async def test_a_file_that_cannot_be_written_is_refused(ask: Ask, tmp_path: Path
         (HEADER % 1 + "\n", "line 2: Invalid JSON"),
         (HEADER % 1, "export {path}: has no last line, so it was cut off after line 1"),
         (
-            HEADER % 3 + '{"kind": "poem"}\n',
-            "export {path}: is of version 3; this program reads up to 2",
+            HEADER % 4 + '{"kind": "poem"}\n',
+            "export {path}: is of version 4; this program reads up to 3",
         ),
     ],
 )
