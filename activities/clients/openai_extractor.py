@@ -77,7 +77,7 @@ class _Answer(BaseModel):
     model_config = ConfigDict(title="list of facts")
 
     facts: list[Any]
-    changes: list[Any] = []
+    changes: Any = None
 
 
 class OpenAIExtractor:
@@ -109,7 +109,8 @@ class OpenAIExtractor:
         )
         answered = self._completions.read(answer, _Answer)
         found, refused = await asyncio.to_thread(_by_turn, answered.facts, given)
-        replaced, unknown = _replaced(answered.changes, given, numbered)
+        changes = answered.changes if isinstance(answered.changes, list) else []
+        replaced, unknown = _replaced(changes, given, numbered)
         read = iter(found)
         return Extraction(
             claims=tuple(next(read) if turn.content.strip() else () for turn in turns),
@@ -155,7 +156,10 @@ def _replaced(
         except (LookupError, ValueError):
             refused += 1
             continue
-        if change.message > len(turns) or turn.place == earlier.place or turn.at < earlier.at:
+        # Of messages of one time, the one with the lower number is the earlier.
+        number = change.earlier if change.earlier <= len(turns) else 0
+        is_later = (turn.at, change.message) > (earlier.at, number)
+        if change.message > len(turns) or turn.place == earlier.place or not is_later:
             refused += 1
             continue
         found[turn.place].setdefault(earlier.place, Replaced(earlier.place, change.kind))
