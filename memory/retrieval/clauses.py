@@ -60,13 +60,15 @@ class _ClauseWords(DeferredModel):
 class _Patterns(NamedTuple):
     """`asking` begins a question or a request, `opening` what may be a question; `marked` and `unmarked` are where one begins within a sentence.
 
-    `aside` begins what a speaker says about themselves: "because I was off"; `tail` is where that begins behind a question.
+    `asked` is a question word, and `addressed` begins a request to somebody: "can you". `aside` begins what a speaker says about themselves: "because I was off"; `tail` is where that begins behind a question.
     """
 
     asking: re.Pattern[str]
     opening: re.Pattern[str]
     marked: re.Pattern[str]
     unmarked: re.Pattern[str]
+    asked: re.Pattern[str]
+    addressed: re.Pattern[str]
     aside: re.Pattern[str]
     tail: re.Pattern[str]
     pronouns: frozenset[str]
@@ -172,7 +174,7 @@ def _asks(text: str) -> bool:
 
 def _split_sentence(sentence: str) -> Iterator[str]:
     """The parts of a sentence: at a semicolon or a dash, before a question that begins within it, and behind one."""
-    for part in _PART.split(sentence):
+    for part in _PART.split(" ".join(sentence.split())):
         for clause in _split_at_questions(part):
             yield from _split_aside(clause)
 
@@ -220,8 +222,10 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 
 def _goes_on(text: str, *, before: str) -> bool:
-    """Whether a clause says too little by itself: a single word or number, or a question without content."""
+    """Whether a clause says too little by itself: a single word or number, a question without content, or a bare request."""
     terms = content_terms(text)
+    if len(terms) <= 1 and _patterns().addressed.match(text) and not _patterns().asked.search(text):
+        return True
     if _QUESTION_MARK.search(text) is None:
         is_aside = _asks(before) and _patterns().aside.match(text) is not None
         return len(terms) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
@@ -236,7 +240,7 @@ def _patterns() -> _Patterns:
     question = rf"(?:{_either([*question_words()[name]] for name in languages)})"
     auxiliary = rf"(?:{_either(one.auxiliaries for one in words)})"
     connective = rf"(?:{_either(one.connectives for one in words)})"
-    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.requests for one in words)})\b(?!\s*[,.!])"
+    request = rf"(?:(?:can|could|would) you )?(?:please )?(?:{_either(one.requests for one in words)})\b(?!\s*(?:[,.!]|$))"
     subject = rf"(?:(?:{_either(one.subjects for one in words)})\b|[^\W\d_]+['\u2019]s\b|(?-i:[^\W\da-z_]))"
     begin = rf"\s*(?:(?:{connective}|please)\b[\s,]*)*"
     contracted = rf"{question}['\u2019]?(?:s|re|d|ve|ll)\b"
@@ -257,6 +261,8 @@ def _patterns() -> _Patterns:
             rf"(?:,\s*|\s+){follows}(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
         ),
         unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{sure})"),
+        asked=_compiled(rf"\b{question}\b"),
+        addressed=_compiled(rf"{begin}{auxiliary}\s+{hearer}"),
         aside=_compiled(rf"(?:{reason}\s+)?{speaker}"),
         tail=_compiled(rf",\s*(?=(?:{reason}\s+)?{speaker})|\s+(?={reason}\s+{speaker})"),
         pronouns=frozenset(word for one in words for word in one.pronouns),
