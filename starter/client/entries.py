@@ -132,7 +132,7 @@ class EntryClient(ClientPart):
             return changes
 
     async def reinstate(self, entry_id: str) -> Entry:
-        """Takes back the supersession of an entry: it counts again, until something later supersedes it.
+        """Takes back the supersession of an entry: it counts again, until a later message names it or its fact ends anew.
 
         Facts do not change; `memory.facts.reactivate` undoes the end of one, and its messages count again too.
 

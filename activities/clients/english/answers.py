@@ -6,7 +6,9 @@ It stands apart because it works on words alone: "What laptop do you use?" and "
 import re
 from collections.abc import Callable, Mapping
 
-from mnestic.activities.clients.english.lexicon import load_lexicon, without
+from mnestic.activities.clients.english.lexicon import load_lexicon, pattern, without
+from mnestic.memory.language.commands import is_command
+from mnestic.memory.language.small_talk import is_small_talk
 
 _LONGEST = 12  # words of an answer
 _LONGEST_QUESTION = 16
@@ -42,9 +44,12 @@ _COUNT = re.compile(r"^(?:\d+|one|two|three|four|five|several|both),\s*", re.IGN
 
 def statement_of(question: str, answer: str) -> str | None:
     """What an answer says together with its question; None if they are no such pair."""
-    sentences = re.split(r"(?<=[.!?])\s+", question.strip())
+    sentences = re.split(r"(?<=[.!?])\s+", " ".join(question.split()))
     asked = without(sentences[-1], "lead")
-    said = answer.strip()
+    said = " ".join(answer.split())
+    is_empty = is_small_talk(said) or is_command(said)
+    if is_empty and said.lower().strip(" .!") not in load_lexicon().answers:
+        return None
     if (
         not asked.endswith("?")
         or len(asked.split()) > _LONGEST_QUESTION
@@ -54,7 +59,7 @@ def statement_of(question: str, answer: str) -> str | None:
         return None
     word, rest = _yes_or_no(said)
     stated = _of_yes_no(asked, word, rest) if word or _YES_NO.match(asked) else None
-    return stated or (None if word == "no" and not rest else _of_wh(asked, rest))
+    return stated or (None if word == "no" else _of_wh(asked, rest))
 
 
 def _yes_or_no(answer: str) -> tuple[str, str]:
@@ -65,11 +70,11 @@ def _yes_or_no(answer: str) -> tuple[str, str]:
 
 
 def _of_wh(asked: str, value: str) -> str | None:
-    value = value.strip()
-    if not value or re.match(r"(?:i|we|he|she|they|it|my|not)\b", value, re.IGNORECASE):
+    value = re.sub(r"^still\s+", "", value.strip(), flags=re.IGNORECASE)
+    if not value or pattern("no_answer").match(value):
         return None
-    for pattern, stated in _STATED:
-        if found := pattern.match(asked):
+    for form, stated in _STATED:
+        if found := form.match(asked):
             return stated(found, value)
     return None
 

@@ -190,16 +190,19 @@ def _completed(verb: Token, keys: Sequence[tuple[str, Token]]) -> Iterator[tuple
 
 
 def _prepositions(token: Token) -> Iterator[tuple[str, Token]]:
-    """What stands after the prepositions below a token; of two in a row by both, as in "out of"."""
+    """What stands after the prepositions below a token; of two in a row by both, as in "out of", of "from A to B" by each."""
     yield from (("to", one) for one in children(token, "xcomp") if is_misread(one))
     for child in children(token, "prep", "agent", "prt", "advmod"):
         if child.i and child.nbor(-1).lower_ == "not":
             continue
-        yield from ((child.lower_, each) for each in children(child, "pobj", "pcomp"))
+        objects = children(child, "pobj", "pcomp")
+        yield from ((child.lower_, each) for each in objects)
         for inner in children(child, "prep"):
-            yield from (
-                (f"{child.lower_} {inner.lower_}", each) for each in children(inner, "pobj")
-            )
+            name = inner.lower_ if objects else f"{child.lower_} {inner.lower_}"
+            yield from ((name, each) for each in children(inner, "pobj"))
+        ways = (inner for each in objects for inner in children(each, "prep"))
+        for way in ways if child.lower_ == "from" else ():
+            yield from ((way.lower_, each) for each in children(way, "pobj") if way.lower_ == "to")
 
 
 def _from_relative(verb: Token, keys: Sequence[tuple[str, Token]]) -> Iterator[tuple[str, Token]]:

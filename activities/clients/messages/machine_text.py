@@ -18,7 +18,9 @@ _MARKED_LINE = re.compile(
     r"|File \"|at [\w.$]+\(|[\w.]*(?:Error|Exception)\b:|(?:>|\$|#!?|//|/\*|\*/|<!--|@@|\+\+\+|---) ?\S|<[\w .-]+> "
     r"|(?:From|To|Cc|Date|Sent|Subject|Reply-To): )"
 )
-_CODE_LINE = re.compile(r"[^\n]*[;{}][ \t]*$|.*(?:\w\(.*\)[:;]?|=>|==|\+=|</\w+>|\);?)[ \t]*$")
+_CODE_LINE = re.compile(
+    r"[^\n]*[{}][ \t]*$|.*[=({\[+].*;[ \t]*$|.*(?:\w\(.*\)[:;]?|=>|==|\+=|</\w+>|\);)[ \t]*$|[ \t]*[\])}]+[,;]?[ \t]*$"
+)
 _FIELD_LINE = re.compile(
     r"[ \t]*(?:- |export )?[\w.-]+(?:[ \t]*=[ \t]*\S|:(?:[ \t]+[^\s.!?]|[ \t]*$))"
 )

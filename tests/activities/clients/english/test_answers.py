@@ -22,6 +22,12 @@ from tests.activities.clients.english.claims import AT
         ("Do you live in Bari?", "No.", None),
         ("Where do you live?", "Why do you ask?", None),
         ("Where do you live?", "I'd rather not say.", None),
+        ("Where do you live?", "Haha", None),
+        ("Where do you live?", "ok, thanks!", None),
+        ("Where do you live?", "No comment", None),
+        ("Where do you live?", "Same as before", None),
+        ("Where do you live?", "Still Kiel", "I live in Kiel"),
+        ("Where do you   live?", "kiel", "I live in kiel"),
     ],
 )
 def test_question_and_answer_are_one_statement(

@@ -155,5 +155,11 @@ def test_a_tools_record_is_read_by_its_fields_and_no_sentence_in_it() -> None:
     assert [(each.subject, each.object) for each in claims] == [("Mo", "Bonn")]
 
 
+def test_who_moves_from_one_place_to_another_lives_in_the_other() -> None:
+    found = last_claims("I live in Kiel.", "I've moved from Kiel to Bonn.")
+
+    assert ("lives_in", "Bonn") in {(each[-2], each[-1]) for each in found}
+
+
 def test_what_is_left_somewhere_ends_no_employment() -> None:
     assert last_claims("I work at Brunel.", "Left my umbrella at Brunel again.") == set()

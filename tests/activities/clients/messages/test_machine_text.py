@@ -18,6 +18,8 @@ from mnestic.activities.clients.messages.machine_text import mask_machine_text
         "name,city,employer\nRob,Ulm,Zeiss\nIna,Jena,Schott",
         "INSERT INTO people VALUES ('I like tea', 'My wife is Ann');",
         "```\nI live in Bari\n```",
+        "foo(\n  'I live in Bari',\n);",
+        "x = 'I live in Bari';",
         "> I moved to Bari last week.",
         "Fwd: hello\nI live in Bari.",
         "On 3 May 2026, Tom wrote:\nI live in Bari.",
@@ -44,6 +46,9 @@ def test_what_somebody_else_wrote_is_blanked(text: str) -> None:
         "Ada: I live in Bari.",
         "Two things: I live in Bari; I work at Enel.",
         "I'm in (well, near) Bari, at 10:30 or so.",
+        "I live in Bari (Italy)",
+        "I live in Bari :)",
+        "My cat is called Mio;",
     ],
 )
 def test_what_people_write_stays(text: str) -> None:
