@@ -18,9 +18,9 @@ _BLANKS = re.compile(
 _BREAK = re.compile(r"(?<![.!?,;:\s])[^\S\n]*(?=\n)")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]+")
 _SENTENCE_START = re.compile(r"(?:\A|[.!?]\s+|\n\s*)([a-z])")
-# A label of two to four words and a short value on a line of its own: "Wifi password: bluefinch22".
+# A label of up to four words and a short value on a line of its own: "Wifi password: bluefinch22". One word with a capital may be who says it.
 _LABELLED = re.compile(
-    r"(?m)^(?P<article>(?:the|my|our|your) )?(?P<label>[^\W\d_][\w'-]*(?: [\w'-]+){1,3}):[ ]+(?=[^\s,]+(?: [^\s,]+){0,3}\.?$)",
+    r"(?m)^(?P<article>(?:the|my|our|your) )?(?P<label>[^\W\d_][\w'-]*(?: [\w'-]+){0,3})(?::[ ]+|[ ]+=[ ]+)(?=[^\s,]+(?: [^\s,]+){0,3}\.?$)",
     re.IGNORECASE,
 )
 _DASH = re.compile(r"\s[-\u2013]\s|\u2014")
@@ -81,9 +81,7 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     draft.replace(_BLANKS, lambda match: "\n" if "\n" in match[0] else " ")
     draft.replace(pattern("symbols"), _instead_of_noise)
     draft.replace(_BULLET, lambda match: " " * len(match[0]))
-    draft.replace(
-        _LABELLED, lambda match: f"{match['article'] or 'The '}{match['label'].lower()} is "
-    )
+    draft.replace(_LABELLED, _labelled)
     draft.replace(_BREAK, _at_break)
     draft.replace(_words_in_haste(), _spelled_out)
     draft.replace(pattern("without_apostrophe"), lambda match: f"{match[1] or match[2]}'s")
@@ -118,6 +116,15 @@ def _instead_of_noise(match: re.Match[str]) -> str:
         return breaks if before else ""
     is_new = not rest or breaks == "\n" or pattern("start").match(rest) is not None
     return f".{breaks}" if is_new else " "
+
+
+def _labelled(match: re.Match[str]) -> str | None:
+    """A label as what the speaker has: "my wifi password is"; None for one that may be a name, or says of what kind a message is."""
+    label = match["label"].lower()
+    may_be_name = " " not in label and match["label"] != label and label not in load_lexicon().nouns
+    if may_be_name or pattern("no_label").fullmatch(label):
+        return None
+    return f"{match['article'] or 'My '}{label} is "
 
 
 def _at_break(match: re.Match[str]) -> str | None:

@@ -16,7 +16,9 @@ _FILE = Path(__file__).with_name("machine_text.yaml")
 _MARKED_LINE = re.compile(
     r"\s*(?:[\[(<]?\d{1,4}[-./:]\d{1,2}(?:[-./:]\d{1,4})?\b.{0,24}?(?:\b[A-Z]{4,}\b|[\])>]|\w[ \t]*[:>] )|(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b"
     r"|File \"|at [\w.$]+\(|[\w.]*(?:Error|Exception)\b:|(?:>|\$|#!?|//|/\*|\*/|<!--|@@|\+\+\+|---) ?\S|<[\w .-]+> "
-    r"|(?:From|To|Cc|Date|Sent|Subject|Reply-To): )"
+    r"|(?:From|To|Cc|Date|Sent|Subject|Reply-To): "
+    # syslog, a container's name, klog, logcat, a web server
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |[\w.-]+ +\| |[IWEF]\d{4} \d\d:|[VDIWEF]/[\w.]+\(|\d{1,3}(?:\.\d{1,3}){3} - )"
 )
 _CODE_LINE = re.compile(
     r"[^\n]*[{}][ \t]*$|.*[=({\[+].*;[ \t]*$|.*(?:\w\(.*\)[:;]?|=>|==|\+=|</\w+>|\);)[ \t]*$|[ \t]*[\])}]+[,;]?[ \t]*$"
@@ -29,13 +31,14 @@ _LOWER_KEY = re.compile(r"[ \t]*(?:- )?[a-z_\d.-]+\s*[:=]|[ \t]*[A-Z][A-Z_\d]+\s
 _DIFF_LINE = re.compile(r"[+-](?![ \t]?-|\s)")
 _CITED_LINE = re.compile(r"[ \t]*>")
 _NOTES_LINE = re.compile(r"[^\n]*[\u266a\u266b\U0001f3b5\U0001f3b6]")
-_TRACE = re.compile(r"Traceback|Exception in thread|\s*at [\w.$]+\([\w.]+:\d+\)")
-# From here to the end, somebody else writes, or the speaker signs.
-_REST = re.compile(
-    r"^[ \t]*(?:[-_=*]{2,} ?(?:forwarded|original|begin)\b|begin forwarded message|fwd?: |on [^\n]{6,80} wrote:[ \t]*$|--[ \t]*$)(?s:.*)",
-    re.IGNORECASE | re.MULTILINE,
+# From such a line on, a paragraph is what a program wrote: a stack trace, or a prompt.
+_TRACE = re.compile(
+    r"Traceback|Exception in thread|\s*at [\w.$]+\([\w.]+:\d+\)|(?:>>>|\$|[\w.-]+@[\w.-]+:[^\n]{0,80}?[$#]|(?:PS )?[A-Z]:\\[^\n>]{0,80}>) \S"
 )
-_FENCED = re.compile(r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`")
+_FENCED = re.compile(
+    r"```(?s:.*?)(?:```|\Z)|`[^`\n]*`|^~~~(?s:.*?)(?:^~~~|\Z)|^<{7} (?s:.*?)^>{7} [^\n]*",
+    re.MULTILINE,
+)
 _QUOTED = re.compile(
     "\"([^\"\n]*)(?:\"|$)|\u201c([^\u201d\n]*)(?:\u201d|$)|\u00ab([^\u00bb\n]*)(?:\u00bb|$)|\u201e([^\u201c\u201d\n]*)(?:[\u201c\u201d]|$)|''([^\n]*?)(?:''|$)"
     "|(?<![\\w'])'(?=\\w)((?:[^'\n]|'(?=\\w)){0,300})'(?!\\w)|\u2018([^\u2019\n]*)\u2019(?!\\w)",
@@ -51,7 +54,7 @@ _FEWEST_COMMAS = 2
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    flags = re.NOFLAG if name == "code" else re.IGNORECASE
+    flags = re.NOFLAG if name == "code" else re.IGNORECASE | re.MULTILINE
     return re.compile(read_patterns(_FILE)[name], flags)
 
 
@@ -60,7 +63,7 @@ def mask_machine_text(content: str, *, speaker: str = "") -> str:
 
     A title in quotation marks, as after "called", is no speech and stays.
     """
-    text = _REST.sub(_blank, _FENCED.sub(_blank, content))
+    text = _pattern("rest").sub(_blank, _FENCED.sub(_blank, content))
     parts = re.split(r"(\n[ \t]*\n)", text)
     text = "".join(
         part if number % 2 else _mask_paragraph(part) for number, part in enumerate(parts)

@@ -155,6 +155,23 @@ def test_a_tools_record_is_read_by_its_fields_and_no_sentence_in_it() -> None:
     assert [(each.subject, each.object) for each in claims] == [("Mo", "Bonn")]
 
 
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("locker code: 12", ("Ada", "locker_code", "12")),
+        ("city: Oslo", ("Ada", "city", "Oslo")),
+        ("Employer: Lidl", ("Ada", "employer", "Lidl")),
+        ("favourite tea = green", ("Ada", "favourite_tea", "green")),
+        ("note: buy milk", None),
+        ("Tom: Lisbon", None),
+    ],
+)
+def test_a_label_with_a_value_is_what_its_speaker_has(
+    text: str, claim: tuple[str, str, str] | None
+) -> None:
+    assert last_claims(text) == ({("affirmed", *claim)} if claim else set())
+
+
 def test_who_moves_from_one_place_to_another_lives_in_the_other() -> None:
     found = last_claims("I live in Kiel.", "I've moved from Kiel to Bonn.")
 
