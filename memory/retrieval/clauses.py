@@ -60,15 +60,13 @@ class _ClauseWords(DeferredModel):
 class _Patterns(NamedTuple):
     """`asking` begins a question or a request, `opening` what may be a question; `marked` and `unmarked` are where one begins within a sentence.
 
-    `asked` is a question word, and `addressed` begins a request to somebody: "can you". `aside` begins what a speaker says about themselves: "because I was off"; `tail` is where that begins behind a question.
+    `aside` begins what a speaker says about themselves: "because I was off"; `tail` is where that begins behind a question.
     """
 
     asking: re.Pattern[str]
     opening: re.Pattern[str]
     marked: re.Pattern[str]
     unmarked: re.Pattern[str]
-    asked: re.Pattern[str]
-    addressed: re.Pattern[str]
     aside: re.Pattern[str]
     tail: re.Pattern[str]
     pronouns: frozenset[str]
@@ -222,10 +220,8 @@ def _joined(parts: Sequence[str]) -> list[str]:
 
 
 def _goes_on(text: str, *, before: str) -> bool:
-    """Whether a clause says too little by itself: a single word or number, a question without content, or a bare request."""
+    """Whether a clause says too little by itself: a single word or number, or a question without content."""
     terms = content_terms(text)
-    if len(terms) <= 1 and _patterns().addressed.match(text) and not _patterns().asked.search(text):
-        return True
     if _QUESTION_MARK.search(text) is None:
         is_aside = _asks(before) and _patterns().aside.match(text) is not None
         return len(terms) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
@@ -261,8 +257,6 @@ def _patterns() -> _Patterns:
             rf"(?:,\s*|\s+){follows}(?P<question>{inverted}|(?<=,\s)(?:{question}|{auxiliary})\b)"
         ),
         unmarked=_compiled(rf"(?:,\s*|{free}\s+){follows}(?P<question>{sure})"),
-        asked=_compiled(rf"\b{question}\b"),
-        addressed=_compiled(rf"{begin}{auxiliary}\s+{hearer}"),
         aside=_compiled(rf"(?:{reason}\s+)?{speaker}"),
         tail=_compiled(rf",\s*(?=(?:{reason}\s+)?{speaker})|\s+(?={reason}\s+{speaker})"),
         pronouns=frozenset(word for one in words for word in one.pronouns),

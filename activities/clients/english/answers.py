@@ -6,7 +6,7 @@ It stands apart because it works on words alone: "What laptop do you use?" and "
 import re
 from collections.abc import Callable, Mapping
 
-from mnestic.activities.clients.english.lexicon import load_lexicon, pattern, without
+from mnestic.activities.clients.english.lexicon import load_lexicon, without
 from mnestic.memory.language.commands import is_command
 from mnestic.memory.language.small_talk import is_small_talk
 
@@ -70,11 +70,12 @@ def _yes_or_no(answer: str) -> tuple[str, str]:
 
 
 def _of_wh(asked: str, value: str) -> str | None:
-    value = re.sub(r"^still\s+", "", value.strip(), flags=re.IGNORECASE)
-    if not value or pattern("no_answer").match(value):
+    value = value.strip()
+    first = re.split(r"\W", value.lower(), maxsplit=1)[0]
+    if not value or first in load_lexicon().vague | {"we", "my", "not"}:
         return None
-    for form, stated in _STATED:
-        if found := form.match(asked):
+    for pattern, stated in _STATED:
+        if found := pattern.match(asked):
             return stated(found, value)
     return None
 

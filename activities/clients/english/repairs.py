@@ -119,12 +119,10 @@ def _instead_of_noise(match: re.Match[str]) -> str:
 
 
 def _labelled(match: re.Match[str]) -> str | None:
-    """A label as what the speaker has: "my wifi password is"; None for one that may be a name, or says of what kind a message is."""
+    """A label as what the speaker has: "my wifi password is"; None for one that may be a name."""
     label = match["label"].lower()
     may_be_name = " " not in label and match["label"] != label and label not in load_lexicon().nouns
-    if may_be_name or pattern("no_label").fullmatch(label):
-        return None
-    return f"{match['article'] or 'My '}{label} is "
+    return None if may_be_name else f"{match['article'] or 'My '}{label} is "
 
 
 def _at_break(match: re.Match[str]) -> str | None:

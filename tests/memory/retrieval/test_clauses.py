@@ -1,7 +1,5 @@
 """A message is split into what it asks and what it remarks."""
 
-import time
-
 import pytest
 
 from mnestic.memory.retrieval.clauses import MOST_CLAUSES, split_clauses
@@ -233,18 +231,11 @@ def test_beside_a_question_a_remark_of_few_words_is_left_out_unless_it_names_som
     assert remarks("A long day.") == ["A long day."]
 
 
-def test_a_bare_request_goes_with_what_is_before_it() -> None:
-    (clause,) = split_clauses("I was thinking about the boat, can you help")
+def test_white_space_is_read_once() -> None:
+    """With backtracking over it, this takes hours."""
+    (clause,) = split_clauses("is Tom there" + " " * 9000 + "z")
 
-    assert clause.text == "I was thinking about the boat, can you help"
-
-
-def test_white_space_costs_nothing() -> None:
-    began = time.process_time()
-
-    split_clauses("is Tom there" + " " * 9000 + "z")
-
-    assert time.process_time() - began < 5  # by backtracking, minutes
+    assert clause.is_question
 
 
 def test_of_many_clauses_the_questions_and_the_longest_remarks_are_kept_in_their_order() -> None:

@@ -21,7 +21,7 @@ from mnestic.activities.clients.messages.machine_text import mask_machine_text
         "~~~\nI live in Bari\n~~~",
         "<<<<<<< HEAD\nI live in Bari.\n=======\nI live in Bari!\n>>>>>>> other",
         "Subject: bio\n\nI live in Bari.",
-        "Tom schrieb am 3.3.2026:\nI live in Bari.",
+        "Tom wrote at 10:30:\nI live in Bari.",
         "--- a/notes.txt\n+++ b/notes.txt\n-I live in Bari.\n+I live in Lecce.\n I work at Enel.",
         "+I live in Bari.\n-I live in Lecce.",
         'Traceback (most recent call last):\n  File "a.py", line 3\nValueError: I live in Bari',
