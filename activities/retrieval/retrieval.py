@@ -5,15 +5,10 @@ before a message.
 """
 
 import asyncio
-import re
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import islice
-from operator import attrgetter
 from types import MappingProxyType
 
 from mnestic.activities.models.embedders import Embedders
@@ -28,7 +23,6 @@ from mnestic.activities.retrieval.query_context import (
 from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.language.terms import normalised
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
@@ -43,12 +37,10 @@ from mnestic.memory.retrieval.queries import (
     StatedClaim,
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
-from mnestic.memory.retrieval.ranking import Ranked, above_threshold, find_unrelated_turns, rank
+from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
 from mnestic.memory.retrieval.search import Search, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
-_NO_LETTERS = re.compile(r"\W+")
-_TIMES_OTHERS = 4  # times the limit: after so many candidates, turns by people other than the named ones are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +55,9 @@ class _Best:
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """Ranked candidates, with what the choice of the best needs.
-
-    `unrelated` are those that others said where nobody whom the question names is known to have been; `passed` is how many
-    there were, and `texts` what all say by number.
-    """
+    """Ranked candidates; `passed` is how many there were before ranking, and `texts` what all say by number."""
 
     ranked: Sequence[Ranked]
-    unrelated: AbstractSet[int]
     passed: int
     texts: Mapping[int, CandidateText]
 
@@ -228,7 +215,6 @@ def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Order:
     )
     return _Order(
         ranked,
-        find_unrelated_turns(candidates),
         len(found.candidates),
         dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
     )
@@ -239,80 +225,24 @@ async def _fetch_best(
 ) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
 
-    If a named person has spoken, only a few turns by other people are read.
+    Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
     """
-    limit, ranked = parsed.wanted, order.ranked
-    sure = above_threshold(ranked, policy=parsed.policy, min_score=parsed.query.min_score)
-    if has_messages := any(one.is_by_named_speaker for one in sure):
-        few = ranked[: _TIMES_OTHERS * limit]
-        ranked = [*few, *(one for one in ranked[len(few) :] if not one.is_by_other_speaker)]
     answers: list[Ranked] = []
     entries: dict[int, Entry] = {}
     claims: dict[int, tuple[StatedClaim, ...]] = {}
-    unrelated = order.unrelated if has_messages else frozenset()
-    compared = ranked[: 0 if parsed.query.repeats else 2 * limit]
-    again = len(compared) - len(_different(compared, order))
-    wanted = 2 * limit + again
-    first, size = 0, max(wanted, _count_until(ranked, unrelated, wanted=limit + limit // 4))
-    while best := ranked[first : first + size]:
-        hits = await store.fetch_hits(
-            [one.number for one in best],
-            search,
-            unrelated=[one.number for one in best if one.number in unrelated],
-        )
+    said = set[tuple[object, ...]]()
+    first, size = 0, 2 * parsed.wanted
+    while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
+        hits = await store.fetch_hits([one.number for one in best], search)
         entries |= hits.entries
         claims |= hits.claims
-        answers += [one for one in best if one.number not in hits.rejected]
-        left = sum(one.number not in hits.rejected for one in compared)
-        if compared and (
-            again or first or left < limit
-        ):  # otherwise the first ones are known to be different
-            answers = _different(answers, order)
-        if len(answers) >= limit:
-            break
+        for one in best:
+            if one.number in hits.rejected:
+                continue
+            text = order.texts[one.number]
+            key = text.speaker, text.subjects, text.times, key_of(text.content)
+            if parsed.query.repeats or key not in said:
+                said.add(key)
+                answers.append(one)
         first, size = first + size, 2 * size
     return _Best(answers, entries, order.texts, claims)
-
-
-def _different(best: Sequence[Ranked], order: _Order) -> list[Ranked]:
-    """The candidates without repetitions: the same text with the same attribution as one before it.
-
-    Repetitions have equal scores of words, so these are compared first, unless meaning alone found the candidate.
-    """
-    texts, groups = order.texts, [best]
-    keys: list[Callable[[Ranked], object]] = [
-        lambda one: _attribution(texts[one.number]),
-        lambda one: _letters(texts[one.number]),
-        lambda one: key_of(texts[one.number].content),
-    ]
-    by_words: Callable[[Ranked], object] = attrgetter("words")
-    for key in (by_words, *keys) if all(map(by_words, best)) else keys:
-        groups = [alike for some in groups for alike in _groups(some, key)]
-    first = {some[0].number for some in groups}
-    return [one for one in best if one.number in first]
-
-
-def _groups(some: Sequence[Ranked], key: Callable[[Ranked], object]) -> Sequence[Sequence[Ranked]]:
-    """Groups of candidates with the same key, in their order; a single one needs no key."""
-    if len(some) == 1:
-        return [some]
-    groups: defaultdict[object, list[Ranked]] = defaultdict(list)
-    for one in some:
-        groups[key(one)].append(one)
-    return [*groups.values()]
-
-
-def _attribution(text: CandidateText) -> tuple[object, ...]:
-    """The attribution of a text: speaker, subjects and times."""
-    return text.speaker, text.subjects, text.times
-
-
-def _letters(text: CandidateText) -> str:
-    """The text without punctuation."""
-    return _NO_LETTERS.sub("", normalised(text.content))
-
-
-def _count_until(ranked: Sequence[Ranked], unrelated: AbstractSet[int], *, wanted: int) -> int:
-    """How long the beginning of the ranking is that has so many related candidates."""
-    related = (place for place, one in enumerate(ranked, 1) if one.number not in unrelated)
-    return next(islice(related, wanted - 1, None), len(ranked))

@@ -56,19 +56,8 @@ class SearchStore(Protocol):
         """For each of these entries of messages so many earlier ones that are nearest to it by meaning or words, the nearest first."""
         ...
 
-    async def fetch_hits(
-        self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
-    ) -> SearchHits:
-        """Reads the best candidates as entries, and rejects those that do not answer, whatever their scores.
-
-        Rejected are messages that have words of the query only where they say what holds no longer, and turns by other people
-        in sessions where no named person spoke or was mentioned.
-
-        Args:
-            numbers: The best candidates.
-            search: The search.
-            unrelated: Those that may be such turns.
-        """
+    async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
+        """Reads candidates as entries, and rejects messages that have words of the query only where they say what holds no longer."""
         ...
 
 

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from mnestic.memory.retrieval.candidates import (
-    CONCERNS,
     Candidates,
     Edges,
     RankingQuery,
@@ -21,7 +20,6 @@ from mnestic.memory.retrieval.candidates import (
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import Signals
 
-_NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("named", "mentioned", "other"))
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
 _COMPARED = 3  # of the best, of which the newest comes first
@@ -32,14 +30,11 @@ class Ranked(NamedTuple):
     """A candidate with its score, and what each signal added to the sum behind the score.
 
     `words` is BM25 for the query; `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
-    `is_by_named_speaker`: a person whom the query names said it; `is_by_other_speaker`: another person did.
     """
 
     number: int
     at: float
     importance: float
-    is_by_named_speaker: bool
-    is_by_other_speaker: bool
     words: float
     score: float
     place: int
@@ -85,15 +80,8 @@ def rank(
     order = np.lexsort((rows["number"], rows["at"], sort_key))[::-1]
     least = _least(policy, min_score, best=score.max())
     order = order[score[order] >= least]
-    of_another = (rows["concern"] == _OTHER) & rows["is_turn"]
-    parts = [
-        rows["number"],
-        rows["at"],
-        rows["importance"],
-        rows["is_by_named_speaker"],
-        of_another,
-    ]
-    parts += [rows["words"], score, np.arange(len(rows))]
+    parts = [rows[name] for name in ("number", "at", "importance", "words")]
+    parts += [score, np.arange(len(rows))]
     columns = (part[order].tolist() for part in parts)
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
 
@@ -136,17 +124,6 @@ def _newest_first(candidates: Candidates, total: Values, query: RankingQuery) ->
         newest = in_time if query.asks_for_earlier else in_time[::-1]
         moved[newest] = total[alike] - total[newest]
     return moved
-
-
-def find_unrelated_turns(candidates: Candidates) -> frozenset[int]:
-    """The numbers of turns by others, in sessions where no candidate is by or about a named person."""
-    rows, texts = candidates.rows, candidates.texts
-    concern = rows["concern"]
-    (others,) = np.nonzero(rows["is_turn"] & (concern == _OTHER))
-    (concerned,) = np.nonzero(rows["is_turn"] & ((concern == _NAMED) | (concern == _MENTIONED)))
-    sessions = {texts[place].session_id for place in concerned.tolist()}
-    unrelated = [place for place in others.tolist() if texts[place].session_id not in sessions]
-    return frozenset(rows["number"][unrelated].tolist())
 
 
 def rerank(

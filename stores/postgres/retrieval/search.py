@@ -36,7 +36,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("fetch_hits")
-_UNRELATED, _NEAREST = read_query("unrelated_sessions"), read_query("nearest_entries")
+_NEAREST = read_query("nearest_entries")
 _VECTORS = NamedQuery.of("""
 SELECT m.model, m.entries, v.dimensions
   FROM mnestic.corpus AS c
@@ -158,9 +158,7 @@ class PostgresSearchStore:
             found[row.id].append(Turn.model_validate(row, from_attributes=True))
         return {entry_id: tuple(turns) for entry_id, turns in found.items()}
 
-    async def fetch_hits(
-        self, numbers: Sequence[int], search: Search, *, unrelated: Collection[int] = ()
-    ) -> SearchHits:
+    async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
         """See the port."""
         values = {
             **self._unit.owner,
@@ -173,15 +171,8 @@ class PostgresSearchStore:
                 for lexeme in one.lexemes
             ],
         }
-        queries = [_READ.bind(values)]
-        if unrelated and search.names:
-            sessions = {**self._unit.owner, **_unrelated(unrelated, search)}
-            queries.append(_UNRELATED.bind(sessions))
-        rows, *session_rows = await self._unit.rows_of(*queries)
+        (rows,) = await self._unit.rows_of(_READ.bind(values))
         rejected = {row.number for row in rows if row.is_outdated}
-        for row in (row for result in session_rows for row in result):
-            if search.names.isdisjoint(map(name_key, row.speakers)):
-                rejected.add(row.number)
         entries = {row.number: _entry(row) for row in rows if row.number not in rejected}
         claims = {
             row.number: tuple(map(StatedClaim.model_validate, from_json(row.claims)))
@@ -356,26 +347,6 @@ def _postings(
         if one.is_known and one.is_acronym == are_acronyms
         for lexeme in one.lexemes
     ]
-
-
-def _unrelated(numbers: Collection[int], search: Search) -> dict[str, Any]:
-    """The parameters of `unrelated_sessions.sql`: a pattern of the names, and their letters for a quick check.
-
-    The quick check is for English letters without *ss*; others have several lower-case forms.
-    """
-    first = sorted({name.partition(" ")[0] for name in search.names})
-    are_plain = all(word.isascii() and "ss" not in word for word in first)
-    words = "|".join(
-        r"\s+".join(
-            "".join(f"\\{c}" if not c.isalnum() else c for c in part) for part in name.split()
-        )
-        for name in sorted(search.names)
-    ).replace("ss", "(?:ss|\u00df)")
-    return {
-        "numbers": list(numbers),
-        "letters": first if are_plain else None,
-        "pattern": rf"(^|\W)({words})($|\W)",
-    }
 
 
 def _literal(vector: bytes | None) -> str | None:

@@ -30,7 +30,6 @@ STATEMENTS = (
     "suggest_terms",
     "find_candidates",
     "fetch_hits",
-    "unrelated_sessions",
 )
 QUESTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("What did Mara say about the tide and the harbour?", {}),
