@@ -13,9 +13,11 @@ import yaml
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 
-MOST_VALUES = 100_000  # of a document, with its aliases followed
+LARGEST_BYTES = 524_288
+MOST_VALUES = 20_000  # of a document, with its aliases followed
 DEEPEST = 60  # levels; a node of a plan is a few below the top, and JSON has 64 in all
 _TOO_DEEP = f"it is nested too deep, at most {DEEPEST} levels are allowed"
+_TOO_MANY = f"it comes to over {MOST_VALUES} values with its aliases followed"
 _LONGEST_NUMBER = 1_300  # characters; 4,096 bits have 1,234 digits
 _LONGEST_SHOWN = 60  # characters of a value that is wrong
 _PLAIN = tuple(
@@ -31,7 +33,7 @@ class YamlDocument(NamedTuple):
     data: Any
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.CSafeLoader):
     """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
 
 
@@ -48,9 +50,12 @@ def read_yaml(text: str, *, source: str) -> YamlDocument:
 
 
 def _read(text: str) -> YamlDocument:
-    loader = _Loader("")
+    content = text.encode("utf-8", "surrogatepass")
+    if len(content) > LARGEST_BYTES:
+        raise _refusal(f"it is larger than {LARGEST_BYTES} bytes", line=1)
     try:
-        loader = _Loader(text)
+        _check_events(content)
+        loader = _Loader(content)
         root = loader.get_single_node()
         if root is None:
             raise _refusal("it is empty", line=1)
@@ -65,13 +70,8 @@ def _read(text: str) -> YamlDocument:
         why = ", ".join(part for part in parts if part)
         raise _refusal(why, line=mark.line + 1 if mark else 1) from None
     except yaml.reader.ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
+        line = content.count(b"\n", 0, error.position) + 1
         raise _refusal(f"unacceptable character {_named(error.character)}", line=line) from None
-    except RecursionError:
-        raise _refusal(_TOO_DEEP, line=loader.line + 1) from None
-    except (ValueError, OverflowError):  # an escape for a character that is none
-        why = "an escape names a character that Unicode does not have"
-        raise _refusal(why, line=loader.line + 1) from None
 
 
 def _is_second(error: yaml.MarkedYAMLError) -> bool:
@@ -83,6 +83,23 @@ def _is_second(error: yaml.MarkedYAMLError) -> bool:
 
 def _named(character: Any) -> str:
     return f"U+{character if isinstance(character, int) else ord(character):04X}"
+
+
+def _check_events(content: bytes) -> None:
+    """Refuses what is too large or nested too deep before a tree is made of it, which takes ten times as long.
+
+    Raises:
+        InvalidPlanError: says where.
+    """
+    values = levels = 0
+    for event in yaml.parse(content, Loader=_Loader):
+        is_collection = isinstance(event, yaml.CollectionStartEvent)
+        values += isinstance(event, yaml.NodeEvent)
+        levels += is_collection - isinstance(event, yaml.CollectionEndEvent)
+        if levels > DEEPEST:
+            raise _refusal(_TOO_DEEP, line=_line(event))
+        if values > MOST_VALUES:
+            raise _refusal(_TOO_MANY, line=_line(event))
 
 
 def _check_size(root: yaml.Node) -> None:
@@ -106,8 +123,7 @@ def _check_size(root: yaml.Node) -> None:
         if levels > DEEPEST:
             raise _refusal(_TOO_DEEP, line=_line(node))
         if size > MOST_VALUES:
-            why = f"it comes to over {MOST_VALUES} values with its aliases followed"
-            raise _refusal(why, line=_line(node))
+            raise _refusal(_TOO_MANY, line=_line(node))
         sizes[id(node)] = (size, levels)
         return size, levels
 
@@ -180,8 +196,9 @@ def _shown(text: str) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…")
 
 
-def _line(node: yaml.Node) -> int:
-    line: int = node.start_mark.line
+def _line(part: yaml.Node | yaml.Event) -> int:
+    assert part.start_mark is not None
+    line: int = part.start_mark.line
     return line + 1
 
 
@@ -210,10 +227,10 @@ _Loader.yaml_implicit_resolvers = {
         for tag, pattern in resolvers
         if not tag.endswith((":bool", ":timestamp", ":value"))
     ]
-    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
 }
 for _word in ("true", "false"):
     _resolvers = _Loader.yaml_implicit_resolvers.setdefault(_word[0], [])
     _resolvers.append(("tag:yaml.org,2002:bool", re.compile(rf"^{_word}$")))
 for _tag in _PLAIN[1:4]:  # bool, int and float
-    _Loader.add_constructor(_tag, _checked(yaml.SafeLoader.yaml_constructors[_tag]))
+    _Loader.add_constructor(_tag, _checked(yaml.CSafeLoader.yaml_constructors[_tag]))

@@ -13,9 +13,8 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 from mnestic.memory.jobs.plan_checks import Problem, check_nodes, check_plan
 from mnestic.memory.jobs.plans import Node, Plan
-from mnestic.starter.yaml_documents import read_yaml
+from mnestic.starter.yaml_documents import LARGEST_BYTES, read_yaml
 
-LARGEST_PLAN_FILE_BYTES = 524_288  # with comments; a plan that is started has at most half of it
 _MOST_PROBLEMS = 50
 _MAX_EXCERPT = 60  # characters of a value that is wrong
 _KINDS = "think, tool, recall, remember, emit or wait"
@@ -36,13 +35,13 @@ def read_plan(path: Path) -> Plan:
             why = os.strerror(no_file)
             raise InvalidPlanError(source=str(path), problems=(why,))
         with path.open("rb") as file:
-            content = file.read(LARGEST_PLAN_FILE_BYTES + 1)
-        text = content[:LARGEST_PLAN_FILE_BYTES].decode("utf-8")
+            content = file.read(LARGEST_BYTES + 1)
+        text = content[:LARGEST_BYTES].decode("utf-8")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise InvalidPlanError(source=str(path), problems=(why,)) from None
-    if len(content) > LARGEST_PLAN_FILE_BYTES:
-        why = f"it is larger than {LARGEST_PLAN_FILE_BYTES} bytes"
+    if len(content) > LARGEST_BYTES:
+        why = f"it is larger than {LARGEST_BYTES} bytes"
         raise InvalidPlanError(source=str(path), problems=(why,))
     return parse_plan(text, source=str(path))
 

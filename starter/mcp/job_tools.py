@@ -1,5 +1,6 @@
 """The tools of jobs: start one, list those that wait, resume one."""
 
+import asyncio
 from typing import Annotated, Any
 
 from mcp.server.mcpserver.tools import Tool
@@ -54,7 +55,7 @@ class JobTools:
         """Starts a job, which runs a plan durably and may wait for an answer for weeks."""
         scope = await self._scope_of(ctx.request_context, "jobs")
         started = await scope.client.start_job(
-            parse_plan(plan, source="plan"),
+            await asyncio.to_thread(parse_plan, plan, source="plan"),
             agent_id=scope.agent_id,
             session_id=session_id,
             inputs=inputs,

@@ -1,5 +1,6 @@
 """Jobs of agents: start, list, explain, resume and steer them."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -125,7 +126,7 @@ class OpenWaitOut(BaseModel):
 @router.post("/api/jobs", status_code=HTTPStatus.CREATED)
 async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) -> JobStarted:
     """Starts a job of an agent, which runs a plan durably and may wait for weeks."""
-    plan = _plan(body.plan)
+    plan = await asyncio.to_thread(_plan, body.plan)
     claimed = await call.claim(body.model_dump())
     job_id = body.job_id or claimed.id
     try:
@@ -224,7 +225,7 @@ async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
 @router.post("/api/jobs/{job_id}/fork", status_code=HTTPStatus.CREATED)
 async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     """Starts a job at a wait of this one, with the memory of its snapshot; this one does not change."""
-    plan = None if body.plan is None else _plan(body.plan)
+    plan = None if body.plan is None else await asyncio.to_thread(_plan, body.plan)
     claimed = await call.claim({"job_id": call.job_id, **body.model_dump()})
     job_id = body.as_job or claimed.id
     try:
