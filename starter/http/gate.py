@@ -17,16 +17,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mnestic.memory.access.errors import UnauthenticatedError
 from mnestic.memory.errors import MnesticError
+from mnestic.starter.http.bodies import read_body
 from mnestic.starter.http.calls import tenants_of
+from mnestic.starter.http.capacity import Capacity
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access
 
 PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs", *pages.SHORTCUTS})
-MAX_BODY_BYTES = 8 * 2**20
-MAX_IN_FLIGHT = 256  # requests; more get 503 with Retry-After
-_RETRY = {"Retry-After": "1"}
+MOST_WITH_KEY, MOST_OF_KEY = 256, 192  # requests at once; more get 503 with Retry-After
+MOST_WITHOUT_KEY, MOST_OF_ADDRESS = 64, 32
+BODY_S, BODY_WITHOUT_KEY_S = 30.0, 5.0  # until when a whole body has to be there
 log = logging.getLogger("mnestic.http")
 
 
@@ -35,7 +37,8 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._in_flight = 0
+        self._with_key = Capacity(MOST_WITH_KEY, MOST_OF_KEY)
+        self._without_key = Capacity(MOST_WITHOUT_KEY, MOST_OF_ADDRESS)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one connection."""
@@ -57,7 +60,6 @@ class Gate:
                     pages.set_headers(headers, scope["path"])
             await send(message)
 
-        self._in_flight += 1
         try:
             await self._handle(scope, receive, send_with_id)
         except Exception as error:  # the last place where one can be answered
@@ -66,7 +68,6 @@ class Gate:
                 raise
             await response(scope, receive, send_with_id)
         finally:
-            self._in_flight -= 1
             fields = {"request": request_id, "method": scope["method"], "status": status}
             fields["route"] = getattr(
                 scope.get("route"), "path", "(none)"
@@ -79,25 +80,29 @@ class Gate:
     async def _handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
         try:
-            self._check_load()
-            _check_encoding(request)
-            if request.state.is_page:
-                await _admit_to_page(request)
-            elif scope["path"] not in PUBLIC:
-                scope["state"]["access"] = await _authenticate(request)
+            _check_head(request)
+            if scope["path"] in PUBLIC:
+                await self._app(scope, receive, send)
+                return
+            access = await _authenticate(request)
+            if access is None:
+                address = request.client.host if request.client else ""
+                place, within_s = self._without_key.place(address), BODY_WITHOUT_KEY_S
+            else:
+                request.state.access = access
+                place, within_s = self._with_key.place(access.key.id), BODY_S
+            with place:
+                await self._app(scope, await read_body(request, receive, within_s=within_s), send)
         except HTTPException as error:
             await (await answer_http(request, error))(scope, receive, send)
         except MnesticError as error:
             await (await answer_error(request, error))(scope, receive, send)
-        else:
-            await self._app(scope, _limited(receive), send)
-
-    def _check_load(self) -> None:
-        if self._in_flight > MAX_IN_FLIGHT:
-            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests", _RETRY)
 
 
-def _check_encoding(request: Request) -> None:
+def _check_head(request: Request) -> None:
+    if "Content-Length" in request.headers and "Transfer-Encoding" in request.headers:
+        why = "the request has both Content-Length and Transfer-Encoding; send one of them"
+        raise HTTPException(HTTPStatus.BAD_REQUEST, why, {"Connection": "close"})
     encoding = request.headers.get("Content-Encoding", "identity")
     if encoding.lower() != "identity":
         why = f"the body is encoded as {encoding[:80]}, which is not read; send it as it is"
@@ -115,31 +120,15 @@ def _count(scope: Scope, *, route: str, status: int, seconds: float) -> None:
     of_tenant.observe_request(scope["method"], route, status=status, seconds=seconds)
 
 
-async def _admit_to_page(request: Request) -> None:
-    pages.check_origin(request)
-    if pages.needs_key(request.url.path):
+async def _authenticate(request: Request) -> Access | None:
+    """Whose key it is; None for what a page shows to everybody."""
+    if request.state.is_page:
+        pages.check_origin(request)
+        if not pages.needs_key(request.url.path):
+            return None
         text = pages.key_text_of(request)
-        request.state.access = await tenants_of(request).authenticate(text)
-
-
-async def _authenticate(request: Request) -> Access:
-    scheme, _, text = request.headers.get("Authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        raise UnauthenticatedError(why="is missing; send `Authorization: Bearer KEY`")
+    else:
+        scheme, _, text = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            raise UnauthenticatedError(why="is missing; send `Authorization: Bearer KEY`")
     return await tenants_of(request).authenticate(text.strip())
-
-
-def _limited(receive: Receive) -> Receive:
-    """Receives a body up to the limit."""
-    size = 0
-
-    async def limited() -> Message:
-        nonlocal size
-        message = await receive()
-        size += len(message.get("body", b""))
-        if size > MAX_BODY_BYTES:
-            why = f"the body has more than {MAX_BODY_BYTES} bytes; send it in parts"
-            raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
-        return message
-
-    return limited

@@ -32,7 +32,6 @@ log = logging.getLogger("mnestic.http")
 _UNREAD: Mapping[type[BaseException | None], str] = MappingProxyType(
     {
         UnicodeDecodeError: "is not UTF-8",
-        RecursionError: "is nested too deeply",
         ValueError: "has a number with too many digits",
     }
 )

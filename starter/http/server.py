@@ -12,6 +12,7 @@ import uvicorn
 
 from mnestic.memory.errors import InUseError
 from mnestic.starter.http.app import make_app
+from mnestic.starter.http.connections import Connection
 from mnestic.starter.http.server_sent_events import Streams
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
@@ -40,6 +41,7 @@ async def serve(
             app = make_app(tenants, host=host)
             config = uvicorn.Config(
                 app,
+                http=Connection,
                 lifespan="on",
                 log_config=None,  # the logs are configured
                 access_log=False,  # paths have questions; the gate logs routes

@@ -53,7 +53,7 @@ class PolicyField(NamedTuple):
             return text
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise InvalidInputError(what=self.path, why="is not a number") from None
 
 

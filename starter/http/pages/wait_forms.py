@@ -96,6 +96,6 @@ def _read(field: WaitField, text: str) -> Any:
         return next((one for one in field.choices if json.dumps(one) == text), text)
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         what = "a number" if field.control == "number" else "JSON"
         raise InvalidInputError(what=field.label, why=f"is not {what}") from None

@@ -1,5 +1,6 @@
 """`mnestic api` as a process: it refuses a taken port, and a signal ends it without breaking what is open."""
 
+import contextlib
 import json
 import signal
 import socket
@@ -65,6 +66,42 @@ async def test_a_signal_ends_streams_and_lets_requests_be_answered(
     assert running.errors == []
     listed, _ = await client.memory("ada").entries.list(EntryQuery())
     assert {one.content for one in listed} == {"Mara lives in Porto.", MESSAGE["content"]}
+
+
+@pytest.mark.parametrize(
+    "head",
+    ["GET /", "POST /ui/sign-in HTTP/1.1\r\nHost: api\r\nContent-Length: 9\r\n\r\n"],
+    ids=["heads", "bodies"],
+)
+def test_connections_without_a_key_keep_nobody_out(
+    start_api: Callable[[], tuple[Any, str]], head: str
+) -> None:
+    _, url = start_api()
+    port = urlsplit(url).port
+    with contextlib.ExitStack() as open_ones:
+        for _ in range(2000):
+            one = open_ones.enter_context(socket.create_connection(("127.0.0.1", port)))
+            one.sendall(head.encode())
+
+        answer = httpx2.get(f"{url}/health", timeout=LIMIT_S)
+
+    assert answer.status_code == 200
+
+
+def test_a_body_of_two_lengths_is_refused_and_the_connection_closed(
+    start_api: Callable[[], tuple[Any, str]],
+) -> None:
+    _, url = start_api()
+    with socket.create_connection(("127.0.0.1", urlsplit(url).port), timeout=LIMIT_S) as one:
+        head = (
+            "POST /ingest HTTP/1.1\r\nHost: api\r\nContent-Length: 4\r\nTransfer-Encoding: chunked"
+        )
+        one.sendall(f"{head}\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\nHost: api\r\n\r\n".encode())
+
+        answers = one.makefile("rb").read()  # until it is closed
+
+    assert answers.startswith(b"HTTP/1.1 400")
+    assert answers.count(b"HTTP/1.1") == 1
 
 
 def begun_request(url: str, headers: dict[str, str]) -> socket.socket:

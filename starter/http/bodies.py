@@ -1,0 +1,87 @@
+"""Bodies of requests: each is read whole within a deadline, and its size and depth are known before anything parses it.
+
+They stand apart from the gate because whatever parses a body, of a route, a form or MCP, does so on the event loop: what
+would block it is refused here, in one place.
+"""
+
+import asyncio
+from http import HTTPStatus
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.types import Message, Receive
+
+MOST_BYTES = 8 * 2**20
+MOST_FORM_BYTES, MOST_FIELDS = 2**19, 1000  # of a form, which is parsed in Python
+MOST_VALUES, DEEPEST = 20_000, 64  # values and levels of a JSON document
+_LARGE = 2**16  # bytes; a larger body is looked at in a thread
+_FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+_NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
+
+
+async def read_body(request: Request, receive: Receive, *, within_s: float) -> Receive:
+    """Reads a body, and returns what gives it once more.
+
+    Raises:
+        HTTPException: it is too large, too deep or too slow.
+    """
+    is_form = request.headers.get("Content-Type", "").partition(";")[0].strip().lower() in _FORMS
+    try:
+        async with asyncio.timeout(within_s):
+            last, body = await _receive_all(
+                receive, most=MOST_FORM_BYTES if is_form else MOST_BYTES
+            )
+    except TimeoutError:
+        why = f"the body did not come within {within_s:g} s"
+        raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, why, {"Connection": "close"}) from None
+    if is_form and body.count(b"&") >= MOST_FIELDS:
+        raise _too_large(f"the form has more than {MOST_FIELDS} fields")
+    if not is_form and len(body) > _LARGE:
+        await asyncio.to_thread(_check_structure, body)
+    elif not is_form:
+        _check_structure(body)
+    ahead = [{**last, "body": body} if last["type"] == "http.request" else last]
+
+    async def replay() -> Message:
+        return ahead.pop() if ahead else await receive()
+
+    return replay
+
+
+async def _receive_all(receive: Receive, *, most: int) -> tuple[Message, bytes]:
+    """The last message of a request, and the body of all."""
+    parts, size, is_more = list[bytes](), 0, True
+    while is_more:
+        message = await receive()
+        is_more = message.get("more_body", False)
+        parts.append(message.get("body", b""))
+        size += len(parts[-1])
+        if size > most:
+            raise _too_large(f"the body has more than {most} bytes")
+    return message, b"".join(parts)
+
+
+def _check_structure(body: bytes) -> None:
+    """Refuses a JSON document of too many values or levels, by its marks outside of strings; each step is one of C.
+
+    Raises:
+        HTTPException: says what is too much.
+    """
+    plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    too_many = f"the body has more than {MOST_VALUES} values"
+    if plain.count(b'"') > 4 * MOST_VALUES:  # at most a name and a text for each
+        raise _too_large(too_many)
+    outside = b"".join(plain.split(b'"')[::2])
+    if sum(map(outside.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise _too_large(too_many)
+    levels = 0
+    for bracket in outside.translate(None, _NO_BRACKETS):
+        levels += 1 if bracket in b"[{" else -1
+        if levels > DEEPEST:
+            raise HTTPException(
+                HTTPStatus.BAD_REQUEST, f"the body is nested deeper than {DEEPEST} levels"
+            )
+
+
+def _too_large(why: str) -> HTTPException:
+    return HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"{why}; send it in parts")
