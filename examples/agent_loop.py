@@ -1,4 +1,4 @@
-"""A chat that remembers: memories come before each message, and each message becomes a memory.
+"""A chat that remembers: memories and the latest messages come before each message, and each message becomes a memory.
 
 Beside `mnestic up`:
 
@@ -12,11 +12,12 @@ import asyncio
 import sys
 
 from mnestic import MnesticClient
+from mnestic.activities.clients.local import MODEL as LOCAL
 from mnestic.memory.models.messages import ChatMessage
 from mnestic.starter.settings import load_settings
 from mnestic.worker import open_models
 
-PERSON, CHANNEL = "Mara", "terminal"
+PERSON, AGENT, CHANNEL = "Mara", "companion", "terminal"
 
 
 async def main() -> None:
@@ -26,15 +27,19 @@ async def main() -> None:
         open_models(settings) as models,
         await MnesticClient.connect(settings) as client,
     ):
-        memory = client.memory("companion")
+        memory = client.memory(AGENT)
         while message := await asyncio.to_thread(_read):
-            known = await memory.auto_retrieve(message, CHANNEL, max_tokens=500)
+            known = await memory.auto_retrieve(message, CHANNEL, max_tokens=1000)
             prompt = [
                 ChatMessage(role="user", content=text) for text in (known.text, message) if text
             ]
             reply = await models["model"].reply(prompt, max_tokens=300)
             print(f"assistant ({len(known.memories)} memories): {reply.text}", flush=True)
             await memory.add(message, entry_type="interaction", speaker=PERSON, channel=CHANNEL)
+            if reply.model != LOCAL:  # which says what memory has already
+                await memory.add(
+                    reply.text, entry_type="interaction", speaker=AGENT, channel=CHANNEL
+                )
 
 
 def _read() -> str:

@@ -59,6 +59,7 @@ _DEFAULTS = AgentSettings()
 _SETTINGS_BYTES, _SETTINGS_KEY = 2**20, "settings"
 _MORE = 5  # entries, in place of those that the prompt holds anyway, or that say the same
 _MOST_FACTS = 1000  # about whom notes name
+_TIMES_FIRST = 10  # the limit of memories, for the first message of a process: connections open, and lists of words are read
 _TIMES_MORE = 10  # where that was not enough
 log = logging.getLogger("mnestic.auto_retrieval")
 
@@ -126,7 +127,7 @@ class AutoRetriever:
         self._settings_cache = settings_cache or LRUCache(_SETTINGS_BYTES)
         self._left: set[asyncio.Task[Any]] = set()
         self._import_stores = import_stores
-        self._is_loaded = False
+        self._is_loaded = self._is_warm = False
 
     async def load(self) -> None:
         """Loads the local models and the stores. A worker does so when it starts; else the first message waits, without a limit."""
@@ -168,9 +169,13 @@ class AutoRetriever:
         check_text(message, what="message")
         await self.load()
         latest = asyncio.create_task(  # side by side with the settings
-            self._within(self._limits.memories, _latest(caller, select.channel, session_id))
+            self._within(
+                self._for_memories,
+                _latest(caller, select.channel, session_id),
+                source="messages",
+            )
         )
-        begun, why_not = await self._within(self._limits.memories, _begun(caller))
+        begun, why_not = await self._within(self._for_memories, _begun(caller), source="settings")
         if begun is None:
             settings, now = self._last_settings(caller), datetime.now(UTC)
         else:
@@ -187,12 +192,18 @@ class AutoRetriever:
         memories, notes = await asyncio.gather(
             self._memories(request, latest, why_not), self._notes_of(request)
         )
+        self._is_warm = True
         return AutoRetrievalHits(
             memories=memories.memories,
             notes=notes.notes,
             skipped=(*memories.skipped, *notes.skipped),
             messages=memories.messages,
         )
+
+    @property
+    def _for_memories(self) -> timedelta:
+        """How long a message waits for memories."""
+        return self._limits.memories * (1 if self._is_warm else _TIMES_FIRST)
 
     def _last_settings(self, caller: Caller) -> AgentSettings:
         """The settings that were read last; the defaults if they are not cached."""
@@ -203,9 +214,17 @@ class AutoRetriever:
         changed = settings.model_dump_json(exclude_defaults=True).encode()
         self._settings_cache.put(_scope_of(caller), _SETTINGS_KEY, changed, revision=0)
 
-    def assemble(self, found: AutoRetrievalHits, *, max_tokens: int | None = None) -> AutoRetrieval:
-        """What was found as one block, of so many tokens at most; without a budget, all of it."""
-        return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
+    def assemble(
+        self,
+        found: AutoRetrievalHits,
+        *,
+        max_tokens: int | None = None,
+        latest: Sequence[ChannelMessage] = (),
+    ) -> AutoRetrieval:
+        """What was found as one text, of so many tokens at most; without a budget, all of it."""
+        return assemble(
+            found, count_tokens=self._count_tokens, max_tokens=max_tokens, latest=latest
+        )
 
     async def record(self, begin: Begin, log_entry: RetrievalLogEntry | None) -> None:
         """Writes down what was put before a message; a database that is down keeps nobody from it."""
@@ -216,9 +235,7 @@ class AutoRetriever:
             async with begin() as transaction:
                 await transaction.retrieval_log.add(log_entry)
 
-        _, why = await self._within(self._limits.memories, write())
-        if why is not None:
-            log.warning("an injection was not written down", extra={"why": why})
+        await self._within(self._for_memories, write(), source="retrieval log")
 
     async def _memories(
         self, request: _Request, latest: Awaitable[_Attempt[_Latest]], why_not: str | None
@@ -227,7 +244,7 @@ class AutoRetriever:
         found: AutoRetrievalHits | None = None
         if messages is not None and why_not is None:
             found, why = await self._within(
-                self._limits.memories, self._remembered(request, messages)
+                self._for_memories, self._remembered(request, messages), source="memories"
             )
         if found is not None:
             return found
@@ -285,8 +302,8 @@ class AutoRetriever:
         return await retrieve(
             request.caller,
             query,
-            embedders=self._models.embedders(request.caller, within=self._limits.memories / 2),
-            rerankers=self._models.rerankers(request.caller, within=self._limits.memories / 4),
+            embedders=self._models.embedders(request.caller, within=self._for_memories / 2),
+            rerankers=self._models.rerankers(request.caller, within=self._for_memories / 4),
             count_tokens=self._count_tokens,
             policy=request.settings.policy,
         )
@@ -302,19 +319,21 @@ class AutoRetriever:
             return AutoRetrievalHits()
         if wanted.is_empty:
             return AutoRetrievalHits()
-        found, why = await self._within(self._limits.notes, self._notes.read(wanted))
+        found, why = await self._within(
+            self._limits.notes, self._notes.read(wanted), source="notes"
+        )
         if found is None:
             return AutoRetrievalHits(skipped=(Skipped(source="notes", why=str(why)),))
         if found.notes:
             current, why = await self._within(
-                self._limits.memories, _without_replaced(request.caller, found)
+                self._for_memories, _without_replaced(request.caller, found), source="facts"
             )
             found = current or found
         skipped = [Skipped(source="notes", name=one.path, why=one.why) for one in found.skipped]
         return AutoRetrievalHits(notes=found.notes, skipped=tuple(skipped))
 
     async def _within(
-        self, limit: timedelta, work: Coroutine[Any, Any, Result]
+        self, limit: timedelta, work: Coroutine[Any, Any, Result], *, source: str
     ) -> _Attempt[Result]:
         """What a source gives within its limit, or why it gives nothing.
 
@@ -332,7 +351,7 @@ class AutoRetriever:
             why = str(error)
         finally:
             task.cancel()
-        log.warning("a source is skipped", extra={"why": why})
+        log.warning("%s skipped: %s", source, why)
         return None, why
 
     def _ended(self, task: asyncio.Task[Any]) -> None:

@@ -1,6 +1,6 @@
-"""Auto-retrieval: the block of memories and notes that is put before a message.
+"""Auto-retrieval: the memories, notes and latest messages that are put before a message.
 
-It stands apart from the search, because clients and jobs show the results by one rule: in one block, quoted as data,
+It stands apart from the search, because clients and jobs show the results by one rule: as one text, quoted as data,
 with the time in words, within a budget.
 """
 
@@ -29,6 +29,7 @@ from mnestic.memory.retrieval.retrieval_log import (
 )
 
 MESSAGES = 20  # of the channel
+_SHARE_OF_MESSAGES = 0.5  # of the budget, if memories and notes need the rest
 LONGEST_MEMORY = 1000  # characters of one in a prompt
 _NO_LIMIT = 1 << 62
 _ELLIPSIS = "…"
@@ -95,9 +96,8 @@ class AutoRetrievalHits(DeferredModel):
 class AutoRetrieval(AutoRetrievalHits):
     """What is put before a message.
 
-    `text` is the block for the prompt, empty if there is nothing to tell, and `tokens` are its tokens.
-    `messages` are the channel's last ones, the oldest first, which are not in it. `dropped` was found and
-    is not told, and why.
+    `text` is for the prompt, empty if there is nothing to tell, and `tokens` are its tokens. `messages` are the channel's
+    last ones, the oldest first. `dropped` was found and is not told, and why.
     """
 
     text: str = ""
@@ -136,19 +136,35 @@ class AutoRetrieval(AutoRetrievalHits):
 
 
 def assemble(
-    found: AutoRetrievalHits, *, count_tokens: Callable[[str], int], max_tokens: int | None = None
+    found: AutoRetrievalHits,
+    *,
+    count_tokens: Callable[[str], int],
+    max_tokens: int | None = None,
+    latest: Sequence[ChannelMessage] = (),
 ) -> AutoRetrieval:
-    """Assembles one block within a budget: the best memories first, then notes.
+    """Assembles one text within a budget: the best memories first, then notes, then the latest messages.
 
     Args:
         found: What was found.
         count_tokens: Counts exactly.
-        max_tokens: The limit of the block; without it, everything is in it.
+        max_tokens: The limit of the text; without it, everything is in it.
+        latest: The latest messages, the oldest first. Half of the budget is theirs, and what the others leave; a memory
+            that is among them is told there.
     """
+    said = message_items(latest)
+    of_messages = {piece.line for piece in said}
+
+    def render(lines: Sequence[str]) -> str:
+        recalled = [line for line in lines if line not in of_messages]
+        messages = [line for line in reversed(lines) if line in of_messages]
+        blocks = [quoted_block("memories", recalled)] if recalled or not messages else []
+        return "\n".join([*blocks, *([quoted_block("conversation", messages)] if messages else [])])
+
     memories = {memory.entry_id: memory for memory in found.memories}
     notes = {note.path: note for note in found.notes}
     packed = pack(
         (
+            Tier(name="messages", pieces=said, share=_SHARE_OF_MESSAGES),
             Tier(name="memories", pieces=tuple(map(memory_item, found.memories))),
             Tier(name="notes", pieces=tuple(map(note_item, found.notes))),
         ),
@@ -164,13 +180,30 @@ def assemble(
         messages=found.messages,
         text=packed.text,
         tokens=packed.tokens,
-        dropped=packed.dropped,
+        dropped=tuple(one for one in packed.dropped if one.name not in included),
     )
 
 
-def render(lines: Sequence[str]) -> str:
-    """The block: what it is, and the lines between two marks that nothing in them can end."""
-    return quoted_block("memories", lines)
+def message_items(messages: Sequence[ChannelMessage]) -> tuple[PromptItem, ...]:
+    """Messages as items of a prompt, the latest first; what is said twice is told twice."""
+    said = set[str]()
+    items = []
+    for message in reversed(messages):
+        content = cut_around(message.content, "", LONGEST_MEMORY)
+        fields = {"message": content, "by": message.speaker, "at": f"{message.at:%Y-%m-%d %H:%M}"}
+        line = quoted({name: value for name, value in fields.items() if value is not None})
+        words = message.entry_id if content in said else content
+        items.append(PromptItem(kind="message", name=message.entry_id, line=line, words=words))
+        said.add(content)
+    return tuple(items)
+
+
+def latest_before(
+    messages: Sequence[ChannelMessage], message: str, *, limit: int
+) -> tuple[ChannelMessage, ...]:
+    """The last messages before one that may be stored already."""
+    is_stored = bool(messages) and _folded(messages[-1].content) == _folded(message)
+    return tuple(messages[: -1 if is_stored else None][-limit:] if limit else ())
 
 
 def memory_item(memory: RetrievedMemory) -> PromptItem:

@@ -20,7 +20,7 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.ports import Memory
-from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
+from mnestic.memory.retrieval.auto_retrieval import MESSAGES, AutoRetrieval, latest_before
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
 from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, check_policy
@@ -239,11 +239,12 @@ class MemoryClient(ChecksTexts):
         channel: str,
         *,
         max_tokens: int | None = None,
+        latest: int = MESSAGES,
         asked_at: datetime | None = None,
         is_preview: bool = False,
         **selection: Unpack[AutoArguments],
     ) -> AutoRetrieval:
-        """Memories of all channels and notes of the vault, to put before a message in a prompt.
+        """Memories of all channels, notes of the vault and the channel's latest messages, to put before a message in a prompt.
 
         A source that is down or slow raises nothing; it is named in `skipped`. The result is
         logged (`memory.retrieval_log`).
@@ -251,7 +252,9 @@ class MemoryClient(ChecksTexts):
         Args:
             message: The message; of a longer one, the first 10,000 characters.
             channel: Its channel, whose last 20 messages are in the query too.
-            max_tokens: The limit of the block; without it, the block has all results.
+            max_tokens: The limit of the text; without it, the text has all results.
+            latest: How many of the channel's last messages are in the text, 20 at most; 0 for a program that sends its own
+                transcript.
             asked_at: When it was sent, by the sender's clock; aware. Now by default.
             is_preview: Whether somebody only looks at what would be put there, so that it is neither logged nor counted.
             **selection: What differs from the agent's settings, as in
@@ -262,13 +265,16 @@ class MemoryClient(ChecksTexts):
         """
         if max_tokens is not None:
             token_budget(max_tokens)
+        if not 0 <= latest <= MESSAGES:
+            raise InvalidInputError(what="latest", why=f"is not between 0 and {MESSAGES}")
         if asked_at is not None and asked_at.utcoffset() is None:
             raise InvalidInputError(what="asked_at", why="has no offset; say in which zone it is")
         chosen = auto_selection(channel, selection)
         sources = await self._auto.find(
             self._scope.caller, chosen.question or message, select=chosen, asked_at=asked_at
         )
-        retrieval = self._auto.assemble(sources, max_tokens=max_tokens)
+        before = latest_before(sources.messages, message, limit=latest)
+        retrieval = self._auto.assemble(sources, max_tokens=max_tokens, latest=before)
         if is_preview:
             return retrieval
         self._scope.count_accesses(retrieval.entry_ids)

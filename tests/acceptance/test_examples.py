@@ -111,9 +111,37 @@ def test_a_chat_with_a_server_sends_the_memories_along(
 
     sent = [request["body"]["messages"] for request in chat_server.requests]
     assert lines[0].endswith("Bring walnuts instead.")
-    assert [message["content"] for message in sent[0]] == ["Tom is allergic to hazelnuts."]
-    assert '"memory": "Tom is allergic to hazelnuts."' in sent[1][0]["content"]
+    assert sent[0][-1]["content"] == "Tom is allergic to hazelnuts."
+    assert '"Tom is allergic to hazelnuts."' in sent[1][0]["content"]
     assert sent[1][1]["content"] == "What is Tom allergic to?"
+    assert '"Bring walnuts instead."' in sent[1][0]["content"]
+
+
+def test_ten_turns_are_known_to_the_prompts_that_need_them(
+    run_example: RunExample, chat_server: Any
+) -> None:
+    turns = {
+        "I am allergic to peanuts.": "",
+        "What am I allergic to?": "peanuts",
+        "My brother Jan plays the cello.": "",
+        "What does he play?": "cello",
+        "I fly to Oslo on Friday.": "",
+        "Where to?": "Oslo",
+        "And when?": "Friday",
+        "Can you say that again?": "As you like.",
+        "Who is Jan?": "cello",
+        "So what should I not eat?": "peanuts",
+    }
+    chat_server.completes("As you like.")
+    env, typed = {"OPENAI_BASE_URL": chat_server.base_url}, [*turns]
+    for part in (typed[:6], typed[6:]):  # the second is another process
+        run_example("agent_loop.py", typed="\n".join([*part, "", ""]), env=env)
+
+    sent = [request["body"]["messages"] for request in chat_server.requests]
+
+    for messages, (said, needed) in zip(sent, turns.items(), strict=True):
+        assert messages[-1]["content"] == said
+        assert needed in messages[0]["content"]
 
 
 @pytest.mark.parametrize("outcome", ["approved", "rejected"])

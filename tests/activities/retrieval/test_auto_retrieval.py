@@ -213,6 +213,7 @@ async def test_a_slow_memory_is_skipped_by_name_and_the_notes_are_told(
     make: Callable[..., MemoryClient], vault: FolderVault, admin_url: str
 ) -> None:
     ada = make(notes=vault, limits=SourceLimits(memories=timedelta(seconds=0.5)))
+    assert not (await ask(ada)).skipped  # which the first message waits longer for
     with psycopg.connect(admin_url) as owner:
         owner.execute("LOCK TABLE mnestic.entry IN ACCESS EXCLUSIVE MODE")
         began = time.monotonic()
@@ -282,6 +283,43 @@ async def test_the_channels_last_messages_are_told_the_oldest_first(
     told = await ask(known)
 
     assert [one.content for one in told.messages] == [f"Message {n}." for n in range(5, 25)]
+
+
+async def test_the_text_has_the_latest_messages_and_tells_nothing_twice(
+    known: MemoryClient,
+) -> None:
+    for said, speaker in (("I keep bees.", "Mara"), ("How many?", "ada"), ("Six hives.", "Mara")):
+        await known.add(said, entry_type="interaction", speaker=speaker, channel="cli")
+
+    told = await known.auto_retrieve("Does Mara keep bees?", "cli")
+    stored_first = await known.auto_retrieve("Six hives.", "cli")
+    by_itself = await known.auto_retrieve("Does Mara keep bees?", "cli", latest=0)
+
+    said = [line for line in told.text.splitlines() if line.startswith('{"message"')]
+    assert [json.loads(line)["message"] for line in said] == ["I keep bees.", "How many?", "Six hives."]  # fmt: skip
+    assert told.text.count("I keep bees.") == by_itself.text.count("I keep bees.") == 1
+    assert "I keep bees." in {one.content for one in told.memories}
+    assert "Six hives." not in stored_first.text
+    assert '"message"' not in by_itself.text
+    assert not told.dropped
+
+
+async def test_the_latest_of_many_messages_are_kept_within_half_of_a_budget(
+    known: MemoryClient,
+) -> None:
+    for number in range(20):
+        await known.add(
+            f"Hive {number} gave {number} jars of honey.", entry_type="interaction", channel="telegram"
+        )
+
+    told = await ask(known, max_tokens=300)
+
+    assert told.tokens == count_tokens(told.text) <= 300
+    assert told.memories
+    assert "Hive 19 " in told.text
+    assert "Hive 0 " not in told.text
+    with pytest.raises(InvalidInputError, match="latest"):
+        await known.auto_retrieve("Hi", "cli", latest=21)
 
 
 async def test_the_message_itself_is_no_memory(known: MemoryClient) -> None:

@@ -1,6 +1,7 @@
 """A program that stores its prompts stores its questions: what memory put before them is left out."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -23,8 +24,8 @@ async def known(ada: MemoryClient) -> MemoryClient:
     return ada
 
 
-async def ask(ada: MemoryClient, message: str = QUESTION) -> AutoRetrieval:
-    return await ada.auto_retrieve(message, "telegram", asked_at=NOW)
+async def ask(ada: MemoryClient, message: str = QUESTION, **fields: Any) -> AutoRetrieval:
+    return await ada.auto_retrieve(message, "telegram", asked_at=NOW, **fields)
 
 
 async def listed(ada: MemoryClient) -> tuple[Entry, ...]:
@@ -42,7 +43,7 @@ async def test_a_program_that_stores_its_prompts_stores_its_questions(
         told, at = await ask(known, question), NOW + timedelta(minutes=number)
         context = await known.context_for_query(question, asked_at=NOW)
         prompt = f"{told.text}\n{context.text}\n\n{question}"
-        sizes.append(told.tokens)
+        sizes.append((await ask(known, question, latest=0)).tokens)
         if way == "add":
             await known.add(prompt, speaker="Ola", source_id=f"m{number}", at=at)
         else:
