@@ -9,6 +9,7 @@ import typer
 
 from mnestic.starter.cli.output import (
     EXIT_INTERRUPTED,
+    EXIT_UNAVAILABLE,
     AsJson,
     err,
     out,
@@ -120,6 +121,8 @@ async def _up(settings: Settings, *, start_worker: bool, start_api: bool, as_jso
         stopping.cancel()
         await runtime.stop()
     err.print("Stopped.")
+    if runtime.state.given_up:
+        raise typer.Exit(EXIT_UNAVAILABLE)
 
 
 async def _local_key(settings: Settings) -> Path:

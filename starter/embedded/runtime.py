@@ -93,7 +93,7 @@ class EmbeddedRuntime:
         """Waits until the runtime is stopped.
 
         Raises:
-            ProcessCrashedError: a part ended by itself again and again.
+            ProcessCrashedError: Postgres, Temporal or the guardian ended by itself again and again.
         """
         await self._supervisor.wait()
 
@@ -111,7 +111,7 @@ class EmbeddedRuntime:
         began = time.monotonic()
         part = await self._run_worker("jobs")
         restart = partial(self._restart_worker, "jobs")
-        self._worker = self._supervisor.supervise(part, restart)
+        self._worker = self._supervisor.supervise(part, restart, give_up=self._go_on_without)
         self._report(f"The worker is ready ({time.monotonic() - began:.1f} s)")
         return part.mark.pid
 
@@ -232,7 +232,8 @@ class EmbeddedRuntime:
 
     async def _start_maintenance(self) -> None:
         part = await self._run_worker("maintenance")
-        self._supervisor.supervise(part, partial(self._restart_worker, "maintenance"))
+        restart = partial(self._restart_worker, "maintenance")
+        self._supervisor.supervise(part, restart, give_up=self._go_on_without)
 
     async def _restart_worker(self, serves: WorkerRole) -> ManagedProcess:
         for server in self._servers:  # a worker without them would end again
@@ -251,7 +252,8 @@ class EmbeddedRuntime:
     async def _start_api(self) -> None:
         began = time.monotonic()
         server = await self._run_api(self._settings.http_port, last=self._state.api_port)
-        self._supervisor.supervise(server.part, partial(self._restart_api, server.port))
+        restart = partial(self._restart_api, server.port)
+        self._supervisor.supervise(server.part, restart, give_up=self._go_on_without)
         self._change(api_url=url_of(self._settings.http_host, server.port), api_port=server.port)
         self._report(f"The HTTP API is ready ({time.monotonic() - began:.1f} s)")
 
@@ -277,6 +279,10 @@ class EmbeddedRuntime:
             task_queue=self._settings.task_queue,
             data_dir=self._data_dir,
         )
+
+    def _go_on_without(self, error: BaseException) -> None:
+        self._change(given_up=(*self._state.given_up, str(error)))
+        self._report(f"{error}. The other parts go on")
 
     def _change(self, **changes: object) -> None:
         self._state = self._state.model_copy(update=changes)

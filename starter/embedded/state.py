@@ -17,7 +17,8 @@ class RuntimeState(BaseModel):
     """A runtime, and where its parts answer.
 
     `create_time` is the start of the process `pid`, in seconds since the epoch. Addresses may hold
-    a password (of a database of your own), so the file is for its owner only.
+    a password (of a database of your own), so the file is for its owner only. `given_up` says of parts
+    that ended again and again why; the others go on.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +36,7 @@ class RuntimeState(BaseModel):
     api_url: str | None = None
     api_port: int | None = None
     parts: tuple[ProcessMark, ...] = ()
+    given_up: tuple[str, ...] = ()
 
     @property
     def alive(self) -> bool:

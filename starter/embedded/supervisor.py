@@ -135,16 +135,32 @@ class Supervisor:
         elif self._over is not None:
             self._over.exception()  # a waiter has it, or nothing waited
 
-    def supervise(self, part: ManagedProcess, start: Start) -> SupervisedProcess:
-        """Begins with a part that runs; `start` returns another once it is ready."""
+    def supervise(
+        self,
+        part: ManagedProcess,
+        start: Start,
+        *,
+        give_up: Callable[[BaseException], None] | None = None,
+    ) -> SupervisedProcess:
+        """Begins with a part that runs.
+
+        Args:
+            part: The part.
+            start: Returns another once it is ready.
+            give_up: Is told that the part is given up; without it the others cannot go on, and `wait` raises that.
+        """
         supervised = SupervisedProcess(
-            part, start, report=self._report, policy=self._policy, give_up=self._give_up
+            part,
+            start,
+            report=self._report,
+            policy=self._policy,
+            give_up=give_up or self._give_up,
         )
         self._supervised.append(supervised)
         return supervised
 
     async def wait(self) -> None:
-        """Waits until the block is left, or a part is given up.
+        """Waits until the block is left, or a part is given up without which the others cannot go on.
 
         Raises:
             ProcessCrashedError: names the part.

@@ -64,9 +64,18 @@ async def _check_servers(settings: Settings) -> tuple[Finding, ...]:
         return (_down(failed_finding("runtime", error, remedy=remedy)),)
     postgres = asyncio.to_thread(check_postgres, endpoints)
     return (
+        *_given_up(settings),
         *await check_alone("Postgres", postgres, remedy=REMEDY_POSTGRES),
         *await check_alone("Temporal", check_temporal(settings, endpoints), remedy=REMEDY_TEMPORAL),
     )
+
+
+def _given_up(settings: Settings) -> tuple[Finding, ...]:
+    """A finding for each part of the embedded runtime that was given up."""
+    last = read_last_state(settings.data_dir)
+    parts = last.given_up if last is not None and last.alive else ()
+    remedy = "correct what its log names, then restart `mnestic up`"
+    return tuple(Finding(part="runtime", ok=False, found=why, remedy=remedy) for why in parts)
 
 
 def _down(finding: Finding) -> Finding:

@@ -309,7 +309,9 @@ async def test_the_latest_of_many_messages_are_kept_within_half_of_a_budget(
 ) -> None:
     for number in range(20):
         await known.add(
-            f"Hive {number} gave {number} jars of honey.", entry_type="interaction", channel="telegram"
+            f"Hive {number} gave {number} jars of honey.",
+            entry_type="interaction",
+            channel="telegram",
         )
 
     told = await ask(known, max_tokens=300)
