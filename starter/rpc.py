@@ -25,7 +25,7 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
         InvalidInputError: Temporal refuses the request.
         ConfigurationError: Temporal refuses us.
         JobStuckError: no worker can run the job's code.
-        TemporalUnavailableError: Temporal does not answer.
+        TemporalUnavailableError: Temporal does not answer, or lacks search attributes.
     """
     try:
         yield
@@ -33,6 +33,9 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
         if error.status is RPCStatusCode.NOT_FOUND:
             over = "already completed" in error.message
             raise NotFoundError(what="running job" if over else "job", name=job_id) from error
+        if error.status is RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message:
+            why = f"lacks what jobs are found by ({error.message}); run `mnestic migrate` with its address"
+            raise TemporalUnavailableError(where=where, why=why) from error
         if error.status is RPCStatusCode.INVALID_ARGUMENT:
             raise InvalidInputError(what=f"job {job_id}", why=error.message) from error
         if error.status is RPCStatusCode.FAILED_PRECONDITION:

@@ -68,16 +68,30 @@ def worker(
 
 
 def migrate_schema(as_json: AsJson = False) -> None:
-    """Upgrade the database's schema to this version, and restore its roles and rights."""
+    """Upgrade the database's schema to this version, restore its roles and rights, and register Temporal's search attributes."""
     from mnestic.starter.memory_wiring import find_database
     from mnestic.stores.postgres.schema import migrate
 
-    _, admin_url = find_database(command_settings())
+    settings = command_settings()
+    _, admin_url = find_database(settings)
     version = migrate(admin_url.get_secret_value(), report=print_progress)
+    registered = run(_register_search_attributes(settings))
     if as_json:
-        print_json({"schema": version})
-    else:
-        out.print(f"The schema is at version {version}.")
+        print_json({"schema": version, "search_attributes": list(registered)})
+        return
+    out.print(f"The schema is at version {version}.")
+    if registered:
+        out.print(f"Search attributes that were missing: {', '.join(registered)}.")
+
+
+async def _register_search_attributes(settings: Settings) -> tuple[str, ...]:
+    """Registers those that a Temporal of the user's own lacks; that of `mnestic up` has them."""
+    from mnestic.starter.embedded.connection import connect
+    from mnestic.starter.embedded.search_attributes import ensure_search_attributes
+
+    if settings.temporal_address is None:
+        return ()
+    return await ensure_search_attributes(await connect(settings.temporal_address, embedded=False))
 
 
 async def _up(settings: Settings, *, start_worker: bool, start_api: bool, as_json: bool) -> None:

@@ -10,8 +10,6 @@ import pytest
 import yaml
 from compose_spec import PyCompose
 
-from mnestic.memory.names import SEARCH_ATTRIBUTES
-
 DEPLOY = Path(__file__).parents[2] / "deploy"
 USER = 10001
 OWN_RESOURCES = {"keda.sh/v1alpha1"}  # of KEDA, whose schemas are not those of Kubernetes
@@ -60,11 +58,14 @@ def test_compose_is_as_specified() -> None:
     assert services <= set(specification.service_names())
 
 
-def test_compose_registers_the_search_attributes() -> None:
-    command = compose()["services"]["search-attributes"]["command"]
-    pairs = list(zip(command[1::4], command[3::4], strict=True))
+def test_the_migration_knows_temporal_whose_search_attributes_it_registers() -> None:
+    of_compose = compose()["services"]["migrate"]
+    (job,) = (one for one in MANIFESTS if one["kind"] == "Job")
+    (container,) = job["spec"]["template"]["spec"]["containers"]
 
-    assert dict(pairs) == {name: kind.capitalize() for name, kind in SEARCH_ATTRIBUTES.items()}
+    assert of_compose["environment"]["TEMPORAL_ADDRESS"]
+    assert of_compose["depends_on"]["temporal"] == {"condition": "service_healthy"}
+    assert "TEMPORAL_ADDRESS" in {one["name"] for one in container["env"]}
 
 
 @pytest.mark.parametrize("name", ["migrate", "worker", "maintenance", "api"])

@@ -1,5 +1,6 @@
 """Servers that are down, too new, or in the way: one line, in time, and nothing is changed."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -10,8 +11,13 @@ from typing import Any
 import psutil
 import psycopg
 import pytest
+from google.protobuf.duration_pb2 import Duration
+from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
+from temporalio.client import Client
 
+from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.state import RuntimeState, write_state
+from mnestic.starter.settings import Settings
 
 Cli = Callable[..., Any]
 
@@ -26,6 +32,7 @@ OF_TEMPORAL = [
     ("job", "resume", "x"),
     ("worker",),
     ("up",),
+    ("migrate",),
 ]
 COMMANDS = [*OF_MEMORY, *OF_TEMPORAL]
 
@@ -38,7 +45,7 @@ def in_time(cli: Cli, *words: str) -> Any:
     return done
 
 
-@pytest.mark.parametrize("words", [*COMMANDS, ("migrate",), ("demo", "--json")], ids=" ".join)
+@pytest.mark.parametrize("words", [*COMMANDS, ("demo", "--json")], ids=" ".join)
 def test_a_database_that_does_not_answer_is_told(
     wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
 ) -> None:
@@ -77,7 +84,7 @@ def test_a_database_newer_than_this_code_is_left_alone(
     monkeypatch.setenv("MNESTIC_DATABASE_URL", newer_database)
     monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", newer_database)
 
-    for words in (*COMMANDS, ("migrate",), ("demo", "--json")):
+    for words in (*COMMANDS, ("demo", "--json")):
         done = in_time(wired, *words)
 
         told = next(line for line in done.err.splitlines() if line.startswith("error: "))
@@ -96,7 +103,7 @@ def test_a_database_that_was_never_migrated_says_how(
 ) -> None:
     monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
 
-    for words in COMMANDS[:-1]:
+    for words in COMMANDS[:-2]:
         refused = wired(*words)
 
         assert "run `mnestic migrate`" in refused.error(code=2), words
@@ -114,6 +121,25 @@ def test_migrate_brings_a_new_database_to_this_version(
     assert first["schema"] >= "0001"
     assert second.out == f"The schema is at version {first['schema']}.\n"
     assert wired("memory", "record", "list", "--agent", "a", "--json").document["records"] == []
+
+
+def test_migrate_registers_the_search_attributes_of_a_namespace(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    async def register() -> None:
+        temporal = await Client.connect(str(settings.temporal_address))
+        day = Duration(seconds=86_400)
+        await temporal.workflow_service.register_namespace(
+            RegisterNamespaceRequest(namespace="bare", workflow_execution_retention_period=day)
+        )
+
+    asyncio.run(register())
+    monkeypatch.setenv("TEMPORAL_NAMESPACE", "bare")
+
+    first, second = (wired("migrate", "--json").document for _ in range(2))
+
+    assert first["search_attributes"] == [*SEARCH_ATTRIBUTES]
+    assert second["search_attributes"] == []
 
 
 def test_lost_rights_are_named_by_doctor_and_mended_by_migrate(

@@ -10,6 +10,7 @@ from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
+from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
 from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
 from mnestic.memory.names import SEARCH_ATTRIBUTES
@@ -20,6 +21,7 @@ from mnestic.starter.embedded.search_attributes import (
     missing_search_attributes,
 )
 from mnestic.starter.embedded.temporal_server import start_temporal
+from mnestic.starter.rpc import rpc_errors
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -54,6 +56,27 @@ async def test_what_is_missing_is_registered_once(bare: Client) -> None:
 
     assert before == first == tuple(SEARCH_ATTRIBUTES)
     assert await ensure_search_attributes(bare) == ()
+
+
+async def test_without_them_who_starts_or_lists_jobs_is_told_the_remedy(bare: Client) -> None:
+    tenant = SearchAttributePair(SearchAttributeKey.for_keyword("TenantId"), "a")
+
+    async def start() -> None:
+        of_tenant = TypedSearchAttributes([tenant])
+        await bare.start_workflow("Job", id="j", task_queue="q", search_attributes=of_tenant)
+
+    async def count() -> None:
+        await bare.count_workflows("TenantId = 'a'")
+
+    for call in (start, count):
+        with (
+            pytest.raises(TemporalUnavailableError, match="run `mnestic migrate`"),
+            rpc_errors("there", job_id="j"),
+        ):
+            await call()
+
+    await ensure_search_attributes(bare)
+    await start()
 
 
 async def test_one_with_another_type_is_named(bare: Client) -> None:
