@@ -45,8 +45,10 @@ class ChatGPTExport:
             yield from self._messages(conversation, place=f"item {number}")
 
     def _messages(self, conversation: Mapping[str, Any], *, place: str) -> Iterator[Item]:
-        mapping = conversation.get("mapping")
-        nodes = mapping if isinstance(mapping, dict) else {}
+        nodes = conversation.get("mapping")
+        if not isinstance(nodes, dict):
+            yield Skipped(place, "is no conversation: it has no `mapping` of messages")
+            return
         branch = _branch(nodes, conversation.get("current_node"))
         name = conversation.get("conversation_id") or conversation.get("id")
         title = conversation.get("title")

@@ -41,9 +41,11 @@ def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramEx
             check_slack_folder(path, source)
             return SlackExport(path, options, source=source)
         path = inside
-    elif not path.exists():
-        raise InvalidInputError(what=source, why="there is no such file")
-    if path.suffix.lower() in _MARKDOWN or not path.is_file():
+    if not path.is_file():
+        is_special = "is a pipe or a device; save it as a file first"
+        why = is_special if path.exists() else "there is no such file"
+        raise InvalidInputError(what=source, why=why)
+    if path.suffix.lower() in _MARKDOWN:
         return None
     first = _first_line(path, source)
     if first.startswith("WEBVTT"):
@@ -52,7 +54,7 @@ def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramEx
         return Mailbox(path, options, source=source)
     if is_whatsapp(first):
         return WhatsAppChat(path, options, source=source)
-    shape = find_shape(path) if first.lstrip().startswith(("[", "{")) else None
+    shape = find_shape(path, source) if first.lstrip().startswith(("[", "{")) else None
     return None if shape is None else _json_export(path, options, source=source, shape=shape)
 
 

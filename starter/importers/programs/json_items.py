@@ -11,24 +11,31 @@ from typing import Any, NamedTuple
 import ijson
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.json_limits import check_json
 
-_MOST_EVENTS = 100_000  # of the first object, in which its keys are looked for
+_MOST_EVENTS, _MOST_OBJECTS = 100_000, 10  # of the first objects, in which keys are looked for
 _LISTS = ("results", "memories", "items", "conversations")  # keys below which a dump has its list
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class JsonShape(NamedTuple):
-    """Where the objects of a document are, as a path of ijson, and the keys of the first one."""
+    """Where the objects of a document are, as a path of ijson, and the keys of the first ones."""
 
     prefix: str
     keys: frozenset[str]
 
 
-def find_shape(path: Path) -> JsonShape | None:
-    """The shape of a JSON document; None if it is none, or has no object."""
+def find_shape(path: Path, source: str) -> JsonShape | None:
+    """The shape of a JSON document; None if it is none, or has no object.
+
+    Raises:
+        InvalidInputError: the document is beyond the limits of what is read.
+    """
     prefix = None
     keys: set[str] = set()
+    objects = 0
     try:
+        check_json(path, source)
         with path.open("rb") as file:
             _skip_mark(file)
             events = ijson.parse(file, multiple_values=True)
@@ -37,10 +44,11 @@ def find_shape(path: Path) -> JsonShape | None:
                     prefix = at
                 elif prefix == "" and event == "start_array" and at in _LISTS:
                     prefix, keys = None, set()  # the objects are in this list
-                elif prefix is not None and at == prefix and event == "map_key":
-                    keys.add(value)
-                elif prefix is not None and at == prefix and event == "end_map":
-                    break
+                elif prefix is not None and at == prefix:
+                    keys |= {value} if event == "map_key" else set()
+                    objects += event == "end_map"
+                    if objects == _MOST_OBJECTS:
+                        break
     except (OSError, ijson.JSONError, ValueError):
         if not keys:
             return None
@@ -51,10 +59,12 @@ def read_objects(path: Path, prefix: str, source: str) -> Iterator[tuple[int, di
     """The objects below a path, each with its number.
 
     Raises:
-        InvalidInputError: the file cannot be read, is no JSON any more, or has something else than an object there.
+        InvalidInputError: the file cannot be read, is no JSON any more, is beyond the limits of what is read, or has something
+            else than an object there.
     """
     number = 0
     try:
+        check_json(path, source)
         with path.open("rb") as file:
             _skip_mark(file)
             items = ijson.items(file, prefix, multiple_values=True, use_float=True)

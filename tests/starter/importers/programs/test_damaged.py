@@ -1,0 +1,133 @@
+"""Exports that are damaged or made to do harm: one clear error, in little memory, or what is left of them is read and the rest is named."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs import json_limits
+from mnestic.starter.importers.programs.detection import find_export
+from mnestic.starter.importers.programs.items import ImportOptions, Skipped
+from tests.starter.importers.programs.conftest import SAMPLES, Read
+
+MEMORY_BYTES = 2**30
+READ = """
+import sys
+from pathlib import Path
+from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.detection import find_export
+from mnestic.starter.importers.programs.items import ImportOptions
+try:
+    export = find_export(Path(sys.argv[1]), ImportOptions(), source="file x")
+    print(None if export is None else sum(1 for _ in export.items()))
+except InvalidInputError as error:
+    print(error)
+"""
+CONVERSATION = {"mapping": {"a": {"id": "a", "message": None}}, "id": "c"}
+SAMPLE_FILES = sorted(path for path in SAMPLES.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ('[{"mapping": {}, "create_time": ' + "1" * 5000 + "}]", "a number of 1000 digits or more"),
+        ('[{"mapping": ' + "[" * 200_000, "nested deeper than 200 levels"),
+        ('[{"mapping": ' + '{"a":' * 200_000, "nested deeper than 200 levels"),
+    ],
+)
+def test_what_no_parser_survives_is_refused_in_little_memory(
+    tmp_path: Path, content: str, why: str
+) -> None:
+    path = tmp_path / "conversations.json"
+    path.write_text(content, encoding="utf-8")
+
+    done = subprocess.run(
+        [sys.executable, "-c", READ, path],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES)),
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert why in done.stdout
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+
+    with pytest.raises(InvalidInputError, match="is a pipe or a device"):
+        find_export(tmp_path / "pipe.json", ImportOptions(), source="file pipe.json")
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_conversation_without_messages_is_named(read: Read, place: int) -> None:
+    document: list[Any] = [CONVERSATION, CONVERSATION]
+    document.insert(place, {"id": "broken", "title": "Bread"})
+
+    items = read("conversations.json", text=json.dumps(document))
+
+    assert [one for one in items if isinstance(one, Skipped)] == [
+        Skipped(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
+    ]
+
+
+@given(
+    text=st.text(max_size=40),
+    at=st.integers(1, 60),
+    chunk=st.integers(1, 9),
+    deep=st.integers(0, 5),
+)
+@settings(deadline=None)
+def test_limits_are_found_wherever_a_piece_ends(
+    tmp_path_factory: pytest.TempPathFactory, text: str, at: int, chunk: int, deep: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "limits.json"
+    document = json.dumps([text, {text: [text] * at}], ensure_ascii=bool(at % 2))
+    path.write_text("[" * deep + document + "]" * deep, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(json_limits, "_CHUNK", chunk)
+        patched.setattr(json_limits, "DEEPEST", 5)
+        if deep <= 2:
+            json_limits.check_json(path, "file")
+        else:
+            with pytest.raises(InvalidInputError, match="nested deeper"):
+                json_limits.check_json(path, "file")
+
+
+@given(
+    sample=st.sampled_from(SAMPLE_FILES),
+    changes=st.lists(
+        st.tuples(st.floats(0, 0.999), st.binary(max_size=6), st.integers(0, 40)), max_size=6
+    ),
+)
+@settings(deadline=None)
+def test_a_damaged_sample_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory,
+    sample: Path,
+    changes: list[tuple[float, bytes, int]],
+) -> None:
+    content = sample.read_bytes()
+    for share, inserted, removed in changes:
+        place = int(share * len(content))
+        content = content[:place] + inserted + content[place + removed :]
+    folder = tmp_path_factory.getbasetemp() / "damaged"
+    folder.mkdir(exist_ok=True)
+    path = folder / sample.name
+    path.write_bytes(content)
+
+    try:
+        export = find_export(path, ImportOptions(), source="file")
+        for item in export.items() if export else ():
+            assert item
+    except InvalidInputError:
+        pass
