@@ -38,7 +38,7 @@ def find_shape(path: Path, source: str) -> JsonShape | None:
         check_json(path, source)
         with path.open("rb") as file:
             _skip_mark(file)
-            events = ijson.parse(file, multiple_values=True)
+            events = ijson.parse(file, multiple_values=True, use_float=True)
             for at, event, value in islice(events, _MOST_EVENTS):
                 if prefix is None and event == "start_map" and (not at or at.endswith("item")):
                     prefix = at

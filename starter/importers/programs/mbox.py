@@ -8,7 +8,7 @@ import email
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from email.errors import HeaderParseError
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parseaddr, parsedate_to_datetime
@@ -30,6 +30,7 @@ _FROM_LINE = re.compile(rb"From \S.*\d{4}\s*$")
 _QUOTED_FROM = re.compile(rb">+From ")
 _MESSAGE_ID = re.compile(r"<[^<>\s]+>")
 _NAMED_LIST = re.compile(r"(?P<name>[^<>]*)<(?P<id>[^<>]+)>")
+_LONGEST_HEADER = 10_000  # characters; decoding takes the square of them
 _LARGEST_MAIL = 64 * 1024 * 1024  # bytes; what goes beyond is an attachment
 
 
@@ -46,8 +47,11 @@ class Mailbox:
     def items(self) -> Iterator[Item]:
         """The mails in the order of the file."""
         for line, content in self._mails():
-            mail = email.message_from_bytes(content)
-            yield self._item(mail, place=f"line {line}")
+            place = f"line {line}"
+            try:
+                yield self._item(email.message_from_bytes(content), place=place)
+            except RecursionError:
+                yield Skipped(place, "has parts within parts too deep")
 
     def _item(self, mail: Message, *, place: str) -> Item:
         text, media = _text_of(mail)
@@ -119,23 +123,23 @@ def _content(part: Message) -> str:
     content = payload if isinstance(payload, bytes) else b""
     try:
         return content.decode(part.get_content_charset("utf-8"), "replace")
-    except LookupError:  # a charset that nobody knows
+    except (LookupError, ValueError):  # a charset that nobody knows, or that is no name
         return content.decode("utf-8", "replace")
 
 
 def _header(mail: Message, name: str) -> str:
     """A header with its encoded words decoded."""
-    value = str(mail.get(name) or "")
+    value = str(mail.get(name) or "")[:_LONGEST_HEADER]
     try:
         return str(make_header(decode_header(value)))
-    except (HeaderParseError, LookupError, UnicodeError):
+    except (MessageError, LookupError, ValueError):
         return value
 
 
 def _date(mail: Message, options: ImportOptions) -> datetime | None:
     try:
         at = parsedate_to_datetime(str(mail.get("Date") or ""))
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if at.tzinfo is None:  # `-0000`: in UTC, from nobody knows where
         at = at.replace(tzinfo=UTC if "-0000" in str(mail.get("Date")) else options.timezone)

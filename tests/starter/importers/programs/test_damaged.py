@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs import json_limits
 from mnestic.starter.importers.programs.detection import find_export
-from mnestic.starter.importers.programs.items import ImportOptions, Skipped
+from mnestic.starter.importers.programs.items import ImportedMessage, ImportOptions, Skipped
 from tests.starter.importers.programs.conftest import SAMPLES, Read
 
 MEMORY_BYTES = 2**30
@@ -60,6 +60,26 @@ def test_what_no_parser_survives_is_refused_in_little_memory(
 
     assert done.returncode == 0, done.stderr
     assert why in done.stdout
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Date: Mon, 1 Jan 99999999999999999999 10:00:00 +0000",
+        "Date: Mon, 1 Jan 2024 10:00:00 +99999999999999999999",
+        "Subject: =?utf-8\x00?q?a?=",
+        'Content-Type: text/plain; charset="utf-8\x00"',
+        "\n".join(f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}' for n in range(3000)),
+    ],
+)
+def test_a_mail_that_cannot_be_read_hides_no_other(read: Read, header: str) -> None:
+    head = "From a 2025\nFrom: Ana <ana@example.org>\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
+    bad = head.replace("Date: Mon, 1 Jan 2024 10:00:00 +0000\n", "") if "Date" in header else head
+
+    *_, last = read("a.mbox", text=f"{bad}{header}\n\nHi.\n\n{head}\nIt rains.\n")
+
+    assert isinstance(last, ImportedMessage)
+    assert last.message.resource.content == "It rains."
 
 
 def test_a_pipe_is_refused(tmp_path: Path) -> None:
