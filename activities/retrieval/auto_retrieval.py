@@ -192,7 +192,7 @@ class AutoRetriever:
         memories, notes = await asyncio.gather(
             self._memories(request, latest, why_not), self._notes_of(request)
         )
-        self._is_warm = True
+        self._is_warm = self._is_warm or not memories.skipped
         return AutoRetrievalHits(
             memories=memories.memories,
             notes=notes.notes,
@@ -259,7 +259,9 @@ class AutoRetriever:
             request.message, before=messages, now=request.now, max_chars=LONGEST_QUESTION
         )
         settings, least = request.settings, request.select.min_score
-        if question is None or not settings.auto_retrieve_enabled:
+        if not settings.auto_retrieve_enabled:
+            return AutoRetrievalHits()
+        if question is None:
             return AutoRetrievalHits(messages=messages)
         asks = [request.message, *([question.follows.content] if question.follows else [])]
         limit = request.select.limit or settings.auto_retrieve_max_results

@@ -153,6 +153,7 @@ def assemble(
     """
     said = message_items(latest)
     of_messages = {piece.line for piece in said}
+    words = {piece.name: piece.words for piece in said}
 
     def render(lines: Sequence[str]) -> str:
         recalled = [line for line in lines if line not in of_messages]
@@ -165,7 +166,12 @@ def assemble(
     packed = pack(
         (
             Tier(name="messages", pieces=said, share=_SHARE_OF_MESSAGES),
-            Tier(name="memories", pieces=tuple(map(memory_item, found.memories))),
+            Tier(
+                name="memories",
+                pieces=tuple(
+                    memory_item(one, words=words.get(one.entry_id)) for one in found.memories
+                ),
+            ),
             Tier(name="notes", pieces=tuple(map(note_item, found.notes))),
         ),
         max_tokens=_NO_LIMIT if max_tokens is None else max_tokens,
@@ -192,9 +198,9 @@ def message_items(messages: Sequence[ChannelMessage]) -> tuple[PromptItem, ...]:
         content = cut_around(message.content, "", LONGEST_MEMORY)
         fields = {"message": content, "by": message.speaker, "at": f"{message.at:%Y-%m-%d %H:%M}"}
         line = quoted({name: value for name, value in fields.items() if value is not None})
-        words = message.entry_id if content in said else content
+        words = message.entry_id if key_of(content) in said else content
         items.append(PromptItem(kind="message", name=message.entry_id, line=line, words=words))
-        said.add(content)
+        said.add(key_of(content))
     return tuple(items)
 
 
@@ -206,8 +212,8 @@ def latest_before(
     return tuple(messages[: -1 if is_stored else None][-limit:] if limit else ())
 
 
-def memory_item(memory: RetrievedMemory) -> PromptItem:
-    """A memory as an item of a prompt."""
+def memory_item(memory: RetrievedMemory, *, words: str | None = None) -> PromptItem:
+    """A memory as an item of a prompt; `words` are those of the message that it is, if that is told too."""
     line = quote_memory(
         memory.content,
         by=memory.speaker,
@@ -216,7 +222,11 @@ def memory_item(memory: RetrievedMemory) -> PromptItem:
         when=memory.when,
     )
     return PromptItem(
-        kind="memory", name=memory.entry_id, line=line, words=memory.content, score=memory.score
+        kind="memory",
+        name=memory.entry_id,
+        line=line,
+        words=words or memory.content,
+        score=memory.score,
     )
 
 

@@ -5,22 +5,32 @@ would block it is refused here, in one place.
 """
 
 import asyncio
+import json
+import re
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
-MOST_BYTES = 8 * 2**20
 MOST_FORM_BYTES, MOST_FIELDS = 2**19, 1000  # of a form, which is parsed in Python
-MOST_VALUES, DEEPEST = 20_000, 64  # values and levels of a JSON document
+MOST_VALUES, DEEPEST, MOST_DIGITS = 20_000, 64, 400  # of a JSON document, and of a number in it
 _LARGE = 2**16  # bytes; a larger body is looked at in a thread
 _FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+_DIGITS = re.compile(rb"\d++")
 _NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
-async def read_body(request: Request, receive: Receive, *, within_s: float) -> Receive:
+async def read_body(
+    request: Request, receive: Receive, *, within_s: float, most_bytes: int
+) -> Receive:
     """Reads a body, and returns what gives it once more.
+
+    Args:
+        request: The request.
+        receive: Gives its parts.
+        within_s: How long it may take, in seconds.
+        most_bytes: How large it may be; a form is smaller.
 
     Raises:
         HTTPException: it is too large, too deep or too slow.
@@ -29,7 +39,7 @@ async def read_body(request: Request, receive: Receive, *, within_s: float) -> R
     try:
         async with asyncio.timeout(within_s):
             last, body = await _receive_all(
-                receive, most=MOST_FORM_BYTES if is_form else MOST_BYTES
+                receive, most=MOST_FORM_BYTES if is_form else most_bytes
             )
     except TimeoutError:
         why = f"the body did not come within {within_s:g} s"
@@ -67,15 +77,21 @@ def _check_structure(body: bytes) -> None:
     Raises:
         HTTPException: says what is too much.
     """
+    if json.detect_encoding(body) not in {"utf-8", "utf-8-sig"}:
+        raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not UTF-8")
     plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
     too_many = f"the body has more than {MOST_VALUES} values"
     if plain.count(b'"') > 4 * MOST_VALUES:  # at most a name and a text for each
         raise _too_large(too_many)
     outside = b"".join(plain.split(b'"')[::2])
-    if sum(map(outside.count, (b",", b"[", b"{"))) > MOST_VALUES:
+    brackets = outside.translate(None, _NO_BRACKETS)
+    if outside.count(b",") + len(brackets) // 2 > MOST_VALUES:
         raise _too_large(too_many)
+    if max(map(len, _DIGITS.findall(outside)), default=0) > MOST_DIGITS:
+        why = "the body has a number with too many digits"
+        raise HTTPException(HTTPStatus.BAD_REQUEST, why)
     levels = 0
-    for bracket in outside.translate(None, _NO_BRACKETS):
+    for bracket in brackets:
         levels += 1 if bracket in b"[{" else -1
         if levels > DEEPEST:
             raise HTTPException(

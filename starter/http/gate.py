@@ -4,6 +4,7 @@ It stands apart from the routes because nothing of a request is parsed before it
 added later is behind it too: only `PUBLIC` paths need no key. Pages have rules of their own (`pages/access.py`).
 """
 
+import asyncio
 import logging
 import time
 import uuid
@@ -28,7 +29,11 @@ from mnestic.starter.tenants import Access
 PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs", *pages.SHORTCUTS})
 MOST_WITH_KEY, MOST_OF_KEY = 256, 192  # requests at once; more get 503 with Retry-After
 MOST_WITHOUT_KEY, MOST_OF_ADDRESS = 64, 32
+MOST_AUTHENTICATING = (
+    16  # keys that are looked up at once; the pool of connections is for those that are valid
+)
 BODY_S, BODY_WITHOUT_KEY_S = 30.0, 5.0  # until when a whole body has to be there
+MAX_BODY_BYTES, BYTES_WITHOUT_KEY = 8 * 2**20, 2**16
 log = logging.getLogger("mnestic.http")
 
 
@@ -39,6 +44,7 @@ class Gate:
         self._app = app
         self._with_key = Capacity(MOST_WITH_KEY, MOST_OF_KEY)
         self._without_key = Capacity(MOST_WITHOUT_KEY, MOST_OF_ADDRESS)
+        self._authenticating = asyncio.Semaphore(MOST_AUTHENTICATING)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one connection."""
@@ -84,15 +90,19 @@ class Gate:
             if scope["path"] in PUBLIC:
                 await self._app(scope, receive, send)
                 return
-            access = await _authenticate(request)
+            async with self._authenticating:
+                access = await _authenticate(request)
             if access is None:
                 address = request.client.host if request.client else ""
-                place, within_s = self._without_key.place(address), BODY_WITHOUT_KEY_S
+                place = self._without_key.place(address)
+                within_s, most_bytes = BODY_WITHOUT_KEY_S, BYTES_WITHOUT_KEY
             else:
                 request.state.access = access
-                place, within_s = self._with_key.place(access.key.id), BODY_S
+                place = self._with_key.place(access.key.id)
+                within_s, most_bytes = BODY_S, MAX_BODY_BYTES
             with place:
-                await self._app(scope, await read_body(request, receive, within_s=within_s), send)
+                body = await read_body(request, receive, within_s=within_s, most_bytes=most_bytes)
+                await self._app(scope, body, send)
         except HTTPException as error:
             await (await answer_http(request, error))(scope, receive, send)
         except MnesticError as error:

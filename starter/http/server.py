@@ -42,6 +42,7 @@ async def serve(
             config = uvicorn.Config(
                 app,
                 http=Connection,
+                ws="none",
                 lifespan="on",
                 log_config=None,  # the logs are configured
                 access_log=False,  # paths have questions; the gate logs routes

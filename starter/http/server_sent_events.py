@@ -21,6 +21,7 @@ from mnestic.starter.tenants import Access, Tenants
 
 Result = TypeVar("Result")
 MOST_STREAMS = 16  # of a key at once
+MOST_IN_ALL = 128  # of all keys: half of the requests that are answered at once
 LONGEST_S = 300.0
 POLL_S = 1.0
 LastEventId = Annotated[
@@ -61,8 +62,11 @@ class Streams:
         """Counts a stream of a key while it is open.
 
         Raises:
-            HTTPException: the key has as many as it may have.
+            HTTPException: the key has as many as it may have, or all have.
         """
+        if self._open.total() >= MOST_IN_ALL:
+            why = f"all {MOST_IN_ALL} streams of the server are open"
+            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, why, {"Retry-After": "5"})
         if self._open[key_id] >= MOST_STREAMS:
             why = f"the API key has {MOST_STREAMS} streams open; close one"
             raise HTTPException(HTTPStatus.TOO_MANY_REQUESTS, why, {"Retry-After": "5"})

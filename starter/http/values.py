@@ -5,7 +5,7 @@ They stand apart from the routes because what no memory can store, such as half 
 
 import math
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,8 +25,8 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check(cls, body: Any) -> Any:
-        for path, value in _leaves(body):
-            _check_leaf(value, path=path)
+        for place, value in _leaves(body):
+            _check_leaf(value, place=place)
         return body
 
 
@@ -40,30 +40,46 @@ Timestamp = Annotated[AwareTimestamp, BeforeValidator(_text)]
 """A time of RFC 3339."""
 
 
-def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """The texts and numbers of a JSON document, names of members too, each with its path."""
-    waiting = [(path, value)]
+class _Place(NamedTuple):
+    """Where a value is: in what, and its name or number there. A path of text for each would take the square of a document."""
+
+    inside: "_Place | None"
+    name: str | int
+
+    def __str__(self) -> str:
+        names = list[str]()
+        place: _Place | None = self
+        while place is not None:
+            names.append(str(place.name))
+            place = place.inside
+        return ".".join(reversed(names))
+
+
+def _leaves(document: Any) -> Iterator[tuple[_Place | None, Any]]:
+    """The texts and numbers of a JSON document, names of members too, each with its place."""
+    waiting: list[tuple[_Place | None, Any]] = [(None, document)]
     while waiting:
-        path, value = waiting.pop()
+        place, value = waiting.pop()
         if isinstance(value, dict):
             for name, member in value.items():
-                yield path, name
-                waiting.append((f"{path}.{name}".lstrip("."), member))
+                yield place, name
+                waiting.append((_Place(place, name), member))
         elif isinstance(value, list):
-            waiting += [(f"{path}.{at}".lstrip("."), item) for at, item in enumerate(value)]
+            waiting += [(_Place(place, at), item) for at, item in enumerate(value)]
         else:
-            yield path, value
+            yield place, value
 
 
-def _check_leaf(value: Any, *, path: str) -> None:
+def _check_leaf(value: Any, *, place: _Place | None) -> None:
+    path = "" if place is None else place
     if isinstance(value, str):
         try:
-            check_text(value, what=path)
+            check_text(value, what="text")
         except InvalidInputError as error:
             raise _unstorable(path, why=error.why) from None
     elif isinstance(value, float) and not math.isfinite(value):
         raise _unstorable(path, why=f"is {value}, which is no number of JSON")
 
 
-def _unstorable(path: str, *, why: str) -> PydanticCustomError:
-    return PydanticCustomError(UNSTORABLE, "{why}", {"path": path, "why": why})
+def _unstorable(path: _Place | str, *, why: str) -> PydanticCustomError:
+    return PydanticCustomError(UNSTORABLE, "{why}", {"path": str(path), "why": why})

@@ -42,7 +42,7 @@ def find_shape(path: Path, source: str) -> JsonShape | None:
             for at, event, value in islice(events, _MOST_EVENTS):
                 if prefix is None and event == "start_map" and (not at or at.endswith("item")):
                     prefix = at
-                elif prefix == "" and event == "start_array" and at in _LISTS:
+                elif not objects and prefix == "" and event == "start_array" and at in _LISTS:
                     prefix, keys = None, set()  # the objects are in this list
                 elif prefix is not None and at == prefix:
                     keys |= {value} if event == "map_key" else set()

@@ -304,6 +304,20 @@ async def test_the_text_has_the_latest_messages_and_tells_nothing_twice(
     assert not told.dropped
 
 
+async def test_what_is_said_twice_is_told_twice_and_nothing_is_told_where_it_is_switched_off(
+    known: MemoryClient,
+) -> None:
+    for said in ("Do you like tea?", "Yes.", "And coffee?", "yes"):
+        await known.add(said, entry_type="interaction", channel="cli")
+
+    told = await known.auto_retrieve("And cocoa?", "cli")
+    await known.settings.change(auto_retrieve_enabled=False)
+    off = await known.auto_retrieve("And cocoa?", "cli")
+
+    assert [line for line in told.text.splitlines() if '"yes' in line.casefold()][1:]
+    assert off.text == ""
+
+
 async def test_the_latest_of_many_messages_are_kept_within_half_of_a_budget(
     known: MemoryClient,
 ) -> None:

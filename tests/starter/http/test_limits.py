@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+import tracemalloc
 from collections.abc import AsyncIterator
 
 import httpx2
 import pytest
 from fastapi import FastAPI
+from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 
 from mnestic.starter.http import gate
 from mnestic.starter.http.bodies import MOST_VALUES
 from mnestic.starter.http.capacity import Capacity
+from mnestic.starter.http.values import RequestBody
 from mnestic.starter.yaml_documents import LARGEST_BYTES
 from tests.starter.http.conftest import opened
 
@@ -126,3 +129,45 @@ async def unfinished(end: asyncio.Event) -> AsyncIterator[bytes]:
     """A body whose end waits."""
     yield b"key="
     await end.wait()
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"]" * 2**22, f"more than {MOST_VALUES} values"),
+        (b"[" + b"1" * 4000 + b"]", "a number with too many digits"),
+        ('{"a": ["\u2200 ", []]}'.encode("utf-16-le"), "is not UTF-8"),
+    ],
+)
+async def test_a_document_that_hides_its_size_is_refused(
+    http: httpx2.AsyncClient, body: bytes, why: str
+) -> None:
+    answer = await http.post("/ingest", content=body, headers={"Content-Type": "application/json"})
+
+    assert (answer.status_code in {400, 413}, why in answer.text) == (True, True)
+
+
+async def test_a_body_without_a_key_is_small(app: FastAPI) -> None:
+    async with opened(app, None) as stranger:
+        answer = await stranger.post(
+            "/ui/sign-in",
+            content=b"[" * (gate.BYTES_WITHOUT_KEY + 1),
+            headers={"Content-Type": "application/json", "Sec-Fetch-Site": "same-origin"},
+        )
+
+    assert answer.status_code == 413
+
+
+def test_the_places_of_values_take_no_memory_for_long_names() -> None:
+    class Body(RequestBody):
+        values: dict[str, list[int]]
+
+    tracemalloc.start()
+    Body.model_validate({"values": {"x" * 100_000: [1] * 10_000}})
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert peak < 20 * 2**20
+    with pytest.raises(ValidationError) as refused:
+        Body.model_validate({"values": {"a": [1, float("inf")]}})
+    assert refused.value.errors()[0]["ctx"]["path"] == "values.a.1"

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 
 from mnestic.memory import errors
-from mnestic.starter.http import bodies
+from mnestic.starter.http import gate
 from mnestic.starter.http.app import make_app
 from mnestic.starter.http.problems import status_of
 from mnestic.starter.settings import Settings
@@ -112,7 +112,7 @@ async def test_a_compressed_body_is_refused_with_the_remedy(http: httpx2.AsyncCl
 async def test_a_body_over_the_limit_is_refused(
     http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "MOST_BYTES", 100)
+    monkeypatch.setattr(gate, "MAX_BODY_BYTES", 100)
 
     answer = await http.post("/ingest", json={"messages": [HOME]})
 
