@@ -84,6 +84,7 @@ class _Shape(NamedTuple):
 _SHAPES = (
     _Shape("a ChatGPT export", frozenset({"mapping"})),
     _Shape("a Claude export", frozenset({"chat_messages"})),
+    _Shape("a Telegram export", frozenset({"messages", "type", "id"})),
     _Shape("a Slack export", frozenset({"ts"}), frozenset({"text", "user", "subtype", "blocks"})),
     _Shape(_MEM0, frozenset({"id", "memory"})),
     _Shape(_LANGGRAPH, frozenset({"key", "value"}), frozenset({"namespace", "prefix"})),
@@ -98,6 +99,8 @@ _IMPORTED = frozenset(
         "mail (mbox)",
         _CHAT,
         "a ChatGPT export",
+        "a Claude export",
+        "a Telegram export",
         "a Slack export",
         _MEM0,
         _LANGGRAPH,

@@ -13,7 +13,7 @@ MAX_BYTES = 256 * 1024 * 1024
 EXPECTED = (
     "expected JSON lines of {role, content, timestamp, session?, tool?, entry_type?}, or LoCoMo's JSON: one sample or a "
     "list of samples; or Markdown, in a file named .md or with `memory ingest --markdown`; `memory import` reads exports of "
-    "ChatGPT, WhatsApp, Slack, mail (mbox), WebVTT, mem0 and LangGraph too"
+    "ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 and LangGraph too"
 )
 
 

@@ -66,9 +66,9 @@ def import_file(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import an export of ChatGPT, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store.
+    """Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store.
 
-    Reads ChatGPT's conversations.json, the text of a WhatsApp chat, a Slack export or one day of a channel, mail as
+    Reads conversations.json of ChatGPT and Claude, result.json of Telegram, the text of a WhatsApp chat, a Slack export or one day of a channel, mail as
     mbox, WebVTT, and dumps of mem0 and of a LangGraph store. The whole file is checked before anything is stored.
     Repeated, it adds what is new.
 

@@ -8,19 +8,33 @@ from pathlib import Path
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.chatgpt import ChatGPTExport
+from mnestic.starter.importers.programs.claude import ClaudeExport
 from mnestic.starter.importers.programs.items import ImportOptions, ProgramExport
 from mnestic.starter.importers.programs.json_items import JsonShape, find_shape
 from mnestic.starter.importers.programs.langgraph import LangGraphStore
 from mnestic.starter.importers.programs.mbox import Mailbox
 from mnestic.starter.importers.programs.mem0 import Mem0Dump
 from mnestic.starter.importers.programs.slack import SlackExport, check_slack_folder
+from mnestic.starter.importers.programs.telegram import OF_ACCOUNT, OF_CHAT, TelegramExport
 from mnestic.starter.importers.programs.webvtt import WebVttTranscript
 from mnestic.starter.importers.programs.whatsapp import WhatsAppChat, is_whatsapp
 
 _MARKDOWN = (".md", ".markdown")
 _MAIL = re.compile(r"From \S.*\d{4}\s*")
-_IN_FOLDERS = ("conversations.json", "_chat.txt", "mbox")  # in exports that are folders
+_IN_FOLDERS = (
+    "conversations.json",
+    "result.json",
+    "_chat.txt",
+    "mbox",
+)  # in exports that are folders
 _BYTES_LOOKED_AT = 4096
+# The keys that all objects of an export have, and some of which they have one.
+_BY_KEYS = (
+    (ChatGPTExport, {"mapping"}, frozenset[str]()),
+    (ClaudeExport, {"chat_messages"}, frozenset[str]()),
+    (LangGraphStore, {"key", "value"}, frozenset({"namespace", "prefix"})),
+    (Mem0Dump, {"id", "memory"}, frozenset[str]()),
+)
 _SLACK = frozenset({"text", "user", "subtype", "blocks"})
 
 
@@ -62,14 +76,13 @@ def _json_export(
     path: Path, options: ImportOptions, *, source: str, shape: JsonShape
 ) -> ProgramExport | None:
     keys, prefix = shape.keys, shape.prefix
-    if "mapping" in keys:
-        return ChatGPTExport(path, options, source=source, prefix=prefix)
     if "ts" in keys and not keys.isdisjoint(_SLACK) and prefix == "item":
         return SlackExport(path, options, source=source)
-    if {"key", "value"} <= keys and not keys.isdisjoint({"namespace", "prefix"}):
-        return LangGraphStore(path, options, source=source, prefix=prefix)
-    if {"id", "memory"} <= keys:
-        return Mem0Dump(path, options, source=source, prefix=prefix)
+    if prefix == "" and (keys >= OF_CHAT or OF_ACCOUNT in keys):
+        return TelegramExport(path, options, source=source, is_account=OF_ACCOUNT in keys)
+    for kind, all_of, one_of in _BY_KEYS:
+        if all_of <= keys and (not one_of or not one_of.isdisjoint(keys)):
+            return kind(path, options, source=source, prefix=prefix)
     return None
 
 

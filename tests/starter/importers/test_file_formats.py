@@ -27,7 +27,7 @@ TELEGRAM = {"name": "Bo", "type": "personal_chat", "messages": [{"id": 1, "from"
 TRAINING = "".join(f'{{"messages": [{{"role": "user", "content": "{n}"}}]}}\n' for n in "ab")
 MEM0 = [{"id": "1", "memory": "Lives in Hasselt", "user_id": "ilse"}]
 STORE = [{"namespace": ["a"], "key": "k", "value": {}}]
-IMPORTED = ("WebVTT", "mbox", "WhatsApp", "Slack", "ChatGPT", "mem0", "LangGraph")
+IMPORTED = ("WebVTT", "mbox", "WhatsApp", "Slack", "ChatGPT", "Claude", "mem0", "LangGraph")
 LIST = [{"role": "user", "content": "I live in Hasselt"}]
 
 

@@ -119,7 +119,10 @@ async def test_a_file_that_is_not_known_is_refused_with_what_is_read(
         for path in (unknown, archive)
     ]
 
-    assert "`memory import` reads exports of ChatGPT, WhatsApp, Slack, mail (mbox)" in refusals[0]
+    assert (
+        "`memory import` reads exports of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox)"
+        in refusals[0]
+    )
     assert "with `memory ingest --markdown`" in refusals[0]
     assert "is an archive; unpack it" in refusals[1]
 
