@@ -353,7 +353,10 @@ class AutoRetriever:
             why = str(error)
         finally:
             task.cancel()
-        log.warning("%s skipped: %s", source, why)
+        shown = why.encode(
+            "utf-8", "backslashreplace"
+        ).decode()  # it may name a file by half of a character
+        log.warning("%s skipped: %s", source, shown)
         return None, why
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
