@@ -55,7 +55,7 @@ class _Commands(LazyGroup):
         ),
         "migrate": (
             f"{_CLI}.servers:migrate_schema",
-            "Upgrade the database's schema to this version, and restore its roles and rights.",
+            "Upgrade the database's schema to this version, restore its roles and rights, and register Temporal's search attributes.",
         ),
         "doctor": (
             f"{_CLI}.doctor:doctor",
