@@ -58,7 +58,7 @@ def test_compose_is_as_specified() -> None:
     assert services <= set(specification.service_names())
 
 
-def test_the_migration_knows_temporal_whose_search_attributes_it_registers() -> None:
+def test_the_migration_has_the_address_of_temporal() -> None:
     of_compose = compose()["services"]["migrate"]
     (job,) = (one for one in MANIFESTS if one["kind"] == "Job")
     (container,) = job["spec"]["template"]["spec"]["containers"]

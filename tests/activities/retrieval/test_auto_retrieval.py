@@ -304,7 +304,7 @@ async def test_the_text_has_the_latest_messages_and_tells_nothing_twice(
     assert not told.dropped
 
 
-async def test_what_is_said_twice_is_told_twice_and_nothing_is_told_where_it_is_switched_off(
+async def test_repeated_messages_stay_and_a_disabled_agent_gets_no_text(
     known: MemoryClient,
 ) -> None:
     for said in ("Do you like tea?", "Yes.", "And coffee?", "yes"):
@@ -318,7 +318,7 @@ async def test_what_is_said_twice_is_told_twice_and_nothing_is_told_where_it_is_
     assert off.text == ""
 
 
-async def test_the_latest_of_many_messages_are_kept_within_half_of_a_budget(
+async def test_the_latest_messages_fit_into_half_of_the_budget(
     known: MemoryClient,
 ) -> None:
     for number in range(20):

@@ -58,7 +58,7 @@ async def test_what_is_missing_is_registered_once(bare: Client) -> None:
     assert await ensure_search_attributes(bare) == ()
 
 
-async def test_without_them_who_starts_or_lists_jobs_is_told_the_remedy(bare: Client) -> None:
+async def test_missing_search_attributes_are_an_error_with_the_remedy(bare: Client) -> None:
     tenant = SearchAttributePair(SearchAttributeKey.for_keyword("TenantId"), "a")
 
     async def start() -> None:
