@@ -304,7 +304,10 @@ async def run_worker(settings: Settings) -> None:
             workers.append(make_worker(client, settings, activities=activities))
             workers.append(
                 extraction_poll(
-                    memory, client, tenant_id=settings.tenant_id, task_queue=settings.task_queue
+                    memory,
+                    client,
+                    tenants=settings.worker_tenants or (),
+                    task_queue=settings.task_queue,
                 )
             )
         if serves != "jobs":

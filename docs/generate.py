@@ -247,7 +247,7 @@ def _docstring(method: Callable[..., Any]) -> Iterator[str]:
 
 def _tables() -> Iterator[str]:
     yield from ("# Tables", "", GENERATED, "")
-    yield "Of the schema `mnestic`. Each has `tenant_id`, which every key begins with, and forced row-level security."
+    yield "Of the schema `mnestic`. Each has `tenant_id`, which every key begins with, and each but `tenant` has forced row-level security."
     yield "`stores/postgres/rights.py` declares what the role `mnestic_app` may do; the owner only migrates."
     yield from ("", "| table | a row is | columns |", "|---|---|---|")
     rows = {row.__table__.name: row for row in _row_classes()}

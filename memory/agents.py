@@ -3,6 +3,8 @@
 It stands alone because an agent is no row of its own: it is there once something of its memory was written.
 """
 
+from typing import NamedTuple
+
 from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
@@ -25,3 +27,10 @@ class AgentSummary(DeferredModel):
     episodes: int
     sessions: int
     last_written_at: AwareDatetime
+
+
+class WaitingAgent(NamedTuple):
+    """An agent with messages from which nothing was extracted yet."""
+
+    tenant_id: str
+    agent_id: str

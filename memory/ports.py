@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.access.ports import ApiKeyStore, AuditStore
-    from mnestic.memory.agents import AgentSummary
+    from mnestic.memory.agents import AgentSummary, WaitingAgent
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
     from mnestic.memory.knowledge.extraction import Extraction, Turn
@@ -198,8 +198,11 @@ class Memory(Protocol):
         """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot."""
         ...
 
-    async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
-        """The agents of a tenant that have messages from which nothing was extracted yet."""
+    async def list_waiting_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+        """The agents of these tenants, or of all if none is named, that have messages from which nothing was extracted yet.
+
+        Tenants take turns: the first agent of each, then the second of each.
+        """
         ...
 
     async def list_agents(

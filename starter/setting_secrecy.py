@@ -50,6 +50,7 @@ _PLAIN = [
     "worker_memory_target",
     "worker_serves",
     "worker_shutdown_s",
+    "worker_tenants",
     "max_payload_bytes",
     "log_level",
     "log_format",
@@ -75,6 +76,8 @@ def shown_value(setting: str, value: Any) -> str | None:
     """A setting's value as people may see it."""
     if value is None:
         return None
+    if isinstance(value, tuple):
+        value = ",".join(value)
     text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
     match HOW_SHOWN.get(setting):
         case "plain":

@@ -10,17 +10,24 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import platformdirs
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.scope import check_id
+from mnestic.memory.scope import Id, check_id
 from mnestic.starter.machine import cache_bytes
 from mnestic.starter.setting_secrecy import HOW_SHOWN
 
 WorkerRole = Literal["all", "jobs", "maintenance"]
 ENV_FILE = ".env"  # in the working directory
+
+
+def _names(value: object) -> object:
+    """The names of a list that is written as text, separated by commas."""
+    return (
+        tuple(filter(None, map(str.strip, value.split(",")))) if isinstance(value, str) else value
+    )
 
 
 class Settings(BaseSettings):
@@ -239,6 +246,10 @@ class Settings(BaseSettings):
     worker_serves: WorkerRole = Field(
         "all",
         description="What a worker does: `jobs`, `maintenance`, or `all`; `mnestic up` starts a process of each",
+    )
+    worker_tenants: Annotated[tuple[Id, ...] | None, NoDecode, BeforeValidator(_names)] = Field(
+        None,
+        description="Tenants whose messages a worker has extracted, separated by commas; default: every tenant of the database",
     )
     worker_cpu_target: float = Field(
         0.9, gt=0, le=1, description="CPU share above which a worker takes no more tasks"

@@ -213,6 +213,7 @@ def new_settings(servers: RuntimeState, admin_url: str) -> Callable[[Path], Sett
             data_dir=data_dir,
             tenant_id=name,
             task_queue=name,
+            worker_tenants=(name,),
             database_url=SecretStr(application_url),
             database_admin_url=SecretStr(admin_url),
             temporal_address=servers.temporal_address,

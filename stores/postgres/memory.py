@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
-from mnestic.memory.agents import AgentSummary
+from mnestic.memory.agents import AgentSummary, WaitingAgent
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, RetrievalCaches
 from mnestic.memory.scope import EVERY_AGENT
@@ -42,7 +42,10 @@ SELECT agent_id FROM mnestic.agent_revision
  ORDER BY agent_id LIMIT %(limit)s
 """)
 _AGENTS = read_query("list_agents")
-_WAITING = read_query("list_waiting_agents")
+_WAITING = NamedQuery.of("""
+SELECT tenant_id, agent_id FROM mnestic.waiting_agents(%(tenants)s)
+ ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY agent_id COLLATE "C"), tenant_id
+""")
 
 
 class PostgresMemory:
@@ -134,9 +137,10 @@ class PostgresMemory:
         rows = await self._rows(_JOBS_NAMED, tenant_id=tenant_id, prefix=prefix, limit=limit)
         return tuple(row.job_id for row in rows)
 
-    async def list_waiting_agents(self, *, tenant_id: str) -> tuple[str, ...]:
+    async def list_waiting_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
         """See the port."""
-        return tuple(row.agent_id for row in await self._rows(_WAITING, tenant_id=tenant_id))
+        rows = await self._rows(_WAITING, tenant_id="", tenants=[*tenants])  # of no tenant
+        return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     async def list_agent_ids(
         self, *, tenant_id: str, after: str | None, limit: int

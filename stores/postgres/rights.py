@@ -57,6 +57,7 @@ _TABLES = {
     "setting": "SELECT INSERT UPDATE DELETE",
     "summary": "SELECT INSERT DELETE",
     "supersession": "SELECT INSERT UPDATE DELETE",
+    "tenant": "SELECT INSERT",
     "tool_result": "SELECT INSERT DELETE",
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }
@@ -81,11 +82,13 @@ _FUNCTIONS = {
     "redact_channel": APPLICATION,
     "redact_snapshot": APPLICATION,
     "refuse_update": _PUBLIC,
+    "register_tenant": _PUBLIC,
     "renew_statistics": APPLICATION,
     "replace_claims": APPLICATION,
+    "waiting_agents": _PUBLIC,
     "words_apart": _PUBLIC,
 }
-_WITHOUT_TENANT = {"alembic_version"}
+_WITHOUT_WALL = {"alembic_version", "tenant"}
 
 _RIGHTS = """
 SELECT o.kind, o.name, o.part, a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE 'mnestic_app' END
@@ -226,7 +229,7 @@ def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]
         ("does not hold its owner to it", "ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY"),
         ("has no policy of its tenant", _POLICY),
     )
-    for name in sorted(_TABLES.keys() - _WITHOUT_TENANT):
+    for name in sorted(_TABLES.keys() - _WITHOUT_WALL):
         for is_there, (what, remedy) in zip(walls.get(name, ()), remedies, strict=False):
             if not is_there:
                 yield RightsProblem(

@@ -314,6 +314,13 @@ class UsageRow(Table, table=True):
     created_at: datetime = instant()
 
 
+class TenantRow(Table, table=True):
+    """A tenant that has memory; a trigger on `agent_revision` registers it."""
+
+    __tablename__ = "tenant"
+    __table_args__ = (CheckConstraint("tenant_id <> ''", name="tenant_tenant_id_check"),)
+
+
 class RevisionRow(Table, table=True):
     """Counters of an agent: writing transactions, transactions that changed its knowledge, and events."""
 

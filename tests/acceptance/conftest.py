@@ -157,6 +157,7 @@ def start_worker(processes: Processes, root: Path) -> Callable[..., Running]:
             "TEMPORAL_ADDRESS": str(settings.temporal_address),
             "MNESTIC_TASK_QUEUE": settings.task_queue,
             "MNESTIC_TENANT_ID": settings.tenant_id,
+            "MNESTIC_WORKER_TENANTS": ",".join(settings.worker_tenants or ()),
         }
         program = Path(__file__).with_name("crashing_worker.py") if point else root / "worker.py"
         return processes.start(sys.executable, program, *point, env=env)

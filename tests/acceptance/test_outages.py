@@ -23,8 +23,10 @@ from temporalio.testing import TimeSkipper
 
 from benchmarks.messages import messages
 from mnestic.memory.errors import ResumeRefusedError
+from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded import postgres, temporal_server
 from mnestic.starter.embedded.ports import is_free
@@ -330,4 +332,27 @@ async def test_learning_goes_on_when_postgres_is_back_and_what_is_sent_again_cha
     assert left > 0
     assert [before[name].total() for name in ("resource", "entry", "embedding")] == [MESSAGES] * 3
     assert after == before
+    await asyncio.to_thread(worker.stop)
+
+
+async def test_messages_of_every_tenant_are_extracted_once_temporal_is_back(
+    own_servers: Servers, start_worker: Callable[..., Any]
+) -> None:
+    mine, *others = [own_servers.new_settings() for _ in range(3)]
+    worker = start_worker(mine)
+
+    async with own_servers.without(temporal_server.NAME, signal.SIGKILL):
+        for settings in others:
+            async with await MemoryConnection.connect(settings) as connection:
+                await connection.memory(AGENT).add("I live in Ghent.", speaker="Mara")
+                assert await connection.memory(AGENT).messages.count() == IngestCounts(received=1)
+
+    for settings in others:
+        async with await MemoryConnection.connect(settings) as connection:
+            memory = connection.memory(AGENT)
+            async with asyncio.timeout(STORY_LIMIT_S):
+                while not (await memory.messages.count()).learned:  # noqa: ASYNC110 - the database tells
+                    await asyncio.sleep(0.1)
+            facts, _ = await memory.facts.list()
+            assert [(fact.subject, fact.object) for fact in facts] == [("Mara", "Ghent")]
     await asyncio.to_thread(worker.stop)

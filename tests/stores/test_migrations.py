@@ -292,3 +292,24 @@ def test_weights_of_a_sum_that_is_no_more_go_with_0034(empty_url: str) -> None:
             "SELECT agent_id, value FROM mnestic.setting WHERE name = 'retrieval_policy'"
         ).fetchall()
     assert dict(rows) == {"ada": {"pool": 50}, "leo": stored}
+
+
+async def test_tenants_that_were_there_are_registered(empty_url: str) -> None:
+    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to="0036")
+    with psycopg.connect(empty_url) as connection:
+        connection.execute(
+            "INSERT INTO mnestic.agent_revision (tenant_id, agent_id, revision, updated_at)"
+            " VALUES ('t1', 'ada', 1, now()), ('t1', 'bea', 1, now()), ('t2', 'ada', 1, now())"
+        )
+        connection.execute(
+            "INSERT INTO mnestic.ingest_state (tenant_id, agent_id, session_id, source_id, state, entry_type, kind, updated_at)"
+            " VALUES ('t2', 'ada', 's', 'm', 'received', 'conversation', 'message', now())"
+        )
+
+    migrate(empty_url)
+
+    memory = PostgresMemory(empty_url)
+    assert await memory.list_waiting_agents(tenants=()) == (("t2", "ada"),)
+    await memory.close()

@@ -42,6 +42,7 @@ for _module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}.")
     if _module.name.endswith("tables"):
         importlib.import_module(_module.name)
 NAMES = sorted(table.name for table in Table.metadata.tables.values())
+WALLED = [name for name in NAMES if name != "tenant"]  # read before a worker becomes one
 
 
 @pytest.fixture
@@ -199,7 +200,7 @@ def test_who_may_not_migrate_is_told_so(empty_url: str, make_login: Callable[[st
         migrate(with_user(empty_url, login))
 
 
-@pytest.mark.parametrize("table", NAMES)
+@pytest.mark.parametrize("table", WALLED)
 def test_every_table_has_a_tenant_and_a_wall_around_it(owner: Owner, table: str) -> None:
     columns = owner.execute(
         "SELECT column_name FROM information_schema.columns"
@@ -249,7 +250,7 @@ def test_the_application_owns_nothing_and_cannot_pass_the_wall(owner: Owner) -> 
     assert may_create == (False,)
 
 
-@pytest.mark.parametrize("table", NAMES)
+@pytest.mark.parametrize("table", WALLED)
 async def test_without_a_tenant_the_application_sees_no_row(
     settings: Settings, owner: Owner, application: Owner, table: str
 ) -> None:

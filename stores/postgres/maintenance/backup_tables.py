@@ -9,7 +9,8 @@ from psycopg import sql
 
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner
 
-# The schema's revision stands in the manifest. API keys stay as they are: a restore must not bring back one that was revoked. Columns that Postgres computes are computed again.
+# The schema's revision stands in the manifest. API keys stay as they are: a restore must not bring back one that was revoked. Tenants are registered as their rows
+# are written. Columns that Postgres computes are computed again.
 _TABLES = """
 SELECT c.relname AS name,
        (SELECT array_agg(a.attname::text ORDER BY a.attname <> 'tenant_id', a.attname::text COLLATE "C")
@@ -22,7 +23,7 @@ SELECT c.relname AS name,
           JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = k.attnum) AS is_text
   FROM pg_class AS c JOIN pg_index AS i ON i.indrelid = c.oid AND i.indisprimary
  WHERE c.relnamespace = 'mnestic'::regnamespace AND c.relkind = 'r'
-   AND c.relname NOT IN ('alembic_version', 'api_key')
+   AND c.relname NOT IN ('alembic_version', 'api_key', 'tenant')
  ORDER BY c.relname COLLATE "C"
 """
 _SEQUENCES = """

@@ -160,7 +160,7 @@ def poll(client: MnesticClient, memory: PostgresMemory) -> AbstractAsyncContextM
     return extraction_poll(
         memory,
         client.temporal,
-        tenant_id=settings.tenant_id,
+        tenants=(settings.tenant_id,),
         task_queue=settings.task_queue,
         every=SOON,
     )

@@ -285,7 +285,7 @@ def walls_down(url: str) -> int:
     with psycopg.connect(url) as owner:
         row = owner.execute(
             "SELECT count(*) FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace AND relkind = 'r'"
-            " AND relname <> 'alembic_version' AND NOT relforcerowsecurity"
+            " AND relname NOT IN ('alembic_version', 'tenant') AND NOT relforcerowsecurity"
         ).fetchone()
     assert row is not None
     return int(row[0])

@@ -36,7 +36,7 @@ WORDLESS = {
         "entry_term",
         "forgetting",
     ),
-    *("graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting", "supersession"),
+    *("graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting", "supersession", "tenant"),
 }
 
 

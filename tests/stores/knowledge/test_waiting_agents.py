@@ -1,8 +1,5 @@
 """Which agents have messages from which nothing was extracted yet."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import psycopg
 from psycopg.rows import TupleRow
 
@@ -10,8 +7,13 @@ from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.queries import read_query
 from tests.stores.conftest import NOON, Begin
+
+# Index entries and rows that scans of messages' states have read in this transaction.
+_READ = """
+SELECT sum(pg_stat_get_xact_tuples_returned(indexrelid)) + min(pg_stat_get_xact_tuples_returned(indrelid))
+  FROM pg_index WHERE indrelid = 'mnestic.ingest_state'::regclass
+"""
 
 
 def said(number: int) -> Resource:
@@ -36,10 +38,24 @@ async def test_agents_wait_until_all_that_they_received_is_learned(
             lessons = await transaction.ingest_states.take("received", limit=number)
             await transaction.ingest_states.store_extracted(lessons, extractor="x")
 
-    found = await memory.list_waiting_agents(tenant_id=settings.tenant_id)
+    found = await memory.list_waiting_agents(tenants=[settings.tenant_id])
 
-    assert set(found) == {"ada", "Bea", "\U0001f600"}
-    assert await memory.list_waiting_agents(tenant_id="other") == ()
+    assert {agent for _, agent in found} == {"ada", "Bea", "\U0001f600"}
+
+
+async def test_agents_of_every_tenant_are_found_and_tenants_take_turns(
+    begin: Begin, memory: Memory, settings: Settings
+) -> None:
+    busy, quiet = settings.tenant_id, f"{settings.tenant_id}-2"
+    for tenant, agent in ((busy, "a1"), (busy, "a2"), (busy, "a3"), (quiet, "b1"), (quiet, "b2")):
+        async with begin(tenant=tenant, agent=agent) as transaction:
+            await receive(transaction, [said(1)], owner=f"t/{agent}")
+
+    found = [one for one in await memory.list_waiting_agents(tenants=()) if one[0] in {busy, quiet}]
+    of_one = await memory.list_waiting_agents(tenants=[quiet])
+
+    assert [agent for _, agent in found] == ["a1", "b1", "a2", "b2", "a3"]
+    assert of_one == ((quiet, "b1"), (quiet, "b2"))
 
 
 async def test_messages_that_are_done_are_not_read(
@@ -51,23 +67,15 @@ async def test_messages_that_are_done_are_not_read(
             lessons = await transaction.ingest_states.take("received", limit=1000)
             await transaction.ingest_states.store_extracted(lessons, extractor="x")
     owner.execute("VACUUM ANALYZE mnestic.ingest_state")
-    asked, values = read_query("list_waiting_agents").bind({"tenant_id": settings.tenant_id})
 
     with owner.transaction():
-        owner.execute("SELECT set_config('mnestic.tenant_id', %s, true)", [settings.tenant_id])
         owner.execute("SET LOCAL ROLE mnestic_app")
-        explained = psycopg.RawCursor(owner).execute(
-            "EXPLAIN (ANALYZE, FORMAT JSON) " + asked, values
-        )
-        ((plan,),) = explained.fetchall()
+        owner.execute("SET LOCAL mnestic.tenant_id = ''")
+        found = owner.execute(
+            "SELECT * FROM mnestic.waiting_agents(%s)", [[settings.tenant_id]]
+        ).fetchall()
+        read = owner.execute(_READ).fetchone()
 
-    assert sum(rows_read(plan[0]["Plan"])) < 20
-
-
-def rows_read(node: dict[str, Any]) -> Iterator[float]:
-    """The rows that each scan of the messages has looked at."""
-    if node.get("Relation Name") == "ingest_state":
-        looked_at = node["Actual Rows"] + node.get("Rows Removed by Filter", 0)
-        yield looked_at * node["Actual Loops"]
-    for inner in node.get("Plans", ()):
-        yield from rows_read(inner)
+    assert found == []
+    assert read is not None
+    assert 0 < read[0] < 20
