@@ -116,7 +116,7 @@ class IngestActivities:
 
         async with _step():
             async with begin_model_step(self._memory, params) as transaction:
-                batch = await transaction.ingest_states.take("received", limit=params.limit)
+                batch = await transaction.ingest_states.take("received", limit=_limit(params))
             reading = self._round(partial(self._extracting.permit, params), read, park)
             await reading.run(list(_batches(batch, self._extractor.batch)))
         moved = reading.answered + reading.given_up
@@ -133,7 +133,7 @@ class IngestActivities:
         Idempotent: a processed message is not taken again.
         """
         async with _step():
-            limit = params.limit
+            limit = _limit(params)
             while True:
                 batch: tuple[PendingMessage, ...] = ()
                 try:
@@ -171,7 +171,7 @@ class IngestActivities:
             for embedder in dict.fromkeys((self._embedders.active(active), chosen)):
                 try:
                     done, given_up = await self._embedding.embed_missing(
-                        params, embedder, limit=params.limit, time_limit=_time_limit()
+                        params, embedder, limit=_limit(params), time_limit=_time_limit()
                     )
                 except ExtractionPausedError as error:
                     if embedder is chosen:
@@ -267,6 +267,11 @@ class IngestActivities:
             recheck=self._limits.recheck,
             time_limit=_time_limit(),
         )
+
+
+def _limit(params: IngestInput) -> int:
+    """How many messages a step takes: after each attempt that failed, as by the time limit, half as many."""
+    return max(1, params.limit >> (activity.info().attempt - 1))
 
 
 def _time_limit() -> timedelta:

@@ -3,8 +3,9 @@
 It stands alone because all of them have the same limits: those of a process, and those of a tenant per day.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeVar
 
@@ -52,7 +53,7 @@ def begin_model_step(
 
 
 class ModelCalls:
-    """The calls of one model for one purpose. Those without a model are neither limited nor counted."""
+    """The calls of one model for one purpose. Without a model, in this process, they take turns, and are neither limited nor counted."""
 
     def __init__(
         self,
@@ -70,11 +71,12 @@ class ModelCalls:
         self._daily = limits.daily
         self._limiter = limiter
         self._prices = prices or ModelPrices({})
+        self._turn = asyncio.Lock()
 
     def permit(self, scope: AgentScope) -> AbstractAsyncContextManager[None]:
         """A permit for one call, which is made and written down within it."""
         if self._model is None:
-            return nullcontext()
+            return self._turn
         return self._limiter.permit(scope.tenant_id, lambda: self._used(scope))
 
     async def answer(

@@ -94,21 +94,21 @@ class Steps:
         self._activities = activities
         self._asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
 
-    async def extract(self) -> IngestProgress:
-        return await self._run(self._activities.extract)
+    async def extract(self, **attempt: Any) -> IngestProgress:
+        return await self._run(self._activities.extract, **attempt)
 
-    async def learn(self) -> IngestProgress:
-        return await self._run(self._activities.learn)
+    async def learn(self, **attempt: Any) -> IngestProgress:
+        return await self._run(self._activities.learn, **attempt)
 
     async def embed(self) -> IngestProgress:
         return await self._run(self._activities.embed)
 
     async def _run(
-        self, step: Callable[[IngestInput], Awaitable[IngestProgress]]
+        self, step: Callable[[IngestInput], Awaitable[IngestProgress]], **attempt: Any
     ) -> IngestProgress:
         environment = ActivityEnvironment()
-        limit = timedelta(minutes=5)
-        environment.info = replace(environment.info, start_to_close_timeout=limit)
+        attempt = {"start_to_close_timeout": timedelta(minutes=5), **attempt}
+        environment.info = replace(environment.info, **attempt)
         return await environment.run(step, self._asked)
 
     async def held(self) -> ApplicationError:

@@ -4,7 +4,7 @@ What a turn claims depends on it and on the few messages right before it in its 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from functools import cached_property
 from typing import NamedTuple
@@ -38,17 +38,25 @@ class _Text(NamedTuple):
     alone: Parsed
 
 
-def claims_of(turns: Sequence[Turn]) -> tuple[tuple[Extracted, ...], ...]:
-    """What each turn claims, in the order of the turns."""
+def claims_of(
+    turns: Sequence[Turn], *, check: Callable[[], None] = lambda: None
+) -> tuple[tuple[Extracted, ...], ...]:
+    """What each turn claims, in the order of the turns.
+
+    Args:
+        turns: The messages, with those before them.
+        check: Is called before each message is parsed and before it is read; what it raises ends the work.
+    """
     with parser_memory():
-        conversations = _Conversations(turns)
+        conversations = _Conversations(turns, check)
         return tuple(map(conversations.claims_of, turns))
 
 
 class _Conversations:
     """The sessions of some turns. Each message is parsed once, and read once alone and once after others."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
+    def __init__(self, turns: Sequence[Turn], check: Callable[[], None]) -> None:
+        self._check = check
         before = {_place(one): one for turn in turns for one in turn.before}
         everything = before | {_place(turn): turn for turn in turns}
         self._sessions: dict[str, list[Turn]] = defaultdict(list)
@@ -75,7 +83,7 @@ class _Conversations:
         ]
         answers = [self._answer(turn) for turn in self._turns]
         joined = [(text, Repaired(text, tuple(range(len(text) + 1)))) for text in answers if text]
-        parsed = iter(parse([*prepared, *joined, *filter(None, others)]))
+        parsed = iter(parse([*prepared, *joined, *filter(None, others)], check=self._check))
         own = [next(parsed) for _ in prepared]
         seconds = [next(parsed) if text else None for text in answers]
         firsts = [next(parsed) if one else text for one, text in zip(others, own, strict=True)]
@@ -98,6 +106,7 @@ class _Conversations:
             return tuple(_once(claims_of_result(turn.content)))
         place = _place(turn)
         if place not in self._read:
+            self._check()
             self._read[place] = self._claims_of(turn)
         return self._read[place]
 

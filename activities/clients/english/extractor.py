@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from importlib.util import find_spec
+from threading import Event
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
@@ -24,25 +25,36 @@ class EnglishExtractor:
 
     name = "english-2"  # with the version of frames and grammar: what they find changes with it
     model = None
-    batch = 200
+    batch = 64  # stored as soon as it is read; 200 are a tenth faster
     reads_earlier = True
 
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """See the port. Earlier messages of a session show whom a pronoun, or a correction, means."""
-        claims = await asyncio.to_thread(_claims_of, tuple(turns))
+        is_cancelled = Event()
+        try:
+            claims = await asyncio.to_thread(_claims_of, tuple(turns), is_cancelled)
+        except asyncio.CancelledError:
+            is_cancelled.set()  # else the thread would keep the parser until all messages are read
+            raise
         return Extraction(claims=claims, model=self.name)
 
 
-def _claims_of(turns: tuple[Turn, ...]) -> tuple[tuple[Extracted, ...], ...]:
+def _claims_of(turns: tuple[Turn, ...], is_cancelled: Event) -> tuple[tuple[Extracted, ...], ...]:
     """What turns claim.
 
     Raises:
         InvalidInputError: a message cannot be read; the others need not wait for it to be mended.
+        asyncio.CancelledError: nobody waits for it any more.
     """
+
+    def check() -> None:
+        if is_cancelled.is_set():
+            raise asyncio.CancelledError
+
     from mnestic.activities.clients.english.conversations import claims_of  # noqa: PLC0415 - loads the parser
 
     try:
-        return claims_of(turns)
+        return claims_of(turns, check=check)
     except Exception as error:  # whatever it is, a message of any words must not stop the others
         places = [f"{turn.session_id}/{turn.source_id}" for turn in turns]
         # The type alone: the text of an error may hold words of the message.

@@ -1,5 +1,7 @@
 """The parser of English: each general frame, and what it must leave alone."""
 
+import asyncio
+
 import pytest
 
 from mnestic.activities.clients.english.conversations import claims_of
@@ -180,3 +182,21 @@ def test_who_moves_from_one_place_to_another_lives_in_the_other() -> None:
 
 def test_what_is_left_somewhere_ends_no_employment() -> None:
     assert last_claims("I work at Brunel.", "Left my umbrella at Brunel again.") == set()
+
+
+def test_messages_that_nobody_waits_for_give_the_parser_back() -> None:
+    """The thread cannot be interrupted, so it ends by itself."""
+    turns = [
+        Turn(session_id="s", source_id=f"m{n}", speaker="Ada", content=f"I live in City{n}.", at=AT)
+        for n in range(3)
+    ]
+    checks = iter(range(4))
+
+    def check() -> None:
+        if next(checks) == 3:  # all are parsed, and none is read
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        claims_of(turns, check=check)
+
+    assert len(claims_of(turns)) == 3
