@@ -62,3 +62,9 @@ class AuditStore(Protocol):
     ) -> tuple[tuple[AuditEntry, ...], str | None]:
         """Rows that match, the newest first, and the cursor of the next page."""
         ...
+
+    async def list_changes(
+        self, agent_id: str, entry_id: str, *, limit: int
+    ) -> tuple[AuditEntry, ...]:
+        """The changes of an entry that are not part of learning, the newest first."""
+        ...

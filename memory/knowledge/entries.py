@@ -232,7 +232,7 @@ class NameBearers(NamedTuple):
 class EntryQuery(DeferredModel):
     """Selects entries, the newest first. `since` is included, `until` is not.
 
-    Without `kinds`, messages alone are selected. `related` selects those that are related to an entry. Expired entries
+    Without `kinds`, messages alone are selected. `tags` selects those with one of them, `related` selects those that are related to an entry. Expired entries
     need `expired`.
     """
 
@@ -243,7 +243,9 @@ class EntryQuery(DeferredModel):
     statuses: tuple[EntryStatus, ...] = ("active",)
     session_id: _FilterText | None = None
     channel: _FilterText | None = None
+    speaker: _FilterText | None = None
     subject: _FilterText | None = None
+    tags: tuple[_FilterText, ...] = ()
     parent: _FilterText | None = None
     related: _FilterText | None = None
     expired: bool = False

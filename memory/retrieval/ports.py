@@ -106,6 +106,10 @@ class RetrievalLogStore(Protocol):
         """Injections of the agent, newest first, and the cursor of the next page."""
         ...
 
+    async def list_with(self, entry_id: str, *, limit: int) -> tuple[StoredLogEntry, ...]:
+        """Those among the agent's last thousand that returned an entry, newest first."""
+        ...
+
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None
     ) -> InjectedTokens:

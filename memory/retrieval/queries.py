@@ -246,6 +246,7 @@ class RetrievalQuery(DeferredModel):
     subject: Text | None = None
     session_id: Text | None = None
     channel: Text | None = None
+    speaker: Text | None = None
     statuses: tuple[EntryStatus, ...] = ("active",)
     since: AwareDatetime | None = None
     until: AwareDatetime | None = None
@@ -275,7 +276,7 @@ class RetrievalQuery(DeferredModel):
             self.subject,
             self.session_id,
         )
-        given = (*of_entries, self.channel, self.since, self.until, self.as_of)
+        given = (*of_entries, self.channel, self.speaker, self.since, self.until, self.as_of)
         return self.statuses != ("active",) or any(one not in (None, ()) for one in given)
 
 

@@ -30,7 +30,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "show": (
             f"{_KNOWLEDGE}.entries:show",
-            "Show an entry: its content, its search fields, and the facts from it.",
+            "Show an entry: its content, its search fields, the facts from it, and what became of it.",
         ),
         "change": (
             f"{_KNOWLEDGE}.entries:change",

@@ -12,6 +12,7 @@ from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,10 +22,16 @@ class ClientScope:
     caller: Caller
     models: QueryModels
     count_tokens: TokenCounter
+    extraction: ExtractionStarts | None = None
 
     def transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         """A transaction of the agent, with audit rows."""
         return self.caller(write=write)
+
+    def start_extraction(self) -> None:
+        """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""
+        if self.extraction is not None:
+            self.extraction.start_in_background(self.caller.agent_id)
 
     def count_accesses(self, entry_ids: Iterable[str]) -> None:
         """Counts entries as returned (`Entry.access_count`), in the background."""

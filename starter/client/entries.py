@@ -16,12 +16,15 @@ from mnestic.memory.knowledge.entries import (
     EntryQuery,
 )
 from mnestic.memory.knowledge.facts import Fact, FactChange
-from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.ports import Transaction
+from mnestic.memory.provenance import EntryProvenance, MessageState
 from mnestic.memory.validation import refused
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import EntryChanges
 from mnestic.starter.knowledge.decisions import decision
+
+_MOST_CHILDREN = 1000
+_LATEST = 20  # retrievals and changes
 
 
 class EntryClient(ClientPart):
@@ -39,6 +42,38 @@ class EntryClient(ClientPart):
                 return archived[entry_id].model_copy(update={"status": "archived"})
             return await transaction.entries.get(entry_id)
 
+    async def provenance(self, entry_id: str) -> EntryProvenance:
+        """An entry with where it comes from, what was learned from it, what superseded it, and when it was retrieved.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        async with self._scope.transaction(write=False) as transaction:
+            archived = await transaction.archive.select([entry_id])
+            marks = await transaction.archive.select_marks([entry_id])
+            entry = archived.get(entry_id) or await transaction.entries.get(entry_id)
+            place = _message_of(entry)
+            pending = await transaction.ingest_states.find(*place) if place else None
+            children, _ = await transaction.entries.list_entries(
+                EntryQuery(kinds=(), parent=entry_id), limit=_MOST_CHILDREN
+            )
+            return EntryProvenance(
+                entry=entry.model_copy(update={"status": "archived"}) if archived else entry,
+                archived=marks.get(entry_id),
+                supersession=await transaction.entries.find_supersession(entry_id),
+                message=pending
+                and MessageState.model_validate(
+                    pending.model_dump(include={*MessageState.model_fields})
+                ),
+                facts=await _facts_from(transaction, entry),
+                children=tuple(child.id for child in children),
+                sources=await transaction.archive.select_merged([entry_id]),
+                retrievals=await transaction.retrieval_log.list_with(entry_id, limit=_LATEST),
+                changes=await transaction.audit.list_changes(
+                    self._scope.caller.agent_id, entry_id, limit=_LATEST
+                ),
+            )
+
     async def find_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
         """The ids of entries with a prefix, whatever their status."""
         async with self._scope.transaction(write=False) as transaction:
@@ -51,13 +86,6 @@ class EntryClient(ClientPart):
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.entries.list_entries(query, limit=limit, cursor=cursor)
 
-    async def find_message(self, entry: Entry) -> PendingMessage | None:
-        """The message of an entry, with the state of its ingestion; None if it has none."""
-        if entry.session_id is None or entry.source_id is None:
-            return None
-        async with self._scope.transaction(write=False) as transaction:
-            return await transaction.ingest_states.find(entry.session_id, entry.source_id)
-
     async def list_facts(self, entry: Entry) -> tuple[Fact, ...]:
         """The facts, whatever their status, that follow from what an entry's message claims."""
         async with self._scope.transaction(write=False) as transaction:
@@ -66,7 +94,7 @@ class EntryClient(ClientPart):
     async def change(self, entry_id: str, **changes: Unpack[EntryChanges]) -> Entry:
         """Changes an entry. With new content, its summary, keywords and search words change too.
 
-        So does its vector, unless a server makes vectors (`MNESTIC_EMBEDDING_MODEL`): then the next `IngestMessages` makes it.
+        So does its vector; one that a server makes (`MNESTIC_EMBEDDING_MODEL`) comes in the background.
 
         Its facts do not change, since they follow from messages, which never change. Change facts by `memory.facts.add` and `memory.facts.delete`.
 
@@ -77,6 +105,7 @@ class EntryClient(ClientPart):
 
         Raises:
             NotFoundError: there is no such entry, or no such parent.
+            StaleRequestError: it is archived.
             InvalidInputError: a field has an invalid value.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
@@ -93,6 +122,8 @@ class EntryClient(ClientPart):
             locked = await transaction.entries.select(names, lock=True)
             for name in (entry_id, change.parent):
                 if name and name not in locked:
+                    if await transaction.archive.select_marks([name]):
+                        raise StaleRequestError(what=f"entry {name}", why="is archived; restore it")
                     raise NotFoundError(what="entry", name=name)
             await _check_not_above(transaction, entry_id, locked.get(change.parent or ""))
             before, basis = locked[entry_id], await transaction.settings.importance_basis()
@@ -102,10 +133,13 @@ class EntryClient(ClientPart):
             if changed.parent != before.parent:
                 parents = {name for name in (before.parent, changed.parent) if name}
                 await recompute_importance(transaction, parents)
-            return await transaction.entries.get(entry_id)
+            stored = await transaction.entries.get(entry_id)
+        if change.content:
+            self._scope.start_extraction()  # which makes vectors too
+        return stored
 
     async def remove(self, entry_id: str, *, facts: bool = False) -> tuple[FactChange, ...]:
-        """Removes an entry from every index; nothing is extracted from its message any more.
+        """Removes an entry from every index, or from the archive; nothing is extracted from its message any more.
 
         The raw message stays until the weekly maintenance; sending it again changes nothing. Facts from it stay too,
         unless `facts` deletes those that follow from it alone.
@@ -117,13 +151,13 @@ class EntryClient(ClientPart):
             NotFoundError: there is no such entry.
         """
         async with self._scope.transaction(write=True) as transaction:
-            entry = (await transaction.entries.select([entry_id])).get(entry_id)
+            found = await transaction.entries.select([entry_id])
+            entry = (found or await transaction.archive.select([entry_id])).get(entry_id)
             if entry is None:
                 raise NotFoundError(what="entry", name=entry_id)
             # Message, facts, entries: ingestion locks them in the same order.
-            if entry.session_id is not None and entry.source_id is not None:
-                message_id = (entry.session_id, entry.source_id)
-                pending = await transaction.ingest_states.find(*message_id, lock=True)
+            if place := _message_of(entry):
+                pending = await transaction.ingest_states.find(*place, lock=True)
                 if pending is not None:
                     await transaction.ingest_states.drop([pending])
             changes = await _delete_facts(transaction, entry) if facts else ()
@@ -182,11 +216,6 @@ class EntryClient(ClientPart):
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.archive.list_archived(limit=limit, cursor=cursor)
 
-    async def list_merged(self, entry_id: str) -> tuple[str, ...]:
-        """The ids of archived entries that were merged, or compressed, into this one."""
-        async with self._scope.transaction(write=False) as transaction:
-            return await transaction.archive.select_merged([entry_id])
-
     async def find_archived_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
         """The ids of archived entries with a prefix."""
         async with self._scope.transaction(write=False) as transaction:
@@ -203,9 +232,15 @@ async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entr
 
 
 async def _facts_from(transaction: Transaction, entry: Entry) -> tuple[Fact, ...]:
+    place = _message_of(entry)
+    return await transaction.facts.list_from(place) if place else ()
+
+
+def _message_of(entry: Entry) -> tuple[str, str] | None:
+    """The session and the source id of an entry's message; None if it has none."""
     if entry.session_id is None or entry.source_id is None:
-        return ()
-    return await transaction.facts.list_from((entry.session_id, entry.source_id))
+        return None
+    return entry.session_id, entry.source_id
 
 
 async def _delete_facts(transaction: Transaction, entry: Entry) -> tuple[FactChange, ...]:

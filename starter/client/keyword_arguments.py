@@ -28,6 +28,7 @@ class SearchArguments(TypedDict, total=False):
     subject: str | None
     session_id: str | None
     channel: str | None
+    speaker: str | None
     statuses: Sequence[EntryStatus]
     since: datetime | None
     until: datetime | None

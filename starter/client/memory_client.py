@@ -91,8 +91,9 @@ class MemoryClient(ChecksTexts):
             caller=client_caller(memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor),
             models=models,
             count_tokens=count_tokens,
+            extraction=extraction,
         )
-        self._scope, self._lazy_temporal, self._extraction = scope, lazy_temporal, extraction
+        self._scope, self._lazy_temporal = scope, lazy_temporal
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
         self.facts = FactClient(scope)
         self.graph = GraphClient(scope)
@@ -164,7 +165,7 @@ class MemoryClient(ChecksTexts):
                 owner=self._scope.caller.owner,
                 speaker=self._scope.caller.agent_id,
             )
-        self._start_extraction()
+        self._scope.start_extraction()
         return entry
 
     async def ingest(self, messages: Sequence[Resource | IncomingMessage]) -> int:
@@ -178,7 +179,7 @@ class MemoryClient(ChecksTexts):
         """
         async with self._scope.transaction(write=True) as transaction:
             new = await receive(transaction, messages, owner=self._scope.caller.owner)
-        self._start_extraction()
+        self._scope.start_extraction()
         return new
 
     async def retrieve(
@@ -392,15 +393,10 @@ class MemoryClient(ChecksTexts):
                 newer version, or cut off.
         """
         count = await ExportReader(self._scope.caller, source=source).read(lines)
-        self._start_extraction()
+        self._scope.start_extraction()
         return count
 
     async def stats(self) -> MemoryStatistics:
         """Statistics of the agent's memory."""
         async with self._scope.transaction(write=False) as transaction:
             return await memory_statistics(transaction)
-
-    def _start_extraction(self) -> None:
-        """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""
-        if self._extraction is not None:
-            self._extraction.start_in_background(self._scope.caller.agent_id)

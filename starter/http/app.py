@@ -22,6 +22,7 @@ from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
     agents,
     audit,
+    entries,
     facts,
     forgetting,
     health,
@@ -40,6 +41,7 @@ ROUTERS = (
     health.router,
     knowledge.router,
     retrieval.router,
+    entries.router,
     facts.router,
     memory.router,
     forgetting.router,

@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import predicate_of
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.mcp.memory_tools import ADDS, READS, REMOVES, Call
+from mnestic.starter.mcp.memory_tools import ADDS, READS, REPLACES, Call
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_scope import CHANNEL, ScopeOf, tool
 from mnestic.starter.pagination import list_all
@@ -118,9 +118,9 @@ class EntityTools:
             (self.create_entities, ADDS),
             (self.create_relations, ADDS),
             (self.add_observations, ADDS),
-            (self.delete_entities, REMOVES),
-            (self.delete_observations, REMOVES),
-            (self.delete_relations, REMOVES),
+            (self.delete_entities, REPLACES),
+            (self.delete_observations, REPLACES),
+            (self.delete_relations, REPLACES),
             (self.read_graph, READS),
             (self.search_nodes, READS),
             (self.open_nodes, READS),

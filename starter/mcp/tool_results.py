@@ -10,6 +10,7 @@ from mnestic.memory.jobs.agent_job import JobSummary
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumeRequest
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
+from mnestic.memory.provenance import EntryProvenance
 from mnestic.memory.retrieval.contexts import Context
 from mnestic.memory.retrieval.queries import RetrievedEntry
 
@@ -58,6 +59,52 @@ class Recalled(_Output):
     """The memories that answer a question, the best first; none if nothing is known."""
 
     memories: list[RecalledMemory]
+
+
+class StoredMemory(Remembered):
+    """A memory as it is stored, what was learned from it, and what became of it."""
+
+    text: str
+    entry_type: str
+    about: list[str] = Field(description="The persons or things that it is about.")
+    tags: list[str]
+    pinned: bool = Field(description="Whether it is protected from deletion by policies.")
+    status: str = Field(description="active, or archived, where no search finds it.")
+    speaker: str | None = Field(description="Who said it.")
+    channel: str | None = Field(description="Where it was said.")
+    session_id: str | None
+    superseded_by: str | None = Field(description="The memory that says what is so instead.")
+    superseded_why: str | None = Field(description="Why it is so no longer; null if it still is.")
+    facts: list["KnownFact"] = Field(description="Those that follow from its message.")
+
+    @classmethod
+    def from_provenance(cls, found: EntryProvenance) -> "StoredMemory":
+        """The output for an entry with its provenance."""
+        entry, superseded = found.entry, found.supersession
+        return cls(
+            id=entry.id,
+            kind=entry.kind,
+            at=entry.at,
+            text=entry.content,
+            entry_type=entry.entry_type,
+            about=list(entry.subjects),
+            tags=list(entry.tags),
+            pinned=entry.critical,
+            status=entry.status,
+            speaker=entry.speaker,
+            channel=entry.channel,
+            session_id=entry.session_id,
+            superseded_by=superseded and superseded.by,
+            superseded_why=superseded and superseded.why,
+            facts=[KnownFact.of(fact) for fact in found.facts],
+        )
+
+
+class DeletedMemory(_Output):
+    """A memory that is gone, and the facts that changed with it."""
+
+    id: str
+    facts: list["KnownFact"]
 
 
 class ContextBlock(_Output):

@@ -236,6 +236,13 @@ class AuditRow(Table, table=True):
             *("audit_log_of_denials", "tenant_id", "id"),
             postgresql_where="action = 'access.denied'",
         ),
+        # serves list_changes
+        Index(
+            *("audit_log_of_entries", "tenant_id", "agent_id", "target", "id"),
+            postgresql_where=(
+                "action IN ('entry.change', 'entry.remove', 'entry.archive', 'entry.restore') AND actor <> 'learning'"
+            ),
+        ),
     )
 
     id: int | None = Field(

@@ -220,7 +220,7 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.change of a fact": lambda m, k: m.entries.change(k.fact.id, content="Mine."),
     "entries.remove of a fact": lambda m, k: m.entries.remove(k.fact.id),
     "entries.list below": lambda m, k: m.entries.list(EntryQuery(parent=k.entry.id)),
-    "entries.find_message": lambda m, k: m.entries.find_message(k.entry),
+    "entries.provenance": lambda m, k: m.entries.provenance(k.entry.id),
     "entries.list_facts": lambda m, k: m.entries.list_facts(k.entry),
     "entries.change": lambda m, k: m.entries.change(k.entry.id, content="Mine."),
     "entries.change of one's own": changed,
@@ -229,7 +229,6 @@ MEMORY_CASES: Mapping[str, Case] = {
     "entries.archive": lambda m, k: m.entries.archive(k.entry.id),
     "entries.restore": lambda m, k: m.entries.restore(k.archived),
     "entries.list_archived": lambda m, k: m.entries.list_archived(cursor=k.cursors["archived"]),
-    "entries.list_merged": lambda m, k: m.entries.list_merged(k.entry.id),
     "entries.find_archived_ids": lambda m, k: m.entries.find_archived_ids(k.archived[:8]),
     "stats": lambda m, k: m.stats(),  # noqa: ARG005
     "graph.read": lambda m, k: m.graph.read("Mara", depth=2),  # noqa: ARG005

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.entries import Entry, EntryQuery
-from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.maintenance.reports import MaintenanceReport, MemoryGrowth
+from mnestic.memory.provenance import EntryProvenance
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
@@ -107,31 +106,17 @@ async def _extract(client: "MnesticClient", agent_id: str, *, wait: bool) -> Non
 
 
 def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
-    """Show an entry: its content, its search fields, and the facts from it."""
+    """Show an entry: its content, its search fields, the facts from it, and what became of it."""
 
     async def work() -> None:
         async with open_agent_memory(agent) as memory:
             entry_id = await resolve_entry_id(memory, id_or_prefix)
-            entry = await memory.entries.get(entry_id)
-            children, _ = await memory.entries.list(EntryQuery(parent=entry_id), limit=1000)
-            pending = await memory.entries.find_message(entry)
-            facts = await memory.entries.list_facts(entry)
-            merged = await memory.entries.list_merged(entry_id)
+            found = await memory.entries.provenance(entry_id)
         if as_json:
-            state = (
-                pending.model_dump(include={"state", "extractor", "reason"}) if pending else None
-            )
-            related = {
-                "children": [child.id for child in children],
-                "facts": [fact.id for fact in facts],
-                "sources": merged,
-                "ingest_state": state,
-            }
-            print_json(entry.model_dump(mode="json") | related)
+            document = found.model_dump(mode="json")
+            print_json(document.pop("entry") | document)
         else:
-            rows = list(_lines(entry, children, pending, facts))
-            rows += [("sources", "\n".join(merged))] if merged else []
-            print_table(("field", "value"), rows, empty="")
+            print_table(("field", "value"), list(_lines(found)), empty="")
 
     run(work())
 
@@ -229,20 +214,16 @@ def change(
         raise InvalidInputError(what=f"entry {id_or_prefix}", why=why)
 
     async def work() -> None:
-        from mnestic.starter.client.ingestion import start_ingest
-
         async with await connect_client() as client, warn_if_unknown(client, agent):
             memory = client.memory(agent)
             if changes.get("parent") is not None:
                 changes["parent"] = await resolve_entry_id(memory, changes["parent"])
             entry_id = await resolve_entry_id(memory, id_or_prefix)
             entry = await memory.entries.change(entry_id, **changes)
-            if content is not None:
-                await start_ingest(client, agent_id=agent)  # which gives it a vector
         if as_json:
             print_json(entry.model_dump(mode="json"))
         else:
-            print_table(("field", "value"), list(_lines(entry, (), None, ())), empty="")
+            print_table(("field", "value"), list(_lines(EntryProvenance(entry=entry))), empty="")
 
     run(work())
 
@@ -315,18 +296,21 @@ def _given_options(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _lines(
-    entry: Entry,
-    children: tuple[Entry, ...],
-    pending: PendingMessage | None,
-    facts: tuple[Fact, ...],
-) -> Iterator[tuple[str, Any]]:
-    """The fields of an entry that hold something."""
+def _lines(found: EntryProvenance) -> Iterator[tuple[str, Any]]:
+    """The fields of an entry that hold something, and what is known about it."""
+    entry, message, superseded = found.entry, found.message, found.supersession
     values = entry.model_dump(exclude={"times"})
     values["times"] = [f"{time.words}: {time.start} to {time.end}" for time in entry.times]
-    values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in facts]
-    values["children"] = [child.id for child in children]
-    values["ingest state"] = f"{pending.state} {pending.reason or ''}" if pending else None
+    values["facts"] = [f"{f.subject} {f.predicate} {f.object} ({f.status})" for f in found.facts]
+    values |= found.model_dump(include={"children", "sources"})
+    values["job"] = message and message.job_id
+    values["ingest state"] = f"{message.state} {message.reason or ''}" if message else None
+    if superseded:
+        values["superseded"] = f"{superseded.why} at {superseded.at}, by {superseded.by or '-'}"
+    if found.archived:
+        values["archived"] = f"{found.archived.reason} at {found.archived.archived_at}"
+    values["retrieved"] = [f"{one.created_at}: {one.preview}" for one in found.retrievals]
+    values["changes"] = [f"{one.at}: {one.action} by {one.actor}" for one in found.changes]
     for name, value in values.items():
         if value not in (None, "", (), [], False):
             yield name, "\n".join(map(str, value)) if isinstance(value, (list, tuple)) else value

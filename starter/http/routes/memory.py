@@ -59,7 +59,9 @@ async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of th
     status: EntryStatus = "active",
     session_id: str | None = None,
     channel: str | None = None,
+    speaker: str | None = None,
     subject: str | None = None,
+    tag: Annotated[list[str], Query(description="Only with one of these tags")] = [],  # noqa: B006 - likewise
     since: Timestamp | None = None,
     until: Timestamp | None = None,
     limit: PageLimit = 100,
@@ -73,7 +75,9 @@ async def list_items(  # noqa: PLR0913, PLR0917 - its parameters are those of th
             statuses=(status,),
             session_id=session_id,
             channel=channel,
+            speaker=speaker,
             subject=subject,
+            tags=tuple(tag),
             since=since,
             until=until,
         )

@@ -17,6 +17,9 @@ _LIST = (
 
 # As the partial indexes have them, which serve no condition with a parameter.
 _BY_KEY, _DENIED = text("starts_with(actor, 'key/')"), text("action = 'access.denied'")
+_OF_ENTRIES = text(
+    "action IN ('entry.change', 'entry.remove', 'entry.archive', 'entry.restore') AND actor <> 'learning'"
+)
 
 
 class PostgresAuditStore:
@@ -51,3 +54,14 @@ class PostgresAuditStore:
         self._unit.read("audit.list", query.agent_id or "*")
         found = tuple(AuditEntry.model_validate(row._asdict()) for row in rows[:limit])
         return found, encode_cursor(str(found[-1].id)) if len(rows) > limit else None
+
+    async def list_changes(
+        self, agent_id: str, entry_id: str, *, limit: int
+    ) -> tuple[AuditEntry, ...]:
+        """See the port."""
+        statement = _LIST.where(
+            AUDIT.c.agent_id == agent_id, AUDIT.c.target == entry_id, _OF_ENTRIES
+        )
+        values = {"in_tenant": self._unit.tenant_id, "at_most": check_limit(limit)}
+        rows = await self._unit.rows(statement, values)
+        return tuple(AuditEntry.model_validate(row._asdict()) for row in rows)

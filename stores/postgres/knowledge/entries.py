@@ -144,6 +144,8 @@ class PostgresEntryStore:
         )
         if query.subject is not None:
             found = found.where(ENTRY.c.number.in_(self._numbers_about(query.subject)))
+        if query.tags:
+            found = found.where(ENTRY.c.number.in_(self._numbers_tagged(query.tags)))
         if query.related is not None:
             found = found.where(ENTRY.c.number.in_(self._numbers_related(query.related)))
         if cursor is not None:
@@ -285,6 +287,13 @@ class PostgresEntryStore:
             numbers.where(TERM.c.kind == "subject", TERM.c.term.in_(called)),
         )
 
+    def _numbers_tagged(self, tags: Sequence[str]) -> Any:
+        """Entries with one of these tags."""
+        keys = [name_key(tag) for tag in tags]
+        return select(TERM.c.entry_number).where(
+            self._unit.owned(TERM), TERM.c.kind == "tag", TERM.c.term.in_(keys)
+        )
+
     def _numbers_related(self, entry_id: str) -> Any:
         """Entries that are related to another."""
         owned = self._unit.owned(TERM)
@@ -332,6 +341,7 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.entry_type.in_, query.entry_types or None),
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
+        (func.lower(ENTRY.c.speaker).__eq__, query.speaker and query.speaker.lower()),
         (ENTRY.c.parent.__eq__, query.parent),
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),

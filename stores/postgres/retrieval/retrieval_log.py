@@ -15,6 +15,7 @@ from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 RETRIEVAL_LOG = table(MemoryRetrievalRow)
+_LATEST = 1000  # that are looked through for an entry, which no index serves
 
 
 class PostgresRetrievalLogStore:
@@ -46,6 +47,18 @@ class PostgresRetrievalLogStore:
         self._unit.read("retrieval.list", "*")
         entries = tuple(_log_entry(row) for row in rows[:limit])
         return entries, encode_cursor(str(entries[-1].id)) if len(rows) > limit else None
+
+    async def list_with(self, entry_id: str, *, limit: int) -> tuple[StoredLogEntry, ...]:
+        """See the port."""
+        owned, newest = self._unit.owned(RETRIEVAL_LOG), RETRIEVAL_LOG.c.id.desc()
+        latest = select(RETRIEVAL_LOG.c.id).where(owned).order_by(newest).limit(_LATEST)
+        found = select(*RETRIEVAL_LOG.c).where(
+            owned,
+            RETRIEVAL_LOG.c.id.in_(latest),
+            RETRIEVAL_LOG.c.memories.contains([{"id": entry_id}]),
+        )
+        rows = await self._unit.rows(found.order_by(newest).limit(check_limit(limit)))
+        return tuple(map(_log_entry, rows))
 
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None

@@ -18,6 +18,7 @@ allowed AS MATERIALIZED (
        AND (CAST(%(types)s AS text[]) IS NULL OR e.entry_type = ANY(CAST(%(types)s AS text[])))
        AND (CAST(%(session_id)s AS text) IS NULL OR e.session_id = CAST(%(session_id)s AS text))
        AND (CAST(%(channel)s AS text) IS NULL OR e.channel = CAST(%(channel)s AS text))
+       AND (CAST(%(speaker)s AS text) IS NULL OR lower(e.speaker) = CAST(%(speaker)s AS text))
        AND (CAST(%(since)s AS timestamptz) IS NULL OR e.at >= CAST(%(since)s AS timestamptz))
        AND (CAST(%(until)s AS timestamptz) IS NULL OR e.at < CAST(%(until)s AS timestamptz))
        AND (CAST(%(tags)s AS text[]) IS NULL OR e.number IN (

@@ -70,7 +70,9 @@ async def test_one_entry_quotes_those_that_say_nearly_the_same(ada: MemoryClient
     assert (done.counts["compressed"], done.counts["compressed_into"]) == (3, 1)
     assert compressed.content == "\n".join(GARDEN)
     assert compressed.at == sources[-1].at
-    assert await ada.entries.list_merged(compressed.id) == tuple(sorted(one.id for one in sources))
+    assert (await ada.entries.provenance(compressed.id)).sources == tuple(
+        sorted(one.id for one in sources)
+    )
     for source in sources:
         gone = await ada.entries.get(source.id)
         assert (gone.status, gone.merged_into) == ("archived", compressed.id)

@@ -81,10 +81,9 @@ CALLS: Mapping[type, Mapping[str, Mapping[str, Any]]] = {
     },
     EntryClient: {
         "change": {"entry_id": "e"},
-        "find_message": {"entry": ENTRY},
-        **{one: {"entry_id": "e"} for one in ("archive", "reinstate", "restore")},
+        **{one: {"entry_id": "e"} for one in ("archive", "provenance", "reinstate", "restore")},
         "list_archived": {"cursor": None},
-        **{one: {"entry_id": "e"} for one in ("find_archived_ids", "list_merged")},
+        "find_archived_ids": {"entry_id": "e"},
         "find_ids": {"entry_id": "e"},
         "get": {"entry_id": "e"},
         "list": {"query": EntryQuery()},

@@ -8,6 +8,7 @@ name: asking
 nodes:
   - {id: ask, kind: wait, key: ask, ask: "May it go out?", timeout: 21d, on: {resumed: end, timeout: end}}
 """
+NO_MEMORY = {"memory_id": "no-such-memory"}
 RELATIONS = {"relations": [{"from": "Mara", "to": "Porto", "relationType": "lives in"}]}
 
 
@@ -26,6 +27,9 @@ CASES: dict[str, dict[str, ToolCase]] = {
         "context": ToolCase(action="read", arguments={"question": "Where does Mara live?"}),
         "forget": ToolCase(action="forget", arguments={"topic": "Porto"}),
         "list_facts": ToolCase(action="read"),
+        "get_memory": ToolCase(action="read", arguments=NO_MEMORY),
+        "update_memory": ToolCase(action="write", arguments=NO_MEMORY | {"pinned": True}),
+        "delete_memory": ToolCase(action="write", arguments=NO_MEMORY),
         "start_job": ToolCase(action="jobs", arguments={"plan": PLAN, "session_id": "s"}),
         "list_waiting_jobs": ToolCase(action="jobs"),
         "resume_job": ToolCase(action="jobs", arguments={"job_id": "no-such-job"}),

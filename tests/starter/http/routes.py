@@ -6,6 +6,7 @@ from typing import Any
 MESSAGE = {"speaker": "Mara", "content": "I moved to Porto.", "session_id": "s", "source_id": "1"}
 NIGHTLY = {"kind": "nightly"}
 JOB = {"job_id": "no-such-job"}
+NO_ENTRY = {"key": "no-such-entry"}
 PLAN = {
     "name": "asking",
     "nodes": [
@@ -51,6 +52,12 @@ CASES: dict[str, Case] = {
     "PATCH /api/memory/facts/{key}": Case(
         action="write", path={"key": "no-such-fact"}, body={"value": "Lisbon"}
     ),
+    "GET /api/memory/entries/{key}": Case(action="read", path=NO_ENTRY),
+    "PATCH /api/memory/entries/{key}": Case(action="write", path=NO_ENTRY, body={"tags": ["tea"]}),
+    "DELETE /api/memory/entries/{key}": Case(action="write", path=NO_ENTRY),
+    "POST /api/memory/entries/{key}/archive": Case(action="write", path=NO_ENTRY),
+    "POST /api/memory/entries/{key}/restore": Case(action="write", path=NO_ENTRY),
+    "POST /api/memory/entries/{key}/reinstate": Case(action="write", path=NO_ENTRY),
     "POST /api/memory/forget/preview": Case(
         action="forget", body={"topic": "Porto"}, changes=False
     ),

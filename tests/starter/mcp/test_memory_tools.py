@@ -12,8 +12,8 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
-READS = {"recall", "context", "list_facts", "list_waiting_jobs"}
-REMOVES = {"forget"}
+READS = {"recall", "context", "list_facts", "get_memory", "list_waiting_jobs"}
+REPLACES = {"forget", "update_memory", "delete_memory"}
 
 
 @pytest.fixture
@@ -41,15 +41,37 @@ async def test_the_default_profile_says_what_each_tool_does(
     async with connect(agent, mode=mode) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
 
-    assert set(tools) == READS | REMOVES | {"remember", "start_job", "resume_job"}
+    assert set(tools) == READS | REPLACES | {"remember", "start_job", "resume_job"}
     for name, tool in tools.items():
         assert tool.annotations is not None
         assert tool.annotations.read_only_hint is (name in READS)
-        assert bool(tool.annotations.destructive_hint) is (name in REMOVES)
+        assert bool(tool.annotations.destructive_hint) is (name in REPLACES)
         assert tool.output_schema is not None
         assert tool.description
         assert all("description" in field for field in tool.input_schema["properties"].values())
         assert tool.input_schema["additionalProperties"] is False
+
+
+async def test_one_memory_is_read_corrected_and_deleted(connect: Connect, agent: str) -> None:
+    async with connect(agent) as client:
+        stored = await call(client, "remember", text="The spare key is under the fren.")
+        memory = {"memory_id": stored["id"]}
+        text = "The spare key is under the fern."
+        changed = await call(
+            client, "update_memory", **memory, text=text, tags=["house"], pinned=True
+        )
+        read = await call(client, "get_memory", **memory)
+        recalled = await call(client, "recall", question="Where is the spare key?")
+        nothing = await refusal(client, "update_memory", **memory)
+        deleted = await call(client, "delete_memory", **memory)
+        gone = await refusal(client, "get_memory", **memory)
+
+    assert changed == read
+    assert (read["text"], read["tags"], read["pinned"]) == (text, ["house"], True)
+    assert [one["text"] for one in recalled["memories"]] == [text]
+    assert "no change is given" in nothing
+    assert deleted == {"id": stored["id"], "facts": []}
+    assert f"no entry {stored['id']}" in gone
 
 
 async def test_an_argument_that_a_tool_does_not_have_is_refused(

@@ -52,7 +52,7 @@ async def test_what_is_added_is_found_at_once_and_learned_from(
         ["Mara"],
         True,
     )
-    assert (after["ingest_state"]["state"], len(after["facts"])) == ("learned", 1)
+    assert (after["message"]["state"], len(after["facts"])) == ("learned", 1)
     assert "Mara lives_in Ghent (active)" in told.out
 
 
