@@ -3,7 +3,7 @@
 It stands apart from entries because it is read from every store that names them, for a person who looks at one.
 """
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from mnestic.memory.access.audit import AuditEntry
 from mnestic.memory.deferred_model import DeferredModel
@@ -30,7 +30,8 @@ class EntryProvenance(DeferredModel):
 
     `facts` follow from its message, whatever their status; `children` are entries of which it is the parent; `sources` are
     archived entries that were merged, or compressed, into it. `retrievals` are the latest automatic retrievals that
-    returned it, `changes` those of it that somebody made, both the latest first.
+    returned it, `changes` those of it that somebody made, both the latest first. `named` has the beginnings of the texts of
+    the entries that are named here, by id.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -44,3 +45,4 @@ class EntryProvenance(DeferredModel):
     sources: tuple[str, ...] = ()
     retrievals: tuple[StoredLogEntry, ...] = ()
     changes: tuple[AuditEntry, ...] = ()
+    named: dict[str, str] = Field(default_factory=dict)

@@ -1,5 +1,6 @@
 """`memory.entries`: an agent's entries; get, list, change and remove them."""
 
+from collections.abc import Sequence
 from typing import Unpack
 
 from pydantic import ValidationError
@@ -22,6 +23,7 @@ from mnestic.memory.validation import refused
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.keyword_arguments import EntryChanges
 from mnestic.starter.knowledge.decisions import decision
+from mnestic.starter.short_texts import shortened
 
 _MOST_CHILDREN = 1000
 _LATEST = 20  # retrievals and changes
@@ -57,21 +59,27 @@ class EntryClient(ClientPart):
             children, _ = await transaction.entries.list_entries(
                 EntryQuery(kinds=(), parent=entry_id), limit=_MOST_CHILDREN
             )
+            superseded = await transaction.entries.find_supersession(entry_id)
+            sources = await transaction.archive.select_merged([entry_id])
+            by = superseded.by if superseded else None
+            names = {entry.parent, entry.merged_into, by, *entry.related}
+            names |= {*sources, *(child.id for child in children)}
             return EntryProvenance(
                 entry=entry.model_copy(update={"status": "archived"}) if archived else entry,
                 archived=marks.get(entry_id),
-                supersession=await transaction.entries.find_supersession(entry_id),
+                supersession=superseded,
                 message=pending
                 and MessageState.model_validate(
                     pending.model_dump(include={*MessageState.model_fields})
                 ),
                 facts=await _facts_from(transaction, entry),
                 children=tuple(child.id for child in children),
-                sources=await transaction.archive.select_merged([entry_id]),
+                sources=sources,
                 retrievals=await transaction.retrieval_log.list_with(entry_id, limit=_LATEST),
                 changes=await transaction.audit.list_changes(
                     self._scope.caller.agent_id, entry_id, limit=_LATEST
                 ),
+                named=await _beginnings(transaction, sorted(filter(None, names))),
             )
 
     async def find_ids(self, entry_id: str, *, limit: int = 10) -> tuple[str, ...]:
@@ -220,6 +228,13 @@ class EntryClient(ClientPart):
         """The ids of archived entries with a prefix."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.archive.list_ids(entry_id, limit=limit)
+
+
+async def _beginnings(transaction: Transaction, entry_ids: Sequence[str]) -> dict[str, str]:
+    """The beginnings of the texts of entries, live or archived, by id."""
+    archived = await transaction.archive.select(entry_ids)
+    found = {**archived, **await transaction.entries.select(entry_ids)}
+    return {name: shortened(entry.content) for name, entry in found.items()}
 
 
 async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entry | None) -> None:

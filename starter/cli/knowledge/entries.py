@@ -113,7 +113,7 @@ def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
             entry_id = await resolve_entry_id(memory, id_or_prefix)
             found = await memory.entries.provenance(entry_id)
         if as_json:
-            document = found.model_dump(mode="json")
+            document = found.model_dump(mode="json", exclude={"named"})
             print_json(document.pop("entry") | document)
         else:
             print_table(("field", "value"), list(_lines(found)), empty="")

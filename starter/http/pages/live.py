@@ -15,8 +15,14 @@ from mnestic.memory.canonical import sha256_hex
 from mnestic.starter.http.calls import OfJob
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.facts import ReadCall
-from mnestic.starter.http.pages.job import cursor_of
-from mnestic.starter.http.pages.jobs import JobsCall, PageCursor, PlanName, State, read_page
+from mnestic.starter.http.pages.jobs.job import cursor_of
+from mnestic.starter.http.pages.jobs.job_list import (
+    JobsCall,
+    PageCursor,
+    PlanName,
+    State,
+    read_page,
+)
 from mnestic.starter.http.pages.maintenance import ReportsCall, read_state
 from mnestic.starter.http.server_sent_events import LastEventId, Stream, finished, open_stream
 from mnestic.starter.jobs.listing import UNFINISHED

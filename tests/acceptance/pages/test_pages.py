@@ -214,6 +214,55 @@ async def test_a_person_searches_three_ways(page: Page, client: MnesticClient) -
     await check(page, "search")
 
 
+async def test_a_memory_is_opened_from_a_search_and_several_are_archived(
+    page: Page, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    for day, town in enumerate(("Porto", "Faro"), start=2):
+        at = datetime(2026, 3, day, 9, tzinfo=UTC)
+        await memory.add(f"I live in {town}.", speaker="Mara", channel="chat", at=at, tags=["home"])
+    await memory.add("The boiler is serviced every May.", speaker="Ida", session_id="house")
+    await (await start_ingest(client, agent_id="ada")).result()
+    await memory.auto_retrieve("Where does Mara live?", "chat")
+
+    await page.goto("/ui/memory/search?agent_id=ada&q=Where does Mara live%3F")
+    await page.get_by_role("link", name="I live in Faro.").press("Enter")
+    await expect(page.get_by_role("table", name="Learned from it")).to_contain_text("Faro")
+    await expect(page.get_by_role("table", name="Put before messages")).to_contain_text(
+        "Where does"
+    )
+    await page.get_by_role("button", name="Pin").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("No policy deletes this memory.")
+    await page.get_by_text("Edit", exact=True).press("Enter")
+    await page.get_by_label("Tags").fill("home, move")
+    await page.get_by_role("button", name="Save").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("The memory was changed.")
+    await check(page, "memory")
+    await page.get_by_role("link", name="Memories").first.click()
+    await page.get_by_label("Speaker").fill("mara")
+    await page.get_by_role("button", name="Filter").press("Enter")
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await check(page, "memories")
+    await page.get_by_role("link", name="I live in Porto.").click()
+    await expect(
+        page.get_by_role("definition").get_by_role("link", name="I live in Faro.")
+    ).to_be_visible()
+    await check(page, "memory-superseded")
+    await page.go_back()
+    await page.get_by_label("All that match the filter").check()
+    await page.get_by_role("button", name="Archive").press("Enter")
+    await expect(page.get_by_role("heading", name="Archive 2 memories?")).to_be_visible()
+    await check(page, "memories-preview")
+    await page.get_by_role("button", name="Archive 2 memories").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("Archived: 2. Failed: 0.")
+    await page.get_by_role("link", name="To the memories").click()
+    await page.get_by_role("link", name="Archive").click()
+    await expect(page.locator("tbody tr")).to_have_count(2)
+    await page.get_by_role("link", name="I live in Faro.").click()
+    await page.get_by_role("button", name="Restore").press("Enter")
+    await expect(page.get_by_role("status")).to_have_text("Searches find the memory again.")
+
+
 async def test_a_slider_holds_after_a_reload_and_a_preview_shows_what_it_does(
     page: Page, client: MnesticClient
 ) -> None:

@@ -45,6 +45,16 @@ CASES: dict[str, PageCase] = {
     "GET /ui/memory/facts/{key}": PageCase(action="read"),
     "POST /ui/memory/facts/{key}": PageCase(action="write", form={"value": "Porto"}),
     "POST /ui/memory/facts/{key}/{action}": PageCase(action="write"),
+    "GET /ui/memory/entries": PageCase(action="read"),
+    "POST /ui/memory/entries": PageCase(action="write", form={"action": "pin", "entry": "none"}),
+    "POST /ui/memory/entries/apply": PageCase(
+        action="write", form={"action": "pin", "entry": "none"}
+    ),
+    "GET /ui/memory/entries/{key}": PageCase(action="read"),
+    "POST /ui/memory/entries/{key}": PageCase(
+        action="write", form={"content": "Tea.", "entry_type": "knowledge"}
+    ),
+    "POST /ui/memory/entries/{key}/{action}": PageCase(action="write"),
     "GET /ui/memory/search": PageCase(action="read"),
     "GET /ui/memory/auto-retrieval": PageCase(action="read"),
     "POST /ui/memory/auto-retrieval": PageCase(

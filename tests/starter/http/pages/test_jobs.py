@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.http.pages import bulk
+from mnestic.starter.http.pages.jobs import bulk
 from mnestic.starter.jobs.plans import parse_plan
 from tests.rotten_snapshots import rot_snapshots
 from tests.starter.http.conftest import NewKey

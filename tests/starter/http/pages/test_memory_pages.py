@@ -115,6 +115,93 @@ async def test_a_fact_is_traced_to_the_words_of_its_message(
     assert re.search(r"Good morning! .*<mark>[^<]*Porto", page.text)
 
 
+async def test_a_memory_is_opened_edited_pinned_archived_and_deleted(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    entries = client.memory("ada").entries
+    entry = await client.memory("ada").add("The boiler is in the celar.", tags=["house"])
+    path = f"/ui/memory/entries/{entry.id}"
+
+    listed = await browser.get("/ui/memory/entries", params={**ADA, "tag": "house"})
+    form = {"content": "In the cellar,\r\nbehind the door.", "entry_type": "context"}
+    form |= {"about": "boiler, cellar", "tags": "house, heating"}
+    changed = await browser.post(path, params=ADA, data=form)
+    stored = await entries.get(entry.id)
+    for action in ("pin", "archive"):
+        await browser.post(f"{path}/{action}", params=ADA)
+    archive = await browser.get("/ui/memory/entries", params={**ADA, "status": "archived"})
+    page = await browser.get(path, params=ADA)
+    await browser.post(f"{path}/restore", params=ADA)
+    restored = await entries.get(entry.id)
+    deleted = await browser.post(f"{path}/delete", params=ADA)
+    gone = await browser.get(path, params=ADA)
+
+    assert "The boiler is in the celar." in listed.text
+    assert "The memory was changed." in (await browser.get(changed.headers["Location"])).text
+    assert stored.content == "In the cellar,\nbehind the door."
+    assert (stored.entry_type, stored.subjects) == ("context", ("boiler", "cellar"))
+    assert "In the cellar, behind the door." in archive.text
+    assert re.findall(r"<td data-label=\"What\">(\w+)<", page.text) == [
+        "archive",
+        "change",
+        "change",
+    ]
+    assert (restored.critical, restored.status) == (True, "active")
+    assert deleted.headers["Location"].startswith("/ui/memory/entries?")
+    assert gone.status_code == 404
+
+
+async def test_memories_are_found_by_each_filter_and_by_words(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    tea = {"speaker": "Mara", "session_id": "s1", "channel": "mail", "tags": ["food"]}
+    await memory.add("Tea at four.", at=datetime(2026, 3, 2, tzinfo=UTC), **tea)
+    await memory.add("The train is late.", speaker="Bert", entry_type="error")
+
+    async def shown(**filters: str) -> list[str]:
+        page = await browser.get("/ui/memory/entries", params={**ADA, **filters})
+        return sorted(re.findall(r'aria-label="Choose ([^"]+)"', page.text))
+
+    assert await shown() == ["Tea at four.", "The train is late."]
+    for name, value in (("speaker", "mara"), ("session", "s1"), ("channel", "mail")):
+        assert await shown(**{name: value}) == ["Tea at four."], name
+    assert await shown(tag="food") == await shown(q="tea", speaker="mara") == ["Tea at four."]
+    assert (
+        await shown(entry_type="error") == await shown(since="2026-03-03") == ["The train is late."]
+    )
+    assert await shown(until="2026-03-02") == await shown(q="tea", tag="none") == []
+
+
+async def test_several_memories_are_changed_after_a_preview(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    ids = [(await memory.add(f"Note {n}.", tags=["old" if n < 2 else "new"])).id for n in range(3)]
+
+    preview = await browser.post(
+        "/ui/memory/entries",
+        params={**ADA, "tag": "old"},
+        data={"action": "delete", "every": "true"},
+    )
+    left, _ = await memory.entries.list(EntryQuery())
+    confirmed = re.findall(r'name="entry" value="([^"]+)"', preview.text)
+    changed = await browser.post(
+        "/ui/memory/entries/apply",
+        params=ADA,
+        data={"action": "delete", "entry": [*confirmed, "no-such-entry"]},
+    )
+
+    assert "Delete 2 memories?" in preview.text
+    assert len(left) == 3
+    assert sorted(confirmed) == sorted(ids[:2])
+    assert ("Deleted: 2. Failed: 1." in changed.text, "no-such-entry" in changed.text) == (
+        True,
+        True,
+    )
+    assert [one.id for one in (await memory.entries.list(EntryQuery()))[0]] == ids[2:]
+
+
 async def test_a_search_shows_scores_and_why_something_does_not_come(
     browser: httpx2.AsyncClient, client: MnesticClient
 ) -> None:

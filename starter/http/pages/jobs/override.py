@@ -14,10 +14,10 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError, SnapshotCorr
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.waits import RESUMED, TIMEOUT, JobWait, OpenWait
 from mnestic.starter.http.calls import JobCall, OfJob
-from mnestic.starter.http.pages.job import JOB
-from mnestic.starter.http.pages.jobs import JOBS
+from mnestic.starter.http.pages.jobs.job import JOB
+from mnestic.starter.http.pages.jobs.job_list import JOBS
+from mnestic.starter.http.pages.jobs.wait_forms import fields_of, payload_of
 from mnestic.starter.http.pages.rendering import back_to, render
-from mnestic.starter.http.pages.wait_forms import fields_of, payload_of
 
 router = APIRouter()
 OVERRIDE = f"{JOB}/override"

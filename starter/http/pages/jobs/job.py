@@ -13,9 +13,9 @@ from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import RESUMED, JobWait
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.calls import JobCall, OfJob
-from mnestic.starter.http.pages.jobs import JOBS
+from mnestic.starter.http.pages.jobs.job_list import JOBS
+from mnestic.starter.http.pages.jobs.wait_forms import fields_of, payload_of
 from mnestic.starter.http.pages.rendering import back_to, render
-from mnestic.starter.http.pages.wait_forms import fields_of, payload_of
 from mnestic.starter.jobs.listing import UNFINISHED
 from mnestic.starter.jobs.start import new_job_id
 

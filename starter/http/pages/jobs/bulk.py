@@ -1,6 +1,5 @@
 """Actions on several jobs: first a page that lists what they would touch, and then, after one confirmation, exactly that."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Annotated, Literal, NamedTuple
@@ -8,19 +7,18 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import APIRouter, Form, Request, Response
 from pydantic import BaseModel, Field
 
-from mnestic.memory.errors import InvalidInputError, MnesticError, StaleRequestError
+from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.jobs.waits import RESUMED, JobWait
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.calls import TenantCall, route_of, tenants_of
-from mnestic.starter.http.pages.jobs import JOBS, JobsCall, PlanName, State, read_page
+from mnestic.starter.http.pages.for_each import MOST_AT_ONCE, for_each
+from mnestic.starter.http.pages.jobs.job_list import JOBS, JobsCall, PlanName, State, read_page
+from mnestic.starter.http.pages.jobs.wait_forms import fields_of, payload_of
 from mnestic.starter.http.pages.rendering import render
-from mnestic.starter.http.pages.wait_forms import fields_of, payload_of
 from mnestic.starter.jobs.listing import UNFINISHED
 
 router = APIRouter()
-MOST_AT_ONCE = 400  # jobs of one action; a form may have a thousand fields, and each job takes two
-_CONCURRENT = 8
 BulkAction = Literal["resume", "extend", "pause", "unpause", "cancel"]
 # In which states a job takes an action.
 _TAKE: Mapping[BulkAction, frozenset[str]] = {
@@ -72,7 +70,7 @@ async def preview(
     async def find(job_id: str) -> None:
         found[job_id] = await _own_job(request, call, job_id)
 
-    missing = await _for_each(chosen, find)
+    missing = await for_each(chosen, find)
     jobs = [found[job_id] for job_id in chosen if job_id in found]
     touched, left = _divided(action, jobs)
     wait = touched[0].wait if touched else None
@@ -107,7 +105,7 @@ async def apply(
     async def act_on(job_id: str) -> None:
         await act(await _own_job(request, call, job_id))
 
-    failed = await _for_each(confirmed.job, act_on)
+    failed = await for_each(confirmed.job, act_on)
     return render(
         request,
         "jobs_changed.html",
@@ -189,19 +187,3 @@ def _open_wait(job: JobDescription) -> JobWait | None:
 
 async def _own_job(request: Request, call: TenantCall, job_id: str) -> JobDescription:
     return await tenants_of(request).require_job(call.access, job_id, target=route_of(request))
-
-
-async def _for_each(job_ids: Sequence[str], do: DoToJob) -> list[tuple[str, str]]:
-    """Does something to jobs, a few at a time; those that it fails for, each with why."""
-    slots = asyncio.Semaphore(_CONCURRENT)
-
-    async def attempt(job_id: str) -> str | None:
-        async with slots:
-            try:
-                await do(job_id)
-            except MnesticError as error:
-                return str(error)
-            return None
-
-    problems = await asyncio.gather(*(attempt(job_id) for job_id in job_ids))
-    return [(one, why) for one, why in zip(job_ids, problems, strict=True) if why is not None]
