@@ -18,7 +18,7 @@ class _MemoryGroup(LazyGroup):
         ),
         "import": (
             f"{_KNOWLEDGE}.import_file:import_file",
-            "Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store.",
+            "Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store, or a folder of Markdown.",
         ),
         "export": (
             "mnestic.starter.cli.forgetting.export:export",

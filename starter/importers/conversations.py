@@ -33,7 +33,7 @@ from mnestic.starter.importers.turns import (
 )
 
 _BUNDLED = Path(__file__).parents[1] / "samples" / "conversation.jsonl"
-_MARKDOWN = (".md", ".markdown")
+MARKDOWN = (".md", ".markdown")
 _PAUSE = timedelta(hours=6)  # a longer silence starts a new session
 _LINES_LOOKED_AT = 100  # one of them is a message's, or the file is read as one document
 _Number = Annotated[int, Field(gt=-(10**18), lt=10**18)]
@@ -75,7 +75,7 @@ def read_conversation(
     source = f"conversation {name or path}"
     check_file(path, source)
     check_format(path, source)
-    if markdown or path.suffix.lower() in _MARKDOWN:
+    if markdown or path.suffix.lower() in MARKDOWN:
         _check_no_sample(sample, source, "Markdown")
         check_markdown(path, source)
         return read_markdown(path, source, author=author, owner=owner, refuse=refuse)

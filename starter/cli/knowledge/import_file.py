@@ -38,7 +38,9 @@ _MAX_SHOWN = 20
 def import_file(
     file: Annotated[
         Path,
-        typer.Argument(help="The file, or the folder of a Slack or ChatGPT export, unpacked."),
+        typer.Argument(
+            help="The file, the folder of an export, unpacked, or a folder of Markdown."
+        ),
     ],
     agent: Agent,
     speaker: Annotated[
@@ -66,10 +68,10 @@ def import_file(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store.
+    """Import an export of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox), WebVTT, mem0 or a LangGraph store, or a folder of Markdown.
 
     Reads conversations.json of ChatGPT and Claude, result.json of Telegram, the text of a WhatsApp chat, a Slack export or one day of a channel, mail as
-    mbox, WebVTT, and dumps of mem0 and of a LangGraph store. The whole file is checked before anything is stored.
+    mbox, WebVTT, dumps of mem0 and of a LangGraph store, and all Markdown files in a folder. The whole file is checked before anything is stored.
     Repeated, it adds what is new.
 
     Any other file is read as `memory ingest` reads it.
@@ -79,7 +81,7 @@ def import_file(
     source = f"file {file}"
     options = _options(
         speaker=speaker, channel=channel, timezone=timezone, date_order=date_order, start=start
-    )
+    )._replace(owner=agent)
     export = find_export(file, options, source=source)
     if export is None:
         _ingest(file, agent=agent, speaker=speaker, channel=channel, as_json=as_json)

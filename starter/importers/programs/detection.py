@@ -7,19 +7,20 @@ import re
 from pathlib import Path
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.conversations import MARKDOWN
 from mnestic.starter.importers.programs.chatgpt import ChatGPTExport
 from mnestic.starter.importers.programs.claude import ClaudeExport
 from mnestic.starter.importers.programs.items import ImportOptions, ProgramExport
 from mnestic.starter.importers.programs.json_items import JsonShape, find_shape
 from mnestic.starter.importers.programs.langgraph import LangGraphStore
+from mnestic.starter.importers.programs.markdown_folder import MarkdownFolder, markdown_files
 from mnestic.starter.importers.programs.mbox import Mailbox
 from mnestic.starter.importers.programs.mem0 import Mem0Dump
-from mnestic.starter.importers.programs.slack import SlackExport, check_slack_folder
+from mnestic.starter.importers.programs.slack import SlackExport, is_slack_folder
 from mnestic.starter.importers.programs.telegram import OF_ACCOUNT, OF_CHAT, TelegramExport
 from mnestic.starter.importers.programs.webvtt import WebVttTranscript
 from mnestic.starter.importers.programs.whatsapp import WhatsAppChat, is_whatsapp
 
-_MARKDOWN = (".md", ".markdown")
 _MAIL = re.compile(r"From \S.*\d{4}\s*")
 _IN_FOLDERS = (
     "conversations.json",
@@ -52,14 +53,13 @@ def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramEx
     if path.is_dir():
         inside = next((path / name for name in _IN_FOLDERS if (path / name).is_file()), None)
         if inside is None:
-            check_slack_folder(path, source)
-            return SlackExport(path, options, source=source)
+            return _folder_export(path, options, source=source)
         path = inside
     if not path.is_file():
         is_special = "is a pipe or a device; save it as a file first"
         why = is_special if path.exists() else "there is no such file"
         raise InvalidInputError(what=source, why=why)
-    if path.suffix.lower() in _MARKDOWN:
+    if path.suffix.lower() in MARKDOWN:
         return None
     first = _first_line(path, source)
     if first.startswith("WEBVTT"):
@@ -70,6 +70,19 @@ def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramEx
         return WhatsAppChat(path, options, source=source)
     shape = find_shape(path, source) if first.lstrip().startswith(("[", "{")) else None
     return None if shape is None else _json_export(path, options, source=source, shape=shape)
+
+
+def _folder_export(path: Path, options: ImportOptions, *, source: str) -> ProgramExport:
+    """The reader of a folder: a Slack export, or Markdown."""
+    if is_slack_folder(path):
+        return SlackExport(path, options, source=source)
+    if any(markdown_files(path)):
+        return MarkdownFolder(path, options)
+    why = (
+        "is a folder without an export or Markdown: a Slack export has CHANNEL/2025-01-31.json, "
+        "ChatGPT's and Claude's conversations.json, Telegram's result.json"
+    )
+    raise InvalidInputError(what=source, why=why)
 
 
 def _json_export(

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.knowledge.extraction import NO_SPEAKER
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import LONGEST_NAME, Resource, check_message
 
@@ -21,7 +22,8 @@ _HASH_DIGITS = 16
 class ImportOptions(NamedTuple):
     """What a file does not say, and its reader takes from the person who imports it.
 
-    `speaker` speaks where the file names nobody; for ChatGPT it is the person who asks. `timezone` is that of times
+    `speaker` speaks where the file names nobody; for ChatGPT it is the person who asks. `owner` speaks in Markdown that names
+    nobody at all. `timezone` is that of times
     without an offset, and `start` the time at which times that count from zero begin.
     """
 
@@ -30,6 +32,7 @@ class ImportOptions(NamedTuple):
     timezone: ZoneInfo = ZoneInfo("UTC")
     date_order: DateOrder | None = None
     start: datetime | None = None
+    owner: str = NO_SPEAKER
 
 
 class ImportedMessage(NamedTuple):

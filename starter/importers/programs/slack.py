@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -148,14 +147,3 @@ def _time(ts: Any) -> datetime:
     except (OverflowError, OSError) as error:
         raise ValueError("out of range") from error
     return whole.replace(microsecond=int((fraction + "000000")[:6]))
-
-
-def check_slack_folder(path: Path, source: str) -> None:
-    """Refuses a folder that is none.
-
-    Raises:
-        InvalidInputError: says what such a folder has.
-    """
-    if not is_slack_folder(path):
-        why = "is a folder without an export: a Slack export has CHANNEL/2025-01-31.json, ChatGPT's conversations.json"
-        raise InvalidInputError(what=source, why=why)

@@ -1,15 +1,12 @@
 """Exports of Slack: folders, and the file of one day."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.importers.programs.detection import find_export
 from mnestic.starter.importers.programs.items import (
     ImportedMessage,
-    ImportOptions,
     LeftOut,
     Skipped,
 )
@@ -93,8 +90,3 @@ def test_a_file_that_was_cut_off_is_refused_with_its_item(read: Read) -> None:
         InvalidInputError, match=r"file d\.json: is cut off .* after item 2; export"
     ):
         read("d.json", text=whole[:-10])
-
-
-def test_a_folder_without_an_export_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match="is a folder without an export: a Slack export"):
-        find_export(tmp_path, ImportOptions(), source="folder")
