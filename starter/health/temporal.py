@@ -6,7 +6,7 @@ from temporalio.api.workflowservice.v1 import DescribeTaskQueueRequest
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
-from mnestic.memory.names import SEARCH_ATTRIBUTES, maintenance_queue
+from mnestic.memory.names import maintenance_queue
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.embedded.search_attributes import missing_search_attributes
 from mnestic.starter.health.findings import Finding, check_alone
@@ -37,13 +37,10 @@ async def check_temporal(settings: Settings, endpoints: Endpoints) -> tuple[Find
 
 async def _search_attributes(client: Client) -> tuple[Finding, ...]:
     missing = await missing_search_attributes(client)
-    create = " && ".join(
-        f"temporal operator search-attribute create --name {name} "
-        f"--type {SEARCH_ATTRIBUTES[name].capitalize()}"
-        for name in missing
-    )
     found = f"missing: {', '.join(missing)}" if missing else "all registered"
-    return (Finding(part="search attributes", ok=not missing, found=found, remedy=create),)
+    return (
+        Finding(part="search attributes", ok=not missing, found=found, remedy="mnestic migrate"),
+    )
 
 
 async def _workers(client: Client, settings: Settings, endpoints: Endpoints) -> tuple[Finding, ...]:
