@@ -45,21 +45,13 @@ Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 
 @dataclass(frozen=True, slots=True)
 class _Best:
-    """The best candidates, with the entries and texts of these and others, and claims of some, by number."""
+    """The best candidates, with the entries and texts of these and others, claims of some, and successors of outdated ones, by number."""
 
     ranked: Sequence[Ranked] = ()
     entries: Mapping[int, Entry] = field(default_factory=dict)
     texts: Mapping[int, CandidateText] = field(default_factory=dict)
     claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Order:
-    """Ranked candidates; `passed` is how many there were before ranking, and `texts` what all say by number."""
-
-    ranked: Sequence[Ranked]
-    passed: int
-    texts: Mapping[int, CandidateText]
+    outdated: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 async def retrieve(
@@ -186,16 +178,19 @@ async def _search(
     while True:
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
-        order = _ranked(parsed, search, found)
-        best = await _fetch_best(store, parsed, search, order=order)
-        are_enough = len(best.ranked) >= parsed.wanted or order.passed >= parsed.policy.pool
+        best = await _fetch_best(store, parsed, search, order=_ranked(parsed, search, found))
+        while best.outdated:  # what the query asks of them is superseded, as others are as a whole
+            found = replace(found, successors={**best.outdated, **found.successors})
+            best = await _fetch_best(store, parsed, search, order=_ranked(parsed, search, found))
+        are_enough = len(best.ranked) >= parsed.wanted
+        are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:
             return replace(best, ranked=best.ranked[: parsed.wanted])
         search = replace(search, is_strict=True)
 
 
-def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Order:
-    """Ranks the candidates."""
+def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
+    """The candidates above the threshold, the best first, before any is read."""
     query = parsed.query
     candidates = found.candidates.with_successors(found.successors)
     candidates = candidates.without(
@@ -213,15 +208,12 @@ def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Order:
         # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )
-    return _Order(
-        ranked,
-        len(found.candidates),
-        dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True)),
-    )
+    texts = dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True))
+    return _Best(ranked, texts=texts)
 
 
 async def _fetch_best(
-    store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Order
+    store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Best
 ) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
 
@@ -230,14 +222,16 @@ async def _fetch_best(
     answers: list[Ranked] = []
     entries: dict[int, Entry] = {}
     claims: dict[int, tuple[StatedClaim, ...]] = {}
+    outdated: dict[int, Sequence[int]] = {}
     said = set[tuple[object, ...]]()
     first, size = 0, 2 * parsed.wanted
     while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
         hits = await store.fetch_hits([one.number for one in best], search)
         entries |= hits.entries
         claims |= hits.claims
+        outdated |= hits.outdated
         for one in best:
-            if one.number in hits.rejected:
+            if one.number in outdated:
                 continue
             text = order.texts[one.number]
             key = text.speaker, text.subjects, text.times, key_of(text.content)
@@ -245,4 +239,4 @@ async def _fetch_best(
                 said.add(key)
                 answers.append(one)
         first, size = first + size, 2 * size
-    return _Best(answers, entries, order.texts, claims)
+    return _Best(answers, entries, order.texts, claims, outdated)

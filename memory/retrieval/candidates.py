@@ -138,7 +138,7 @@ class Candidates:
         return self.of(np.flatnonzero(~goes))
 
     def with_successors(self, successors: Mapping[int, Sequence[int]]) -> Self:
-        """The candidates, of which successors match the query as well as the entries do in whose place they stand.
+        """The candidates, of which successors match the query as well as the superseded entries do in whose place they stand.
 
         Args:
             successors: By the number of a superseded entry, those of the entries that supersede it.
@@ -146,6 +146,7 @@ class Candidates:
         if not successors:
             return self
         rows = self.rows.copy()
+        rows["is_superseded"] |= np.isin(rows["number"], [*successors])
         places = {number: place for place, number in enumerate(rows["number"].tolist())}
         pairs = ((old, new) for old, numbers in successors.items() for new in numbers)
         for old, new in (

@@ -3,6 +3,7 @@
 The rule stands alone and searches nothing: it compares searches that differ in one respect each.
 """
 
+from datetime import UTC, datetime
 from typing import Literal
 
 from pydantic import ConfigDict
@@ -57,7 +58,8 @@ def trace_entry(
     place = _place(whole, entry)
     best = whole.results[0].score if whole.results else None
     if place is None:
-        stage, why = _left_out(entry, repeating, unfiltered, supersession=supersession)
+        stage, why = _left_out(entry, repeating, unfiltered)
+        why = why or _invalid(entry, query, supersession)
         return SearchTrace(entry_id=entry.id, stage=stage, why=why, best_score=best)
     score, rank = whole.results[place].score, place + 1
 
@@ -85,25 +87,31 @@ def trace_entry(
             f"its score {score:.2f} is below {policy.min_score_share:.2f} of the best, {share:.2f}"
         )
         return trace("share", why, share)
+    if rank <= query.limit:
+        return trace(
+            "candidates", "only a search without a minimum score has it among its candidates"
+        )
     return trace("limit", f"it is result {rank}, and the limit is {query.limit}", float(rank))
 
 
-def _left_out(
-    entry: Entry, repeating: Retrieval, unfiltered: Retrieval, *, supersession: Supersession | None
-) -> tuple[Stage, str]:
+def _left_out(entry: Entry, repeating: Retrieval, unfiltered: Retrieval) -> tuple[Stage, str]:
+    """Where it was left out, and why; an invalid one for one of several reasons."""
     if _place(repeating, entry) is not None:
         return "repetition", "a result before it has the same text, by the same speaker"
     if entry.status != "active":
         return "status", f"its status is {entry.status}; ask with that status"
     if _place(unfiltered, entry) is not None:
-        return "validity", _invalid(supersession)
+        return "validity", ""
     why = "no source has it among its candidates: other entries are nearer by words, names and meaning"
     return "candidates", why
 
 
-def _invalid(supersession: Supersession | None) -> str:
+def _invalid(entry: Entry, query: RetrievalQuery, supersession: Supersession | None) -> str:
+    ended = "what the query asks of it is so no longer"
     if supersession is None:
-        return "it has expired, or a filter rules it out"
+        has_expired = entry.expires_at and entry.expires_at <= (query.as_of or datetime.now(UTC))
+        or_filter = f"{ended}, or a filter rules it out" if query.is_filtered else ended
+        return "it has expired" if has_expired else or_filter
     by = f" by entry {supersession.by}" if supersession.by else ""
     return f"what it says is so no longer: {supersession.why}{by}, since {supersession.at:%Y-%m-%d}"
 

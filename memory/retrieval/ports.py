@@ -57,7 +57,7 @@ class SearchStore(Protocol):
         ...
 
     async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
-        """Reads candidates as entries, and rejects messages that have words of the query only where they say what holds no longer."""
+        """Reads candidates as entries. A message that has words of the query only where it, or a predicate of it, says what holds no longer is outdated."""
         ...
 
 

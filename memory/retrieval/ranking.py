@@ -141,12 +141,7 @@ def rerank(
     reordered = []
     for one, relevance in zip(ranked, relevances, strict=False):
         added = weight * (relevance - one.score)
-        reordered.append(
-            one._replace(
-                reranked=added,
-                score=one.score + added,
-            )
-        )
+        reordered.append(one._replace(reranked=added, score=one.score + added))
     reordered += ranked[len(reordered) :]
     return sorted(reordered, key=lambda one: _order(one, policy), reverse=True)
 

@@ -186,11 +186,12 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """The best candidates as entries, by number, without the `rejected` ones, which do not answer.
+    """The best candidates as entries, by number, without the outdated ones, which do not answer.
 
-    `claims` are those of the messages of which some claim holds no longer.
+    `outdated` are the numbers of the entries that answer in the place of each of these. `claims` are those of the messages
+    of which some claim holds no longer.
     """
 
-    rejected: frozenset[int]
-    entries: Mapping[int, Entry]
-    claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)
+    outdated: dict[int, Sequence[int]]
+    entries: dict[int, Entry]
+    claims: dict[int, tuple[StatedClaim, ...]]

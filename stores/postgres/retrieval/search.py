@@ -4,7 +4,7 @@ It reads what the stores of entries and facts write, and writes nothing. Its sta
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from pydantic_core import from_json
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.extraction import Turn
-from mnestic.memory.retrieval.candidates import EdgeKind
+from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
@@ -59,15 +59,8 @@ _NEAREST_SETTINGS = "SELECT set_config('jit', 'off', true) AS jit, set_config('h
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
-_EDGE_KINDS: Mapping[str, EdgeKind] = {
-    "neighbour": "neighbour",
-    "second_neighbour": "second_neighbour",
-    "related": "related",
-}
-_SEMANTIC, _LEXICAL = (
-    0.4,
-    0.6,
-)  # of what an entry says itself, for the choice of those whose neighbours are read
+# Of what an entry says itself, for the choice of those whose neighbours are read.
+_SEMANTIC, _LEXICAL = 0.4, 0.6
 _PROPAGATED = {
     "neighbour": 0.4,
     "second_neighbour": 0.2,
@@ -120,7 +113,7 @@ class PostgresSearchStore:
         return SearchResult(
             candidates=candidates_of(rows, search),
             edges={
-                row.number: [(number, _EDGE_KINDS[kind]) for number, kind in row.edges]
+                row.number: [(number, kind) for number, kind in row.edges]
                 for row in rows
                 if row.edges and row.edges[0][1] != _SUCCESSOR
             },
@@ -160,26 +153,32 @@ class PostgresSearchStore:
 
     async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
         """See the port."""
+        lexemes = {
+            lexeme
+            for one in search.vocabulary.query_lexemes
+            if one.is_known and not one.is_name
+            for lexeme in one.lexemes
+        }
         values = {
             **self._unit.owner,
             **_superseding(search),
             "numbers": list(numbers),
-            "query_lexemes": [
-                lexeme
-                for one in search.vocabulary.query_lexemes
-                if one.is_known and not one.is_name
-                for lexeme in one.lexemes
-            ],
+            "query_lexemes": sorted(lexemes),
         }
         (rows,) = await self._unit.rows_of(_READ.bind(values))
-        rejected = {row.number for row in rows if row.is_outdated}
-        entries = {row.number: _entry(row) for row in rows if row.number not in rejected}
-        claims = {
-            row.number: tuple(map(StatedClaim.model_validate, from_json(row.claims)))
-            for row in rows
-            if row.claims and row.number in entries
-        }
-        return SearchHits(frozenset(rejected), entries, claims)
+        found = SearchHits({}, {}, {})
+        for row in rows:
+            claims = from_json(row.claims or "[]")
+            asked = [
+                c for c in claims if c["is_asked"] or lexemes & predicate_stems(c["predicate"])
+            ]
+            if asked and not (row.holds or any(one["holds"] for one in asked)):
+                found.outdated[row.number] = [one["successor"] for one in asked if one["successor"]]
+                continue
+            found.entries[row.number] = _entry(row)
+            if claims:
+                found.claims[row.number] = tuple(map(StatedClaim.model_validate, claims))
+        return found
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """The settings of a search's transaction, unless they are set. If a model is called in between, there are two."""

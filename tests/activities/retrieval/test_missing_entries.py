@@ -82,7 +82,9 @@ async def test_what_is_archived_and_what_repeats_say_so(
 async def test_what_has_expired_is_valid_no_more(ada: MemoryClient) -> None:
     old = await ada.add("The red ladder is in the attic.", at=NOON, expires_at=NOON)
 
-    assert (await ada.why(QUESTION, expect=old.id)).stage == "validity"
+    trace = await ada.why(QUESTION, expect=old.id)
+
+    assert (trace.stage, trace.why) == ("validity", "it has expired")
 
 
 async def test_among_many_nearer_ones_an_entry_is_no_candidate(ada: MemoryClient) -> None:

@@ -10,6 +10,7 @@ from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.activities.models.embedders import Embedders
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -52,6 +53,44 @@ async def test_the_part_of_a_message_that_still_holds_answers(
     retrieval = await ruth.retrieve(question)
 
     assert (messages[0] in [one.entry.content for one in retrieval.results]) == is_found
+
+
+JOB = (
+    "I work at Bosch and I live in Ulm with my two cats, they are called Tim and Tom and sleep all day",
+    "I left Bosch, I'm at Siemens now",
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        pytest.param("Where does Ruth work?", JOB[1], id="by a word of the message"),
+        pytest.param("Who is Ruth's employer?", JOB[1], id="by a word of the predicate alone"),
+        pytest.param("Where does Ruth live?", JOB[0], id="by what holds"),
+    ],
+)
+async def test_the_message_about_what_is_so_instead_answers(
+    memory: Memory, settings: Settings, question: str, answer: str
+) -> None:
+    ruth = await _ingested(memory, settings, JOB)
+
+    for min_score in (None, 0.0):
+        retrieval = await ruth.retrieve(question, min_score=min_score)
+        assert retrieval.results[0].entry.content == answer
+        assert JOB[0] == answer or JOB[0] not in [one.entry.content for one in retrieval.results]
+
+
+async def test_why_says_that_what_is_asked_of_a_message_has_ended(
+    memory: Memory, settings: Settings
+) -> None:
+    ruth = await _ingested(memory, settings, JOB)
+    entries, _ = await ruth.entries.list(EntryQuery())
+    new, old = entries
+
+    traces = [await ruth.why("Where does Ruth work?", expect=one.id) for one in (old, new)]
+
+    assert [one.stage for one in traces] == ["validity", "returned"]
+    assert traces[0].why == "what the query asks of it is so no longer"
 
 
 async def test_a_correction_by_hand_hides_only_what_it_corrects(
