@@ -1,6 +1,7 @@
 """Late interaction: the similarity of an entry's words to those words of a query that it lacks.
 
-It stands apart from the meaning of whole texts, which is a mean in which one similar word is lost. Source: Khattab and
+It stands apart from the meaning of whole texts, which is a mean in which one similar word is lost. A word with figures is the
+same or another, and comes near to none. Source: Khattab and
 Zaharia, ColBERT, 2020; here over static token vectors.
 """
 
@@ -49,9 +50,11 @@ def late_interaction(
     query = [" ".join(terms_of(one.word)) for one in vocabulary.query_lexemes]
     nearest = words.compare_words(query, [*compress(tokens, says)])
     lacks = ~rows["lexemes"][best] >> np.arange(len(query))[:, None] & 1
-    near = nearest * (nearest >= _LEAST)
+    is_exact = np.array([any(map(str.isdigit, word)) for word in query])[:, None]
+    near = nearest * (nearest >= _LEAST) * ~is_exact
     if by_meaning:
-        near += _FORM * _have_forms([text.terms() for text in texts], vocabulary)
+        forms = _have_forms([text.terms() for text in texts], vocabulary)
+        near += forms * np.where(is_exact, 1, _FORM)
     weights = np.array(vocabulary.weights)[:, None]
     rows["late_interaction"][best] = (weights * near * lacks).sum(axis=0) / whole
 
@@ -73,7 +76,7 @@ def _have_forms(texts: Collection[Collection[str]], vocabulary: Vocabulary) -> N
 def _forms(known: Collection[str], stems: Collection[str]) -> set[str]:
     found = set(stems).intersection(known)
     for stem in stems:
-        if len(stem) >= _SHORTEST:
+        if len(stem) >= _SHORTEST and stem.isalpha():
             begun = [word for word in known if word.startswith(stem)]
             found.update(word for word in begun if len(word) - len(stem) <= _ENDING)
     return found

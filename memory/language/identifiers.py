@@ -43,6 +43,7 @@ _PHONE_DIGITS = range(8, 16)  # Source: ITU-T E.164, at most 15 with the country
 _FEWEST_DIGITS = 7
 _LONGEST_CODE = 64
 _LONG_CODE = 7  # letters and figures, from which on groups of a code may be written without what is between them
+_CODE_FIGURES = 6  # from which on those beside a single letter are a code, whatever the letter
 _GROUPS = 3  # of a code that is written with spaces, at least
 _LONGEST_GROUP = 4  # letters and figures of one of them; a longer one may be a code by itself
 _TELLING_GROUP = (
@@ -318,6 +319,10 @@ def _is_list(groups: list[str], mixed: list[str]) -> bool:
 def _names_one(text: str, runs: list[str]) -> bool:
     """Whether letters and figures are no measure (5km), order (3rd), age (20-year-old) or part of a year (mid-2024)."""
     data = _data()
+    figures = sum(map(len, filter(str.isdigit, runs)))
+    has_one_letter = [1, figures] == sorted(map(len, runs)) and not text[-1].islower()
+    if has_one_letter and figures >= _CODE_FIGURES:
+        return True  # X8842172, but not 250000m
     if runs[0].isalpha():
         rest = (run.isdigit() or run in data.suffixes for run in runs[1:])
         return not (runs[0] in data.prefixes and all(rest))

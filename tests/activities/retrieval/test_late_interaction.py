@@ -64,3 +64,17 @@ def test_a_word_that_only_begins_alike_is_no_form() -> None:
     as_words = alike("decantation")
 
     assert alike("decantation", by_meaning=True) == pytest.approx(as_words)
+
+
+@pytest.mark.parametrize("by_meaning", [False, True])
+def test_a_word_with_figures_is_the_same_or_another(by_meaning: bool) -> None:
+    asked = Vocabulary(
+        query_lexemes=(QueryLexeme(("x8842172",), 2.0, is_known=True, word="x8842172"),)
+    )
+    said = ("x8842171", "x88421725", "x8842172")
+    found = candidates(Sample(number=n, at=NOON, said=(one,)) for n, one in enumerate(said))
+
+    late_interaction(found, asked, words=TokenVectorEmbedder(), by_meaning=by_meaning)
+
+    # Without an index of words, what it would have found counts here.
+    assert found.rows["late_interaction"].tolist() == [0, 0, float(by_meaning)]

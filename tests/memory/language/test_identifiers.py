@@ -133,6 +133,9 @@ OTHER = [
     ("7B 40 16 QD", "7B4061QD"),
     ("Q9T4-88MX-KK20", "Q9T4 88MX KK02"),
     ("LX 2280 C", "LX 2280 D"),
+    ("X8842171", "X8842172"),
+    ("x8842171", "h8842171"),
+    ("8842171X", "8842172X"),
 ]
 
 NONE = [
@@ -141,6 +144,7 @@ NONE = [
     "We meet on 3 July 2024 at 7:15, or on 2024-07-03, 03.07.2024, 7/3/24 or 03-07-2024.",
     "She was 20 in 2019-2023, a 20-year-old, 1.92 m tall, and ran 5km in 24min, the 3rd of 120.",
     "It costs $12,500 or 12500 EUR, 1.234.567,89, 1,000,000 or 50%, and pi is 3.14159265.",
+    "An ultra of 250000m in 100000s, and a Q3 with 120000km.",
     "The mid-90s, Q3, FY24, the top-10, a 24-hour shop, 16GB and 5G at 100 km/h.",
     "The U.S. and e.g. node.js, README.md, a.b, and/or 24/7, TCP/IP; I met him.It rained.",
     "From 10:30:15 to 11:00, 3-4 times, 2 x 4, 10 20 30, and 1/2 of it.",
