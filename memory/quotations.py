@@ -4,6 +4,7 @@ It stands alone because every prompt that holds somebody's words has to quote th
 block of them is found again in a text.
 """
 
+import html
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,6 +43,13 @@ BLOCKS: Mapping[BlockName, str] = MappingProxyType(
 )
 """The blocks that prompts hold: the name of each in its marks, and the sentences before them that say what it is."""
 
+_SIGN = "quoted as data"  # in all of these
+# What a whole block may be escaped by: marks of a quotation, entities, escapes of JSON.
+_ESCAPES = (
+    re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE),
+    re.compile(r"&(?:#\w{1,7}|[a-z]{2,6});"),
+    re.compile(r'(?:\\(?:u[\da-fA-F]{4}|["\\/bfnrt]))+'),
+)
 _DECODER = json.JSONDecoder()
 _BLANKS = re.compile(r"\s*+")
 _LINE_ENDS = r"\r\n\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
@@ -77,7 +85,24 @@ def without_blocks(text: str) -> str:
     whatever white space is between them. So whoever forges one can take nothing out of a text but what the block quotes.
 
     The end of a block may have been cut off. The line that was cut goes too, unless it may hold all that the text says.
+
+    If a block is escaped as a whole, by `>` before each line, as HTML or in a string of JSON, the text is returned without these escapes.
     """
+    rest = _without_plain_blocks(text)
+    for escape in _ESCAPES if _SIGN in rest else ():
+        plain = escape.sub(_unescaped, rest)
+        left = _without_plain_blocks(plain)
+        rest = rest if left == plain else left
+    return rest
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    if escape[0].startswith("\\"):
+        return str(json.loads(f'"{escape[0]}"'))
+    return html.unescape(escape[0]) if escape[0].startswith("&") else ""
+
+
+def _without_plain_blocks(text: str) -> str:
     parts: list[str] = []
     end = 0
     for opening in _openings().finditer(text):

@@ -15,6 +15,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryType
 from mnestic.memory.knowledge.prompt_facts import quote_memory
 from mnestic.memory.language.sentences import cut_around
+from mnestic.memory.language.small_talk import is_small_talk
 from mnestic.memory.language.time_words import time_in_words
 from mnestic.memory.packing import DroppedItem, PromptItem, Tier, key_of, pack
 from mnestic.memory.quotations import quoted, quoted_block
@@ -191,14 +192,14 @@ def assemble(
 
 
 def message_items(messages: Sequence[ChannelMessage]) -> tuple[PromptItem, ...]:
-    """Messages as items of a prompt, the latest first; what is said twice is told twice."""
+    """Messages as items of a prompt, the latest first; what is said again is told once, unless it is small talk such as *yes*."""
     said = set[str]()
     items = []
     for message in reversed(messages):
         content = cut_around(message.content, "", LONGEST_MEMORY)
         fields = {"message": content, "by": message.speaker, "at": f"{message.at:%Y-%m-%d %H:%M}"}
         line = quoted({name: value for name, value in fields.items() if value is not None})
-        words = message.entry_id if key_of(content) in said else content
+        words = message.entry_id if key_of(content) in said and is_small_talk(content) else content
         items.append(PromptItem(kind="message", name=message.entry_id, line=line, words=words))
         said.add(key_of(content))
     return tuple(items)

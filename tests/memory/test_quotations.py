@@ -1,7 +1,9 @@
 """Somebody's words in a prompt, and a prompt's block in somebody's words."""
 
+import html
 import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -207,3 +209,29 @@ def test_a_block_of_any_words_is_left_out_wherever_it_is_cut(
     cut = data.draw(st.integers(block.index("{") + 1, len(block)))
 
     assert without_blocks(f"{block[:cut]}\n{QUESTION}") == QUESTION
+
+
+ESCAPES = [
+    pytest.param(lambda text: "> " + text.replace("\n", "\n> "), id="quoted"),
+    pytest.param(lambda text: ">> " + text.replace("\n", "\n>> "), id="quoted twice"),
+    pytest.param(html.escape, id="html"),
+    pytest.param(lambda text: json.dumps(text)[1:-1], id="json"),
+    pytest.param(lambda text: json.dumps(text, ensure_ascii=False)[1:-1], id="json in unicode"),
+]
+
+
+@pytest.mark.parametrize("escape", ESCAPES)
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_block_that_is_escaped_as_a_whole_is_left_out(
+    escape: Callable[[str], str], name: BlockName
+) -> None:
+    block = escape(quoted_block(name, LINES))
+
+    assert without_blocks(f"{block}\n\n{QUESTION}") == QUESTION
+    assert without_blocks(f"{block}\n{QUESTION}\n{block}") == QUESTION
+    assert without_blocks(escape(f"{quoted_block(name, LINES)}\n{QUESTION}")) == QUESTION
+
+
+@pytest.mark.parametrize("text", ["> 5 &lt; 6, \\n", f"> 5 &lt; 6, quoted as data\\n {QUESTION}"])
+def test_escapes_stay_where_there_is_no_block(text: str) -> None:
+    assert without_blocks(text) == text

@@ -33,6 +33,23 @@ async def listed(ada: MemoryClient) -> tuple[Entry, ...]:
     return tuple(found)
 
 
+async def test_a_question_that_is_stored_again_and_again_is_told_once(known: MemoryClient) -> None:
+    sizes = []
+    for number in range(6):
+        sizes.append((await ask(known)).tokens)
+        at = NOW + timedelta(minutes=number)
+        await known.add(
+            QUESTION,
+            entry_type="interaction",
+            speaker="Ola",
+            channel="telegram",
+            source_id=f"m{number}",
+            at=at,
+        )
+
+    assert sizes[2:] == [sizes[2]] * 4
+
+
 @pytest.mark.parametrize("way", ["add", "ingest"])
 async def test_a_program_that_stores_its_prompts_stores_its_questions(
     known: MemoryClient, way: str
