@@ -14,9 +14,18 @@ from pydantic import ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
 from mnestic.memory.knowledge.entries import EntryType
-from mnestic.memory.knowledge.extraction import Extracted, Replaced, Turn, TurnKind, claim_of
+from mnestic.memory.knowledge.extraction import (
+    NO_SPEAKER,
+    Extracted,
+    Replaced,
+    Turn,
+    TurnKind,
+    claim_of,
+)
 from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.language.query_words import query_lists
+from mnestic.memory.language.terms import words_of
 from mnestic.memory.scope import Id
 
 CONTEXT_MESSAGES = 8  # messages of the session before one that show what it means
@@ -28,7 +37,8 @@ class PendingMessage(DeferredModel):
     """A resource that is to be learned from, and how far that is.
 
     `extracted` and `replaces` are what its extractor found, from the state `extracted` on, and `context` the numbers of the messages with
-    which it read it; `reason` says why it is parked. With another `number` its message says something else by now.
+    which it read it; `reason` says why it is parked. With another `number` its message says something else by now. `subjects` are
+    those of its entry, if that is there.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -46,6 +56,7 @@ class PendingMessage(DeferredModel):
     replaces: tuple[Replaced, ...] = ()
     context: tuple[int, ...] | None = None
     reason: str | None = None
+    subjects: tuple[str, ...] | None = None
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -54,12 +65,20 @@ class PendingMessage(DeferredModel):
 
     @property
     def turn(self) -> Turn:
-        """The resource as an extractor reads it."""
-        resource = self.resource
+        """The resource as an extractor reads it.
+
+        What a note without *I* gives to nobody is its subject's: "gate code: 4471" of the villa. With several it is nobody's.
+        """
+        resource, speaker, subjects = self.resource, self.resource.speaker, self.subjects or ()
+        words = set(words_of(resource.content))
+        unnamed = [name for name in subjects if not words.issuperset(words_of(name))]
+        is_about_speaker = speaker in subjects or query_lists().first_person & words
+        if self.entry_type != "interaction" and unnamed and not is_about_speaker:
+            speaker = unnamed[0] if len(unnamed) == 1 else NO_SPEAKER
         return Turn(
             session_id=resource.session_id,
             source_id=resource.source_id,
-            speaker=resource.speaker,
+            speaker=speaker,
             content=resource.content,
             at=resource.local_at,
             kind=self.kind,

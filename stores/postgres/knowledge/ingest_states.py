@@ -19,12 +19,13 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import packed, update_rows
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.ingest_tables import IngestStateRow
+from mnestic.stores.postgres.knowledge.tables import EntryRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.tables import ResourceRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-INGEST_STATE, RESOURCE = table(IngestStateRow), table(ResourceRow)
+ENTRY, INGEST_STATE, RESOURCE = table(EntryRow), table(IngestStateRow), table(ResourceRow)
 _PLACE = ("session_id", "source_id")
 _BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
 _STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "replaces", "context", "reason")
@@ -227,7 +228,7 @@ class PostgresIngestStateStore:
 
 
 def _with_resources(found: Select[Any]) -> Select[Any]:
-    """Rows of `ingest_state` with their resources, each of which is looked up by its whole key.
+    """Rows of `ingest_state` with their resources and the subjects of their entries, each of which is looked up by its whole key.
 
     Without `OFFSET 0` Postgres may join all resources of the agent instead.
     """
@@ -235,8 +236,12 @@ def _with_resources(found: Select[Any]) -> Select[Any]:
     keys = ("tenant_id", "agent_id", *_PLACE)
     resources = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
     resource = resources.offset(0).lateral("resource")
-    columns = (*resource.c, *(step.c[name] for name in _STEP))
-    return select(*columns).join_from(step, resource, true()).order_by(step.c.number)
+    same = (ENTRY.c[name] == resource.c[name] for name in (*keys, "at"))
+    of_message = select(ENTRY.c.subjects).where(*same, ENTRY.c.kind == "message").offset(0)
+    entry = of_message.lateral("entry")
+    rows = select(*resource.c, *(step.c[name] for name in _STEP), entry.c.subjects)
+    joined = rows.join_from(step, resource, true()).join(entry, true(), isouter=True)
+    return joined.order_by(step.c.number)
 
 
 def _lesson(row: Any) -> PendingMessage:
