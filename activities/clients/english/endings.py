@@ -19,6 +19,7 @@ _PARTNERS = frozenset({"partner", "married_to", "engaged_to"})
 _TASTES = frozenset({"likes", "dislikes", "is_a"})
 _NAMING = frozenset({"dobj", "pobj", "nsubj", "nsubjpass", "conj"})
 _SO = frozenset({"affirmed", "corrected"})
+_JOB = "job_title"
 _ALL_NOUNS = ("from", "with", "to", "of", "on", "at", "in", "out of", "for")
 
 
@@ -104,13 +105,15 @@ def _of_predicates(
         if key in reading.lexicon.ends
     }
     predicates = list(dict.fromkeys(one for each in pairs.values() for one in each))
+    jobs = [token for token, _ in mentions if reading.lexicon.nouns.get(lemma(token)) == _JOB]
+    if jobs:  # "I gave up my job at Aldi" ends nothing else that one gives up
+        predicates = [one for one in predicates if one == "employer"]
     subjects = [one.subject for one in clause.subjects]
     for token, text in mentions:
         is_subject = token.dep_.startswith("nsubj")
-        is_job = reading.lexicon.nouns.get(lemma(token)) == "job_title"
         for subject in subjects if not is_subject else ():
-            for predicate in ["employer"] if is_job and "employer" in predicates else predicates:
-                slot = (predicate, None if is_job else text)
+            for predicate in predicates:
+                slot = (predicate, None if token in jobs else text)
                 yield claim_of(clause, subject, slot, kind="ended", reading=reading)
     is_bare = not any(key.startswith(f"{one} ") for one in pairs for key, _ in clause.objects)
     if (is_bare and not children(clause.verb, "dobj", "xcomp", "prt")) or len(subjects) > 1:

@@ -200,3 +200,12 @@ def test_messages_that_nobody_waits_for_give_the_parser_back() -> None:
         claims_of(turns, check=check)
 
     assert len(claims_of(turns)) == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["I gave up my job at Enel.", "I dropped my job at Enel.", "I quit my job."]
+)
+def test_the_end_of_a_job_ends_nothing_else(text: str) -> None:
+    found = last_claims("I work at Enel and I play the harp. I like figs.", text)
+
+    assert {claim[:3] for claim in found} == {("ended", "Ada", "employer")}
