@@ -57,13 +57,13 @@ class _Conversations:
 
     def __init__(self, turns: Sequence[Turn], check: Callable[[], None]) -> None:
         self._check = check
-        before = {_place(one): one for turn in turns for one in turn.before}
-        everything = before | {_place(turn): turn for turn in turns}
+        before = {one.place: one for turn in turns for one in turn.before}
+        everything = before | {turn.place: turn for turn in turns}
         self._sessions: dict[str, list[Turn]] = defaultdict(list)
         self._numbers: dict[_Place, int] = {}
         for turn in sorted(everything.values(), key=lambda turn: (turn.at, turn.source_id)):
             session = self._sessions[turn.session_id]
-            self._numbers[_place(turn)] = len(session)
+            self._numbers[turn.place] = len(session)
             session.append(turn)
         self._turns = [
             turn
@@ -88,7 +88,7 @@ class _Conversations:
         seconds = [next(parsed) if text else None for text in answers]
         firsts = [next(parsed) if one else text for one, text in zip(others, own, strict=True)]
         texts = map(_Text, own, seconds, firsts)
-        return {_place(turn): text for turn, text in zip(self._turns, texts, strict=True)}
+        return {turn.place: text for turn, text in zip(self._turns, texts, strict=True)}
 
     def _answer(self, turn: Turn) -> str | None:
         context = self._context(turn)
@@ -96,7 +96,7 @@ class _Conversations:
         return statement_of(context[-1].content, turn.content) if is_asked else None
 
     def _context(self, turn: Turn) -> list[Turn]:
-        number = self._numbers[_place(turn)]
+        number = self._numbers[turn.place]
         earlier = self._sessions[turn.session_id][max(0, number - CONTEXT_MESSAGES) : number]
         return [one for one in earlier if one.kind == "message"]
 
@@ -104,7 +104,7 @@ class _Conversations:
         """What a turn claims, after the messages before it."""
         if turn.kind == "tool_result":
             return tuple(_once(claims_of_result(turn.content)))
-        place = _place(turn)
+        place = turn.place
         if place not in self._read:
             self._check()
             self._read[place] = self._claims_of(turn)
@@ -125,7 +125,7 @@ class _Conversations:
         return tuple(_once(corrected if corrected is not None else claims))
 
     def _read_alone(self, turn: Turn) -> Read:
-        place = _place(turn)
+        place = turn.place
         if place not in self._alone:
             self._alone[place] = read_message(self._texts[place].alone, turn, people=(), known=())
         return self._alone[place]
@@ -133,7 +133,7 @@ class _Conversations:
     def _read_after(
         self, turn: Turn, people: Sequence[Sequence[Person]], known: tuple[Extracted, ...]
     ) -> Read:
-        text = self._texts[_place(turn)]
+        text = self._texts[turn.place]
         read = read_message(text.parsed, turn, people=people, known=known)
         if read.claims or text.answer is None:
             return read
@@ -154,10 +154,6 @@ def _repaired(turn: Turn, before: Iterable[Turn]) -> Repaired:
     masked = mask_machine_text(turn.content[:LONGEST_TEXT], speaker=turn.speaker)
     names = {one.speaker for one in before} | {turn.speaker}
     return repair(masked, names={name for name in names if name[:1].isupper()})
-
-
-def _place(turn: Turn) -> _Place:
-    return turn.session_id, turn.source_id
 
 
 def _once(claims: Iterable[Extracted]) -> list[Extracted]:
