@@ -29,7 +29,8 @@ def object_of(token: Token, predicate: str, reading: Reading) -> str:
         return _day_of(token, reading) or ("" if predicate == "birthday" else values.text(token))
     if predicate in _CONSUMED and lemma(token) in _AMOUNTS and following(token, "of"):
         token = following(token, "of")[0]
-    if token.tag_ == "VB" and not is_misread(token):
+    is_name = token.text[:1].isupper() and not token.is_sent_start
+    if token.tag_ == "VB" and not is_name and not is_misread(token):
         things = (values.text(each) for each in children(token, "dobj"))
         return " ".join([gerund_of(token), *things])
     is_open = predicate not in reading.lexicon.values or token.pos_ == "NOUN"

@@ -54,3 +54,13 @@ def test_nobody_answers_himself() -> None:
     ]
 
     assert claims_of(turns)[1] == ()
+
+
+@pytest.mark.parametrize("name", ["Sven", "Mick", "Drew"])
+def test_an_answer_is_a_name_also_where_a_parse_takes_it_for_a_verb(name: str) -> None:
+    turns = [
+        Turn(session_id="s", source_id=f"m{n}", speaker=who, content=text, at=AT)
+        for n, (who, text) in enumerate([("bot", "Who are you married to?"), ("Ada", name)])
+    ]
+
+    assert {claim.object for claim in claims_of(turns)[1]} <= {name}
