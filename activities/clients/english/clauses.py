@@ -19,6 +19,7 @@ from mnestic.activities.clients.english.trees import (
     conjuncts,
     is_left_out,
     is_misread,
+    is_set_against,
     is_verb,
     lemma,
     subjects_of,
@@ -32,6 +33,7 @@ from mnestic.memory.language.dates import Period, Tense
 _OBJECTS = ("dobj", "attr", "oprd", "xcomp", "npadvmod", "acomp", "advmod", "dative")
 _CANNOT = frozenset({"can", "ca", "cannot", "could"})
 _COPULAS = frozenset({"be", "become", "get", "go", "turn", "stay", "remain"})
+_DENIED = frozenset({Status.NEGATED, Status.ENDED})
 _PAST = frozenset({Status.PAST, Status.PERFECT, Status.ENDED, Status.LASTING})
 
 
@@ -119,14 +121,18 @@ def _clause(verb: Token, cast: Cast, lexicon: Lexicon) -> Clause:
     if not tokens and is_left_out(verb):
         named = (Person(cast.speaker),)
     keys = list(dict.fromkeys(_keys(verb)))
+    status = status_of(verb, lexicon)
     objects = list(
         dict.fromkeys(
-            (key, one) for key, token in _completed(verb, keys) for one in conjuncts(token)
+            (key, one)
+            for key, token in _completed(verb, keys)
+            for one in conjuncts(token)
+            if status not in _DENIED or not is_set_against(one)
         )
     )
     return Clause(
         verb,
-        status_of(verb, lexicon),
+        status,
         named,
         tuple(tokens),
         tuple(objects),

@@ -10,7 +10,7 @@ from spacy.tokens import Token
 from mnestic.activities.clients.english.clauses import Clause, Reading, claim_of
 from mnestic.activities.clients.english.objects import gerund_of, object_of, present_of
 from mnestic.activities.clients.english.status import Status
-from mnestic.activities.clients.english.trees import children, lemma
+from mnestic.activities.clients.english.trees import children, is_set_against, lemma
 from mnestic.memory.knowledge.claims import may_mean, name_key
 from mnestic.memory.knowledge.extraction import Extracted
 
@@ -51,6 +51,7 @@ def _mentions(clause: Clause, keys: Sequence[str], reading: Reading) -> Iterator
     for token in [*tokens, *(clause.subject_tokens if is_about_it else ())]:
         is_thing = is_left and children(token, "poss") and lemma(token) not in reading.lexicon.nouns
         is_other = token.pos_ == "PRON" or token.lower_ in reading.lexicon.vague or is_thing
+        is_other = is_other or is_set_against(token)
         if token.dep_ in _NAMING and not is_other and not reading.values.is_date(token):
             person = reading.cast.person_of(token)
             called = person.called if person else ""

@@ -16,6 +16,7 @@ from mnestic.activities.clients.english.trees import (
     conjuncts,
     following,
     lemma,
+    owned_behind,
     subjects_of,
 )
 from mnestic.activities.clients.english.values import Values
@@ -150,7 +151,8 @@ class Cast:
     def _name_by_verb(self, noun: Token) -> Token | None:
         """As in "Elin is my sister", "my sister is called Elin"."""
         verb = noun.head
-        if noun.tag_ in _PLURAL or lemma(verb) not in {"be", "call", "name"}:
+        is_of_another = noun.tag_ in _PLURAL or owned_behind(noun) != noun
+        if is_of_another or lemma(verb) not in {"be", "call", "name"}:
             return None
         is_subject = noun.dep_ in {"nsubj", "nsubjpass"}
         others = ("attr", "oprd") if is_subject else ("nsubj",) if noun.dep_ == "attr" else ()

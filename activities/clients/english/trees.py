@@ -9,6 +9,7 @@ CLAUSAL = frozenset(
 )
 _JOINED = frozenset({"NOUN", "PROPN", "NUM", "PRON", "ADJ", "VERB", "X"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_AGAINST = frozenset({"but", "now"})
 _LINKS = frozenset({"who", "which", "that"})
 
 
@@ -35,7 +36,17 @@ def lemma(token: Token) -> str:
 
 def subjects(verb: Token) -> list[Token]:
     """The subjects that a verb has itself."""
-    return [child for child in verb.children if child.dep_ in _SUBJECTS]
+    return [owned_behind(child) for child in verb.children if child.dep_ in _SUBJECTS]
+
+
+def owned_behind(noun: Token) -> Token:
+    """What the name right behind a noun owns, which a parse hangs on the noun: the car, of "my brother Jon's car"."""
+    siblings = [*children(noun, "appos"), *children(noun.head, noun.dep_)]
+    return next((one for one in siblings if _is_owned_at(one, noun.i + 1)), noun)
+
+
+def _is_owned_at(noun: Token, place: int) -> bool:
+    return any(owner.left_edge.i == place for owner in children(noun, "poss"))
 
 
 def subjects_of(verb: Token) -> list[Token]:
@@ -92,6 +103,12 @@ def conjuncts(token: Token) -> Iterator[Token]:
         is_excepted = is_excepted or (child.i > 0 and child.nbor(-1).lower_ in {"not", "but"})
         if child.pos_ in _JOINED and not subjects(child) and not is_excepted:
             yield from conjuncts(child)
+
+
+def is_set_against(token: Token) -> bool:
+    """Whether "now" or "but" parts a word from what its verb says of others: "no longer at Shell, now at BP"."""
+    edge = (token.head if token.dep_ == "pobj" else token).left_edge
+    return any(each.lower_ in _AGAINST for each in edge.doc[max(0, edge.i - 1) : edge.i + 1])
 
 
 def following(noun: Token, *prepositions: str) -> list[Token]:

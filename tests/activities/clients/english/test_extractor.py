@@ -209,3 +209,35 @@ def test_the_end_of_a_job_ends_nothing_else(text: str) -> None:
     found = last_claims("I work at Enel and I play the harp. I like figs.", text)
 
     assert {claim[:3] for claim in found} == {("ended", "Ada", "employer")}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("I no longer work at Enel, now at Eni.", "Eni"),
+        ("I don't teach at Enel any more but at Eni.", "Eni"),
+        ("I no longer drive the Fiat, now a Seat.", "Seat"),
+        ("quit Enel, now at Eni", "Eni"),
+    ],
+)
+def test_what_takes_the_place_of_an_end_has_not_ended(text: str, value: str) -> None:
+    found = last_claims("I work at Enel. I drive a Fiat.", text)
+
+    assert found
+    assert value not in {claim[3] for claim in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("My brother Leo's girlfriend is a chef.", ("Leo's girlfriend", "job_title", "chef")),
+        ("My friend Ida's mum is 71.", ("Ida's mother", "age", "71")),
+        ("My sister Eva's bike is a Gazelle.", ("Eva", "bike", "Gazelle")),
+        ("My son Tim's dog is called Mog.", ("Tim", "pet", "Mog")),
+        ("My cousin Lia's coach is Mrs Holt.", ("Lia", "coach", "Mrs Holt")),
+    ],
+)
+def test_what_a_named_relative_has_is_of_nobody_else(
+    text: str, claim: tuple[str, str, str]
+) -> None:
+    assert last_claims(text) == {("affirmed", *claim)}
