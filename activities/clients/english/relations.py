@@ -10,9 +10,11 @@ from spacy.tokens import Token
 
 from mnestic.activities.clients.english.clauses import Reading
 from mnestic.activities.clients.english.lexicon import pattern
-from mnestic.activities.clients.english.trees import children, lemma
+from mnestic.activities.clients.english.status import Status, status_of
+from mnestic.activities.clients.english.trees import children, is_verb, lemma
 from mnestic.memory.knowledge.extraction import Extracted
 
+_SO = frozenset({Status.NOW, Status.DOING, Status.PAST, Status.PERFECT, Status.LASTING})
 _NAME = r"(?P<name>[A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
 _CALL_ME = re.compile(rf"\b(?:[Cc]all|calls?) me {_NAME}")
 _I_AM = re.compile(
@@ -30,10 +32,23 @@ def relations_of(sentence: Sequence[Token], reading: Reading) -> Iterator[Extrac
 
 def _bonds(noun: Token, reading: Reading) -> Iterator[Extracted]:
     for person, name in reading.cast.relatives(noun):
+        if not _is_so(noun, name, reading):
+            continue
         span = reading.parsed.span(*sorted((noun, name), key=lambda token: token.i))
         yield Extracted(subject=person.owner, predicate=person.kin, object=person.called, span=span)
         if person.kin == "pet":
             yield Extracted(subject=person.subject, predicate="is_a", object=lemma(noun), span=span)
+
+
+def _is_so(noun: Token, name: Token, reading: Reading) -> bool:
+    """Whether somebody has a relative of a name: "my sister Ann" says so in any clause, "a sister called Ann" in one that is so."""
+    verb = next((one for one in noun.ancestors if is_verb(one)), None)
+    if verb is None:
+        return True
+    is_between = verb.i in range(*sorted((noun.i, name.i)))
+    is_naming = lemma(verb) in {"call", "name"} and verb in {noun.head, name.head}
+    is_given = bool(children(noun, "poss")) and not (is_between or is_naming)
+    return is_given or status_of(verb, reading.lexicon) in _SO
 
 
 def _introduction(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:

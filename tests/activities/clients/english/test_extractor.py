@@ -241,3 +241,35 @@ def test_what_a_named_relative_has_is_of_nobody_else(
     text: str, claim: tuple[str, str, str]
 ) -> None:
     assert last_claims(text) == {("affirmed", *claim)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't have a cousin called Nils.",
+        "I wish I had a son called Otto.",
+        "We thought of calling the puppy Mog.",
+        "We nearly called our son Otto.",
+        "Should I call my cat Mio",
+        "My husband wants to name our daughter Eva.",
+        "Nils is not my brother.",
+        "My cat isn't called Mio.",
+    ],
+)
+def test_a_relation_that_is_not_stated_is_no_fact(text: str) -> None:
+    assert not {claim for claim in last_claims(text) if claim[0] in {"affirmed", "corrected"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        ("My sister Eva can't come.", ("Ada", "sibling", "Eva")),
+        ("I don't know where my cat Mio hides.", ("Ada", "pet", "Mio")),
+        ("We called our son Otto.", ("Ada", "child", "Otto")),
+        ("We got a puppy called Mog.", ("Ada", "pet", "Mog")),
+    ],
+)
+def test_a_name_right_behind_ones_relative_is_taken_for_granted(
+    text: str, claim: tuple[str, str, str]
+) -> None:
+    assert ("affirmed", *claim) in last_claims(text)
