@@ -41,12 +41,12 @@ def subjects(verb: Token) -> list[Token]:
 
 def owned_behind(noun: Token) -> Token:
     """What the name right behind a noun owns, which a parse hangs on the noun: the car, of "my brother Jon's car"."""
-    siblings = [*children(noun, "appos"), *children(noun.head, noun.dep_)]
-    return next((one for one in siblings if _is_owned_at(one, noun.i + 1)), noun)
-
-
-def _is_owned_at(noun: Token, place: int) -> bool:
-    return any(owner.left_edge.i == place for owner in children(noun, "poss"))
+    owner = noun.nbor() if noun.i + 1 < len(noun.doc) else noun
+    while owner.dep_ == "compound":
+        owner = owner.head
+    owned = owner.head
+    is_beside = (owned.dep_, owned.head) in {("appos", noun), (noun.dep_, noun.head)}
+    return owned if owner.dep_ == "poss" and is_beside else noun
 
 
 def subjects_of(verb: Token) -> list[Token]:
