@@ -115,14 +115,30 @@ class _Conversations:
         people = [self._read_alone(one).people for one in context]
         known = tuple(claim for one in context for claim in self._read_alone(one).claims)
         claims = self._read_after(turn, people, known).claims
-        own = [
-            self._read_alone(one).claims
-            for one in reversed(context)
-            if one.speaker == turn.speaker and turn.at - one.at <= _RECENT
-        ]
-        is_stated = not states_nothing(turn.content) or takes_back(turn.content)
-        corrected = corrections_of(turn.content, claims, own[:_CORRECTABLE]) if is_stated else None
-        return tuple(_once(corrected if corrected is not None else claims))
+        return tuple(_once(self._corrected(turn, claims, self._said_before(turn, context))))
+
+    def _said_before(self, turn: Turn, context: Sequence[Turn]) -> list[Sequence[Extracted]]:
+        """What the same person has claimed just before, the latest first, without what has been taken back since."""
+        said: list[tuple[Turn, Sequence[Extracted]]] = []
+        for one in [*(each for each in context if each.speaker == turn.speaker), turn]:
+            recent = [claims for each, claims in said if one.at - each.at <= _RECENT]
+            before = recent[: -_CORRECTABLE - 1 : -1]
+            if one is turn:
+                break
+            claims = self._corrected(one, self._read_alone(one).claims, before)
+            wrong = {_key(each) for each in claims if each.kind == "retracted"}
+            said = [(each, [c for c in old if _key(c) not in wrong]) for each, old in said]
+            said.append((one, claims))
+        return before
+
+    def _corrected(
+        self, turn: Turn, claims: Sequence[Extracted], before: Sequence[Sequence[Extracted]]
+    ) -> Sequence[Extracted]:
+        """The claims of a turn, or how they correct what was claimed just before."""
+        text = self._texts[turn.place].alone.repaired
+        is_stated = not states_nothing(text.text) or takes_back(text.text)
+        corrected = corrections_of(text.with_cues or text, claims, before) if is_stated else None
+        return claims if corrected is None else corrected
 
     def _read_alone(self, turn: Turn) -> Read:
         place = turn.place

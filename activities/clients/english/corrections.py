@@ -4,36 +4,51 @@ It stands apart because it compares claims with claims, and knows of words only 
 """
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
 
-from mnestic.activities.clients.english.lexicon import load_lexicon, without
+from mnestic.activities.clients.english.lexicon import load_lexicon, pattern, without
+from mnestic.activities.clients.english.repairs import Repaired, is_contrast
 from mnestic.memory.knowledge.claims import Span, name_key
 from mnestic.memory.knowledge.extraction import Extracted
+from mnestic.memory.language.function_words import stop_words
 
 _ALIKE = 0.5  # share of letters from which a value may be a misspelling of another
 _LONGEST_VALUE = 5  # words
 _LONGEST_TEXT = 9  # words that may say no more than a right value
 _EDGES = " .,;:!?*-\u2013\u2014()\"'\n"
 _NEGATED = re.compile(
-    r"\b(?:not|isn't|never)\s+(?:(?:in|at|the|a|an|on|called)\s+)?(?P<value>[\w@.'-]+(?:\s[A-Z\d][\w'-]*){0,2})",
+    r"\b(?:not|isn't|never)\s+(?:(?:in|at|the|a|an|on|called)\s+)?(?P<value>[\w'-]+(?:[.@]\w[\w'-]*)*(?:\s(?-i:[A-Z\d])[\w'-]*){0,2})",
     re.IGNORECASE,
 )
-_CLAUSAL = re.compile(r"\b(?:and|I|I'm|we|you|he|she|it|they)\b")
+_RIGHT = re.compile(r"\s+(?:is|was)\s+(?:right|correct)\b.*\Z", re.IGNORECASE | re.DOTALL)
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?\n](?=\S)[^.!?\n]*)*[.!?\n]*\s*")
+_CLAUSAL = re.compile(r"\b(?:and|I|I'm|we|you|he|she|it|they|is|are|was|were|has|have)\b")
 _NUMBER = re.compile(r"\d[\d.:]*")
 
 
+class _Denied(NamedTuple):
+    """A value that a text denies, the words of the message among which it does, and whether it contrasts it with another."""
+
+    value: str
+    place: int
+    sentence: range
+    is_contrast: bool
+
+
 class _Correction(NamedTuple):
-    """What a text corrects: the right value, and the wrong one where it is named."""
+    """What a text corrects: the right value, the wrong ones where they are named, and whether a word announces it."""
 
     right: str
-    wrong: str
+    denied: tuple[_Denied, ...]
+    is_cued: bool
 
 
 def corrections_of(
-    text: str, own: Sequence[Extracted], before: Sequence[Sequence[Extracted]]
+    text: Repaired, own: Sequence[Extracted], before: Sequence[Sequence[Extracted]]
 ) -> tuple[Extracted, ...] | None:
     """The claims of a text that corrects earlier ones; None if it does not.
 
@@ -42,10 +57,12 @@ def corrections_of(
         own: What it claims by itself.
         before: What the same person's last messages claim, the latest first.
     """
-    span = Span(start=0, end=max(1, len(text)))
-    if before and takes_back(text) and not own:
+    if not text.text.strip():
+        return None
+    span = Span(start=text.places[0], end=text.places[-1])
+    if before and takes_back(text.text) and not own:
         latest = [one for one in before[0] if one.kind != "ended"]
-        remainder = _without_cues(text)
+        remainder = _without_cues(text.text)
         if not remainder:
             return tuple(_retracted(one, span) for one in latest) or None
     correction = _correction_in(text)
@@ -64,16 +81,40 @@ def _restated(
 ) -> tuple[Extracted, ...] | None:
     """Statements that take the place of others with the same subject and predicate, or of a value that they deny."""
     made: list[Extracted] = []
-    last = next((one for one in reversed(own) if one.kind == "affirmed"), None)
     for claim in own:
+        near = [one for one in correction.denied if _is_beside(one, claim)]
+        if claim.kind == "affirmed" and any(_is_of(one.value, claim) for one in near):
+            continue
         wrong = [one for said in before for one in said if _is_other_value(one, claim)]
-        wrong = [one for one in wrong if not correction.wrong or _names(correction.wrong, one)]
-        if correction.wrong and not wrong and claim == last:
-            wrong = [claim.model_copy(update={"object": correction.wrong})]
+        values = [one.value for one in near or correction.denied]
+        wrong = [one for one in wrong if not values or any(_names(each, one) for each in values)]
+        if not wrong and claim == _last_beside(near, own):
+            wrong = [claim.model_copy(update={"object": near[0].value})]
         is_right = claim.kind == "affirmed" and bool(wrong)
         made += [_retracted(one, claim.span) for one in wrong[:1]] if is_right else []
         made.append(claim.model_copy(update={"kind": "corrected"}) if is_right else claim)
-    return tuple(made) if any(one.kind == "corrected" for one in made) else None
+    return tuple(made) if made != list(own) else None
+
+
+def _is_beside(denied: _Denied, claim: Extracted) -> bool:
+    """Whether a claim stands in the sentence that denies a value."""
+    return claim.span.start < denied.sentence.stop and denied.sentence.start < claim.span.end
+
+
+def _last_beside(near: Sequence[_Denied], own: Sequence[Extracted]) -> Extracted | None:
+    """The claim whose value one stands in contrast to: "I play the viola, not the lute"."""
+    contrasts = [one for one in near if one.is_contrast][:1]
+    beside = [
+        one
+        for each in contrasts
+        for one in own
+        if _is_beside(each, one) and one.span.start < each.place
+    ]
+    return next((one for one in reversed(beside) if one.kind == "affirmed"), None)
+
+
+def _is_of(value: str, claim: Extracted) -> bool:
+    return name_key(value) == name_key(claim.object or "")
 
 
 def _is_other_value(old: Extracted, new: Extracted) -> bool:
@@ -97,11 +138,9 @@ def _renamed(
             made.append(
                 chosen.model_copy(update={"kind": "corrected", "object": right, "span": span})
             )
-            made += [
-                _moved(one, right, span)
-                for one in known
-                if name_key(one.subject) == name_key(chosen.object or "")
-            ]
+            about = [one for one in known if name_key(one.subject) == name_key(chosen.object or "")]
+            made += [_retracted(one, span) for one in about]
+            made += [_moved(one, right, span) for one in about]
         return tuple(made)
     return None
 
@@ -112,8 +151,9 @@ def _moved(claim: Extracted, right: str, span: Span) -> Extracted:
 
 
 def _chosen(correction: _Correction, known: Sequence[Extracted]) -> Extracted | None:
-    if correction.wrong:
-        return next((one for one in known if _names(correction.wrong, one)), None)
+    if correction.denied:
+        wrong = correction.denied[0].value
+        return next((one for one in known if _names(wrong, one)), None)
     fitting = [
         one
         for one in known
@@ -149,30 +189,43 @@ def _kind_of(value: str) -> str:
     return "name" if value[:1].isupper() else "words"
 
 
-def _correction_in(text: str) -> _Correction | None:
+def _correction_in(text: Repaired) -> _Correction | None:
     """The values of a text with a sign that it corrects; a question or a long text has none."""
-    stripped = text.strip()
-    negated = _NEGATED.search(stripped)
-    wrong = negated["value"].strip(_EDGES) if negated else ""
+    stripped = text.text.strip()
+    denied = tuple(_denied_in(text))
     is_cued = (
         _cue().match(stripped) is not None
         or stripped.startswith("*")
         or _trailing_cue().search(stripped) is not None
     )
-    is_exchange = (
-        bool(wrong)
-        and len(stripped.split()) <= _LONGEST_VALUE + 2
-        and not re.search(r"\b(?:I|we|he|she|it|you)\b", stripped)
-    )
-    if stripped.endswith("?") or not (is_cued or is_exchange or wrong):
+    if stripped.endswith("?") or not (is_cued or denied):
         return None
-    rest = stripped[: negated.start()] + stripped[negated.end() :] if negated else stripped
+    rest = pattern("contrast").sub("", stripped) if denied else stripped
+    rest = _NEGATED.sub("", rest, count=1) if denied else rest
     is_short = len(rest.split()) <= _LONGEST_TEXT
     right = without(_without_cues(rest).strip(_EDGES), "value_lead").strip(_EDGES)
     right = re.split(r"[.;!\n]\s", right)[0].strip(_EDGES)
     right = without(re.split(r",\s*(?:but\s+)?", right)[-1], "value_lead").strip(_EDGES)
+    right = _RIGHT.sub("", right)
     is_value = is_short and 0 < len(right.split()) <= _LONGEST_VALUE and not _CLAUSAL.search(right)
-    return _Correction(right if is_value else "", wrong) if is_cued or wrong else None
+    return _Correction(right if is_value else "", denied, is_cued)
+
+
+def _denied_in(text: Repaired) -> Iterator[_Denied]:
+    """The values that a text denies, and no words that only point: "not me", "not here"."""
+    contrasts = pattern("contrast").finditer(text.text)
+    contrasted = {one.start("not"): one["denied"] for one in contrasts if is_contrast(one)}
+    sentences = [one.span() for one in _SENTENCE.finditer(text.text)]
+    sentence_ends = [end for _, end in sentences]
+    for match in _NEGATED.finditer(text.text):
+        value = contrasted.get(match.start(), match["value"]).strip(_EDGES)
+        first = value.split(maxsplit=1)[0].lower() if value else ""
+        if not first or first in load_lexicon().vague | load_lexicon().first_person | stop_words():
+            continue
+        start, end = sentences[bisect_right(sentence_ends, match.start())]
+        sentence = range(text.places[start], text.places[end])
+        place = text.places[match.start()]
+        yield _Denied(value, place, sentence, is_contrast=match.start() in contrasted)
 
 
 def _without_cues(text: str) -> str:

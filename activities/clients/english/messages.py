@@ -64,7 +64,8 @@ def read_message(
         if not tokens or len(tokens) > _LONGEST_SENTENCE or _is_unstated(sentence):
             continue
         own = list(_claims_of(tokens, reading))
-        amended = corrections_of(sentence.text, own, [claims]) if claims else None
+        words = parsed.repaired.part(sentence.start_char, sentence.end_char)
+        amended = corrections_of(words, own, [claims]) if claims else None
         claims = (
             _amended(claims, amended, parsed.span(tokens[0], tokens[-1]).end)
             if amended is not None

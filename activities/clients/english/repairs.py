@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
 from mnestic.memory.knowledge.claims import Span
+from mnestic.memory.language.function_words import stop_words
 
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u00a0": " ", "\u202f": " "})
 _BLANKS = re.compile(
@@ -24,16 +25,25 @@ _LABELLED = re.compile(
     re.IGNORECASE,
 )
 _DASH = re.compile(r"\s[-\u2013]\s|\u2014")
+_LONGEST_WORD = 30  # characters
 _SHORTEST_CLAUSE = 3  # words
 _MARKS = frozenset(".!?,;:")
 _WRAPPED = 60  # characters of a line that was broken by a program
 
 
 class Repaired(NamedTuple):
-    """A text, and for each of its characters where it stood in the message; one more for the end."""
+    """A text, and for each of its characters where it stood in the message; one more for the end.
+
+    `with_cues` is the same with the words that announce a correction, and with denied values.
+    """
 
     text: str
     places: tuple[int, ...]
+    with_cues: "Repaired | None" = None
+
+    def part(self, start: int, end: int) -> "Repaired":
+        """Some of its characters."""
+        return Repaired(self.text[start:end], self.places[start : end + 1])
 
     def span(self, start: int, end: int) -> Span:
         """Where characters stood in the message as it was written."""
@@ -87,9 +97,10 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     draft.replace(pattern("without_apostrophe"), lambda match: f"{match[1] or match[2]}'s")
     draft.replace(pattern("is"), lambda _: " is")
     draft.replace(pattern("noise"), _instead_of_noise)
+    with_cues = Repaired(draft.text, (*draft.places, len(text)))
     for _ in range(3):
         draft.replace(pattern("fillers"), lambda _: "")
-    draft.replace(pattern("contrast"), lambda _: "")
+    draft.replace(pattern("contrast"), lambda match: "" if is_contrast(match) else None)
     draft.replace(pattern("run_on"), _at_run_on)
     draft.replace(
         pattern("left_out"),
@@ -99,12 +110,20 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     if is_small and names:
         draft.replace(_names(names), lambda match: match[0].capitalize())
     draft.replace(_SENTENCE_START, lambda match: match[0][:-1] + match[1].upper())
-    return Repaired(draft.text, (*draft.places, len(text)))
+    return Repaired(draft.text, (*draft.places, len(text)), with_cues)
 
 
 def without_symbols(text: str) -> str:
     """A value without emojis, on one line."""
     return " ".join(pattern("emoji").sub(" ", text).split())
+
+
+def is_contrast(match: re.Match[str]) -> bool:
+    """Whether "not" denies a value behind the right one, and no verb: between two words that are no function words."""
+    before = match.string[max(0, match.start() - _LONGEST_WORD) : match.start()].split()
+    words = {*before[-1:], match["denied"].split()[0]}
+    is_of_verb = any("'" in word or word.lower() in stop_words() for word in words)
+    return match[0].startswith(",") or not is_of_verb
 
 
 def _instead_of_noise(match: re.Match[str]) -> str:

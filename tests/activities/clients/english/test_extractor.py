@@ -5,9 +5,11 @@ import asyncio
 import pytest
 
 from mnestic.activities.clients.english.conversations import claims_of
+from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.english.parsing import load_pipeline
 from mnestic.memory.knowledge.extraction import Turn
 from tests.activities.clients.english.claims import AT, last_claims, said
+from tests.extraction.reworded import facts_of, turns_of
 
 
 @pytest.mark.parametrize(
@@ -109,6 +111,64 @@ def test_a_correction_reaches_the_message_before_it(
 
     assert [claim for claim in claims if claim[0] == "retracted" and claim[3] == wrong]
     assert [claim for claim in claims if claim[0] == "corrected" and claim[3] == right]
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong"),
+    [
+        ("i'm allergic to figs not nuts", "figs", "nuts"),
+        ("I'm a welder not a plumber.", "welder", "plumber"),
+        ("our desk is 118 not 181", "118", "181"),
+        (
+            "my niece's school is St. Ann and Park, she's allergic to figs not nuts lol",
+            "figs",
+            "nuts",
+        ),
+        ("I drink black tea, not green tea, and I like figs.", "black tea", "green tea"),
+    ],
+)
+def test_of_a_contrast_only_the_denied_value_is_taken_back(
+    text: str, right: str, wrong: str
+) -> None:
+    found = {(kind, value) for kind, _, _, value in last_claims(text)}
+
+    assert ("corrected", right) in found
+    assert {value for kind, value in found if kind == "retracted"} == {wrong}
+
+
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (
+            "My boss is Priya.",
+            "haha my boss Priya just left, guess who does it all. not me. Sam does",
+        ),
+        ("My sister is Eva.", "My sister Eva isn't here."),
+        ("My friend is Ben.", "Ben is not my brother."),
+    ],
+)
+def test_a_verb_that_is_denied_corrects_nothing(before: str, text: str) -> None:
+    assert not {
+        claim for claim in last_claims(before, text) if claim[0] in {"retracted", "corrected"}
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "active"),
+    [
+        (("I have a cat called Mia.", "sorry, Mio"), {"Mio", "cat"}),
+        (("I have a cat called Mia.", "sorry, Mio", "I mean Mie"), {"Mie", "cat"}),
+        (("I like Wham", "typo, Whem", "I mean Whim lol"), {"Whim"}),
+        (("My locker code is 2210.", "sorry, 2201", "wait no, 2210 was right"), {"2210"}),
+    ],
+)
+def test_a_correction_may_be_corrected(texts: tuple[str, ...], active: set[str]) -> None:
+    turns = turns_of({"say": [(0, "Ada", text) for text in texts]})
+
+    facts = facts_of(turns, claims_of(turns), EnglishExtractor())
+
+    assert {fact.object for fact in facts if fact.status == "active"} == active
+    assert {fact.subject for fact in facts if fact.status == "active"} <= {"Ada", *active}
 
 
 def test_what_was_said_before_a_turn_tells_whom_a_pronoun_means() -> None:
