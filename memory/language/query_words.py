@@ -71,12 +71,12 @@ def query_lists() -> QueryLists:
     leads = either("indirect").replace("<knowing>", either("knowing"))
     return QueryLists(
         **{name: words(name) for name in _WORDS},
-        asks_for_time=_compiled(rf"\s*(?:{either('when')})\b"),
+        asks_for_time=_compiled(rf"(?<!\s)\s*+(?:{either('when')})\b"),
         asks_for_earlier=_compiled(rf"\b(?:{either('earlier')})\b"),
         is_question=_compiled(rf"[?\uff1f]\s*$|^\s*(?:{either('openers')})\b"),
         # Up to the name that the question is about: "do you know which bus ".
         indirect=_compiled(
-            rf"\s*(?:{leads})\s+(?:{either('whose_words')})\s+(?=(?-i:[^\W\d_a-z]))"
+            rf"(?<!\s)\s*+(?:{leads})\s+(?:{either('whose_words')})\s+(?=(?-i:[^\W\d_a-z]))"
         ),
         # After "doctor" a dot ends the sentence.
         short_title=_compiled(rf"\b({either('short_titles')})\.(?=\s)"),

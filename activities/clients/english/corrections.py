@@ -231,7 +231,7 @@ def _denied_in(text: Repaired) -> Iterator[_Denied]:
 def _without_cues(text: str) -> str:
     while (found := _cue().match(text)) is not None and found.end():
         text = text[found.end() :]
-    return _trailing_cue().sub("", text.strip(_EDGES))
+    return _trailing_cue().sub("", text.strip(_EDGES)).strip(_EDGES)
 
 
 @lru_cache(maxsize=1)
@@ -242,7 +242,9 @@ def _cue() -> re.Pattern[str]:
             sorted({*load_lexicon().cues, *load_lexicon().takebacks}, key=len, reverse=True),
         )
     )
-    return re.compile(rf"\W*(?!no\s+(?!wait))(?:{words})\b[\s,.:;!\u2013\u2014-]*", re.IGNORECASE)
+    return re.compile(
+        rf"\A\W*+(?!no\s+(?!wait))(?:{words})\b[\s,.:;!\u2013\u2014-]*", re.IGNORECASE
+    )
 
 
 @lru_cache(maxsize=1)
@@ -250,7 +252,7 @@ def _trailing_cue() -> re.Pattern[str]:
     words = "|".join(
         map(re.escape, sorted(load_lexicon().cues - {"no", "wait", "sorry"}, key=len, reverse=True))
     )
-    return re.compile(rf"[,.;\s]+(?:{words}|sorry)\W*$", re.IGNORECASE)
+    return re.compile(rf"(?<=[,.;\s])(?:{words}|sorry)\W*\Z", re.IGNORECASE)
 
 
 def _retracted(claim: Extracted, span: Span) -> Extracted:

@@ -22,7 +22,6 @@ from mnestic.activities.clients.english.values import Values
 from mnestic.activities.clients.english.verbs import verb_claims
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
-_LONGEST_SENTENCE = 120  # tokens; to walk a parse takes time in proportion to their square
 _RECENT = 3  # messages whose people a pronoun may mean
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 
@@ -59,9 +58,9 @@ def read_message(
     cast = Cast(parsed, values, lexicon, speaker=turn.speaker, earlier=earlier, recent=recent)
     reading = Reading(parsed, lexicon, values, cast, turn.at, known)
     claims: list[Extracted] = []
-    for sentence in parsed.doc.sents:
+    for sentence in parsed.sentences:
         tokens = [token for token in sentence if not token.is_space]
-        if not tokens or len(tokens) > _LONGEST_SENTENCE or _is_unstated(sentence):
+        if not tokens or _is_unstated(sentence):
             continue
         own = list(_claims_of(tokens, reading))
         words = parsed.repaired.part(sentence.start_char, sentence.end_char)

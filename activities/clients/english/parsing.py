@@ -13,6 +13,7 @@ from typing import NamedTuple
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc, Token
+from spacy.tokens import Span as Sentence
 
 from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
 from mnestic.activities.clients.english.repairs import Repaired, without_symbols
@@ -46,6 +47,7 @@ _ENDLESS = re.compile(
 _LIKED = re.compile(r"(?<=\bI) ((?:(?:no longer|only|still|also|really|just|never|both) )?)like\b")
 _LOCK = Lock()  # the vocabulary is shared, and messages come from several threads
 _AT_ONCE = 32  # messages that are parsed together; one at a time takes a third longer
+_LONGEST_SENTENCE = 120  # tokens
 _FEWEST_DIGITS = 6  # of a phone number
 LONGEST_TEXT = 20_000  # characters of a message that are parsed
 _EDGES = " ,;:!'\"\n()"
@@ -73,6 +75,11 @@ class Parsed(NamedTuple):
         span = self.span(first, last)
         text = without_symbols(self.content[span.start : span.end]).strip(_EDGES)
         return text[:-1] if text.endswith(".") and text.count(".") == 1 else text
+
+    @property
+    def sentences(self) -> Iterator[Sentence]:
+        """The sentences that are read: to walk the parse of a longer one takes time in proportion to the square of its length."""
+        return (one for one in self.doc.sents if len(one) <= _LONGEST_SENTENCE)
 
     @property
     def is_small(self) -> bool:

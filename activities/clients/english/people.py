@@ -54,13 +54,14 @@ class Cast:
     ) -> None:
         self._parsed, self._values, self._lexicon = parsed, values, lexicon
         self.speaker, self._earlier, self._recent = speaker, earlier, recent
+        self._words = [token for sentence in parsed.sentences for token in sentence]
         self._known = {word for one in earlier for word in one.called.split()}
         self._mentions: list[tuple[int, Person]] = []
         self._named: dict[str, Person] = {}
         self._kin_of_name = self._bonds_by_name()
         self._shared = {name for name, kin in self._kin_of_name.items() if len(kin) > 1}
         self._shared |= self._names_of_several()
-        for token in parsed.doc:
+        for token in self._words:
             person = self._of_noun(token)
             if person is not None and person.subject != speaker:
                 self._mentions.append((token.i, person))
@@ -217,7 +218,7 @@ class Cast:
     def _bonds_by_name(self) -> dict[str, set[str]]:
         """What each name is said to be: two kinds of kin are two people."""
         found: dict[str, set[str]] = defaultdict(set)
-        for noun in self._parsed.doc:
+        for noun in self._words:
             if self.kin_of(noun) is not None:
                 for name in self.names_by(noun):
                     found[self.full_name(name)].add(self.kin_word(noun))
@@ -227,7 +228,7 @@ class Cast:
         """Names that two people have, such as *another Anna*, or Anna Berg and Anna Holt: such a name alone is nobody."""
         full: dict[str, set[str]] = defaultdict(set)
         several: set[str] = set()
-        for token in self._parsed.doc:
+        for token in self._words:
             if token.i and token.nbor(-1).lower_ in _ANOTHER and token.text[:1].isupper():
                 several |= {token.text, token.text.removesuffix("s")}
             if self._is_person_name(token) and token.dep_ != "compound":

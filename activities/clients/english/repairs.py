@@ -26,6 +26,7 @@ _LABELLED = re.compile(
 )
 _DASH = re.compile(r"\s[-\u2013]\s|\u2014")
 _LONGEST_WORD = 30  # characters
+_LONGEST_CLAUSE = 1000  # characters
 _SHORTEST_CLAUSE = 3  # words
 _MARKS = frozenset(".!?,;:")
 _WRAPPED = 60  # characters of a line that was broken by a program
@@ -172,13 +173,15 @@ def _spelled_out(match: re.Match[str]) -> str | None:
 
 def _at_run_on(match: re.Match[str]) -> str | None:
     """A stop between clauses of which none governs the other."""
-    before = re.split(r"[.!?\n]", match.string[: match.start()])[-1]
-    after = re.split(r"[.!?\n]", match.string[match.end() :])[0]
+    near = slice(max(0, match.start() - _LONGEST_CLAUSE), match.start())
+    before = re.split(r"[.!?\n]", match.string[near])[-1]
+    rest = match.string[match.end() : match.end() + _LONGEST_CLAUSE]
+    after = re.split(r"[.!?\n]", rest)[0]
     words = before.lower().replace("'", " '").split()
     is_governed = not load_lexicon().governing.isdisjoint(word.strip(",;:") for word in words)
     clause = pattern("clause" if re.match(r"\s*[,;\u2013\u2014-]", match[0]) else "finite")
     is_clause = len(words) >= _SHORTEST_CLAUSE and clause.search(before) is not None
-    is_question = match.string[match.end() + len(after) :][:1] == "?"
+    is_question = rest[len(after) :][:1] == "?"
     return None if is_governed or not is_clause or is_question else ". "
 
 
