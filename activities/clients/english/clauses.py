@@ -228,9 +228,11 @@ def claim_of(
 ) -> Extracted:
     """A claim of a predicate and an object, whose evidence is a clause, with the times that it names."""
     predicate, value = slot
+    gerunds = (one for one in children(clause.verb, "xcomp") if one.tag_ == "VBG")
     words = [
         word
-        for word in clause_words(clause.verb)
+        for verb in (clause.verb, *gerunds)
+        for word in clause_words(verb)
         if not (word.is_space or word.is_punct or word.dep_ == "cc")
     ]
     since, until = _times_of(clause, words or [clause.verb], reading)
@@ -248,6 +250,17 @@ def claim_of(
         valid_to=until,
         span=reading.parsed.span(first, last),
     )
+
+
+def begins_later(clause: Clause, reading: Reading) -> bool:
+    """Whether a clause in the present names a day to come, as in "I'm 41 next week"."""
+    words = clause_words(clause.verb)
+    periods = (
+        mention.resolve(reading.at, "future")
+        for mention in reading.parsed.dates
+        if mention.relation == "on" and words[0].idx <= mention.start <= words[-1].idx
+    )
+    return any(period is not None and period.start > reading.at for period in periods)
 
 
 def _times_of(

@@ -26,7 +26,7 @@ _NEGATED = re.compile(
 )
 _RIGHT = re.compile(r"\s+(?:is|was)\s+(?:right|correct)\b.*\Z", re.IGNORECASE | re.DOTALL)
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?\n](?=\S)[^.!?\n]*)*[.!?\n]*\s*")
-_CLAUSAL = re.compile(r"\b(?:and|I|I'm|we|you|he|she|it|they|is|are|was|were|has|have)\b")
+_CLAUSAL = re.compile(r"\b(?:and|I|I'm|we|you|he|she|it|they|is|are|was)\b")
 _NUMBER = re.compile(r"\d[\d.:]*")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.clauses import Clause, Reading, claim_of
+from mnestic.activities.clients.english.clauses import Clause, Reading, begins_later, claim_of
 from mnestic.activities.clients.english.objects import object_of, predicate_named
 from mnestic.activities.clients.english.status import Status
 from mnestic.activities.clients.english.trees import children, conjuncts, following, lemma
@@ -176,6 +176,8 @@ def _valued(
             is_value = not is_taken and _is_open_value(token, own_name, reading)
             fitting, predicate = (token if is_value else None), own_name
         value = object_of(fitting, predicate, reading) if fitting is not None else ""
+        if value and predicate not in reading.lexicon.values and not reading.values.is_date(token):
+            value = reading.parsed.labelled(token) or value
         subject, predicate = as_kin(owner, predicate, reading)
         if value and predicate and name_key(value) != name_key(subject):
             yield claim_of(clause, subject, (predicate, value), kind=kind, reading=reading)
@@ -229,7 +231,7 @@ def state_claims(clause: Clause, reading: Reading) -> Iterator[Extracted]:
             continue
         yield from _mutual(clause, token, kind=kind, reading=reading)
         is_whole = token.dep_ != "pobj" and not (token.pos_ != "NOUN" and children(token, "prep"))
-        slot = _state_of(token, reading) if is_whole else None
+        slot = _state_of(token, reading) if is_whole and not begins_later(clause, reading) else None
         for person in clause.subjects if slot is not None else ():
             yield claim_of(clause, person.subject, slot or ("", None), kind=kind, reading=reading)
         if slot is not None and slot[0] == "job_title" and kind == "affirmed":

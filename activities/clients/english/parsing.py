@@ -16,7 +16,7 @@ from spacy.tokens import Doc, Token
 from spacy.tokens import Span as Sentence
 
 from mnestic.activities.clients.english.lexicon import load_lexicon, pattern
-from mnestic.activities.clients.english.repairs import Repaired, without_symbols
+from mnestic.activities.clients.english.repairs import LABELLED, Repaired, without_symbols
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.language.date_mentions import find_dates
 from mnestic.memory.language.dates import DateMention
@@ -29,7 +29,7 @@ _ONE_WORD = re.compile(
     r"|(?P<phone>(?<![\w.,])(?:\+|\(?0)\d[\d ()/-]{5,20}\d(?!\w)|(?<![\w.,-])\d{3}[ -]\d{3,4}(?:[ -]\d{3,4})?(?![\w-]))"
     r"|(?P<zone>[A-Z][a-z]+/[A-Z][A-Za-z_]+)|(?P<pronouns>\b(?:he/him|she/her|they/them|she/they|he/they)\b(?:/(?:his|hers|theirs))?)"
     rf"|(?P<name>\d{{2,4}}:(?: {_CAP}){{2,}}|{_CAP} ?& ?{_CAP}(?:'s)?|(?:[A-Z]\.){{2,}}(?: {_CAP})*|(?:St|Ft|Mt|Ste)\. {_CAP}|[A-Z]'[A-Z]\w+|[A-Z]&[A-Z]\b)"
-    r"|(?P<code>(?<![\w.])(?=[\w-]*\d)(?!\d{4}-\d\d-\d\d)(?:(?=[\w-]*[A-Za-z])\w+(?:-\w+)+|\d+(?:-\d+){2,})(?![\w-]))"
+    r"|(?P<code>(?<![\w.])(?=[\w-]*\d)(?!\d{4}-\d\d-\d\d)(?:(?=[\w-]*[A-Za-z])\w+(?:-\w+)+|\d+(?:-\d+){2,}|(?!(?:19|20)\d\d-)\d{4,}-\d{1,4})(?![\w-]))"
 )
 _STAND_IN = {
     "email": "Emailaddress",
@@ -75,6 +75,16 @@ class Parsed(NamedTuple):
         span = self.span(first, last)
         text = without_symbols(self.content[span.start : span.end]).strip(_EDGES)
         return text[:-1] if text.endswith(".") and text.count(".") == 1 else text
+
+    def labelled(self, token: Token) -> str:
+        """The value in which a word stands, as it was written behind its label; "" for none."""
+        place = self.repaired.places[token.idx]
+        found = LABELLED.match(self.content, self.content.rfind("\n", 0, place) + 1)
+        return (
+            found["value"].removesuffix(".")
+            if found and place in range(*found.span("value"))
+            else ""
+        )
 
     @property
     def sentences(self) -> Iterator[Sentence]:

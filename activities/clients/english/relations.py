@@ -79,11 +79,11 @@ def _introduction(sentence: Sequence[Token], reading: Reading) -> Iterator[Extra
 
 
 def _contact(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
-    """As in "reach me at …", "please use … from now on"."""
+    """As in "reach me at …", "please use … from now on"; a label says itself whose an address is."""
     doc = sentence[0].doc
     for token in sentence:
         kind = reading.parsed.kind_of(token)
-        if kind not in {"email", "phone"}:
+        if kind not in {"email", "phone"} or reading.parsed.labelled(token):
             continue
         text = doc[sentence[0].i : token.i + 1].text
         names = [

@@ -20,15 +20,18 @@ _BREAK = re.compile(r"(?<![.!?,;:\s])[^\S\n]*(?=\n)")
 _BULLET = re.compile(r"(?m)^[ \t]*(?:\d{1,2}[.)]|[-*\u2022])[ \t]+")
 _SENTENCE_START = re.compile(r"(?:\A|[.!?]\s+|\n\s*)([a-z])")
 # A label of up to four words and a short value on a line of its own: "Wifi password: bluefinch22". One word with a capital may be who says it.
-_LABELLED = re.compile(
-    r"(?m)^(?P<article>(?:the|my|our|your) )?(?P<label>[^\W\d_][\w'-]*(?: [\w'-]+){0,3})(?::[ ]+|[ ]+=[ ]+)(?=[^\s,]+(?: [^\s,]+){0,3}\.?$)",
+LABELLED = re.compile(
+    r"(?m)^(?P<article>(?:the|my|our|your) )?(?P<label>[^\W\d_][\w'-]*(?: [\w'-]+){0,3})(?::[ ]+|[ ]+=[ ]+)"
+    r"(?=(?P<value>[^\s,]+(?: [^\s,]+){0,3}?)(?:\.?$|(?<=[^\W\d]), ))",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"\S+@\S+|\+?[\d ()/-]{6,}")
 _DASH = re.compile(r"\s[-\u2013]\s|\u2014")
 _LONGEST_WORD = 30  # characters
 _LONGEST_CLAUSE = 1000  # characters
 _SHORTEST_CLAUSE = 3  # words
 _MARKS = frozenset(".!?,;:")
+_LABEL_MARKS = ":="
 _WRAPPED = 60  # characters of a line that was broken by a program
 
 
@@ -68,7 +71,11 @@ class _Draft:
             last = self.places[max(start, end - 1)] if start < len(self.text) else self._end()
             parts += [self.text[done:start], new]
             places += self.places[done:start]
-            places += [min(self._place(start) + n, last) for n in range(len(new))]
+            first = self._place(start)
+            lead = max(
+                0, new.lower().find(_first_word(match[0]))
+            )  # of "My sister is" for "sister:"
+            places += [min(first + max(0, n - lead), last) for n in range(len(new))]
             done = end
         self.text = "".join([*parts, self.text[done:]])
         self.places = [*places, *self.places[done:]]
@@ -78,6 +85,10 @@ class _Draft:
 
     def _end(self) -> int:
         return self.places[-1] if self.places else 0
+
+
+def _first_word(text: str) -> str:
+    return (text.lower().split(maxsplit=1) or [""])[0].rstrip(_LABEL_MARKS)
 
 
 def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
@@ -92,7 +103,7 @@ def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
     draft.replace(_BLANKS, lambda match: "\n" if "\n" in match[0] else " ")
     draft.replace(pattern("symbols"), _instead_of_noise)
     draft.replace(_BULLET, lambda match: " " * len(match[0]))
-    draft.replace(_LABELLED, _labelled)
+    draft.replace(LABELLED, _labelled)
     draft.replace(_BREAK, _at_break)
     draft.replace(_words_in_haste(), _spelled_out)
     draft.replace(pattern("without_apostrophe"), lambda match: f"{match[1] or match[2]}'s")
@@ -139,10 +150,17 @@ def _instead_of_noise(match: re.Match[str]) -> str:
 
 
 def _labelled(match: re.Match[str]) -> str | None:
-    """A label as what the speaker has: "my wifi password is"; None for one that may be a name."""
-    label = match["label"].lower()
-    may_be_name = " " not in label and match["label"] != label and label not in load_lexicon().nouns
-    return None if may_be_name else f"{match['article'] or 'My '}{label} is "
+    """A label as what the speaker has: "my wifi password is"; None for one that may be a name, or of a program."""
+    label, value, lexicon = match["label"].lower(), match["value"], load_lexicon()
+    is_kin = label in lexicon.kin_of
+    is_known = is_kin or " " in label or label in lexicon.nouns
+    is_telling = match["label"] == label and (value[:1].isupper() or any(map(str.isdigit, value)))
+    is_cut = match.string[match.end("value") :][:1] == "," and not value[0].isdigit()
+    if ": " in value or is_cut or not (is_known or is_telling):
+        return None
+    reached = _ADDRESS.fullmatch(value) if is_kin else None
+    owned = "" if reached is None else "'s email" if "@" in value else "'s phone"
+    return f"{match['article'] or 'My '}{label}{owned} is "
 
 
 def _at_break(match: re.Match[str]) -> str | None:

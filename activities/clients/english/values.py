@@ -188,7 +188,7 @@ class Values:
             "place": self._is_place,
             "name": self.is_name,
             "body": lambda one: self.is_name(one) or self._is_body(one),
-            "person": lambda one: self.is_name(one) and not children(one, "nummod"),
+            "person": self._is_person,
             "number": lambda one: self.number(one) != "",
             "figure": lambda one: one.text[:1].isdigit(),
             "date": self.is_date,
@@ -207,6 +207,10 @@ class Values:
             self._parsed.kind_of(token) not in {"", "name"}
         )
         return self.is_name(token) and not is_other and token.lower_ not in self._lexicon.no_places
+
+    def _is_person(self, token: Token) -> bool:
+        is_people = token.ent_type_ == "NORP" or (token.pos_ == "ADJ" and token.text[:1].isupper())
+        return self.is_name(token) and not is_people and not children(token, "nummod")
 
     def _is_body(self, token: Token) -> bool:
         """A firm or a school without a name: "a bakery", "the airport in Doha"."""

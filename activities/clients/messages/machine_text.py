@@ -26,6 +26,8 @@ _CODE_LINE = re.compile(
 _FIELD_LINE = re.compile(
     r"[ \t]*(?:- |export )?[\w.-]+(?:[ \t]*=[ \t]*\S|:(?:[ \t]+[^\s.!?]|[ \t]*$))"
 )
+_CARD_LINE = re.compile(r"[ \t]*[^\W\d_][\w '-]{0,30}:[ \t]+\S")
+_HEADING = re.compile(r"[ \t]*[A-Z][\w'-]*(?: [\w'-]+){0,3}[ \t]*")
 _ITEM_LINE = re.compile(r"[ \t]+- \S|[ \t]*[\[\]{}(),]+[ \t]*$")
 _LOWER_KEY = re.compile(r"[ \t]*(?:- )?[a-z_\d.-]+\s*[:=]|[ \t]*[A-Z][A-Z_\d]+\s*=")
 _DIFF_LINE = re.compile(r"[+-](?![ \t]?-|\s)")
@@ -63,6 +65,9 @@ def mask_machine_text(content: str, *, speaker: str = "") -> str:
 
     A title in quotation marks, as after "called", is no speech and stays.
     """
+    name = re.escape(speaker.split(maxsplit=1)[0]) if speaker.strip() else r"(?!)"
+    if re.match(rf"\W*\w+ {name}\b[ \t,!.]*\n", content):  # a letter to the speaker
+        return re.sub(r"[^\n]", " ", content)
     text = _pattern("rest").sub(_blank, _FENCED.sub(_blank, content))
     parts = re.split(r"(\n[ \t]*\n)", text)
     text = "".join(
@@ -75,7 +80,7 @@ def _mask_paragraph(paragraph: str) -> str:
     lines = paragraph.split("\n")
     marked = [_is_machine_line(line) for line in lines]
     is_whole = len(lines) > 1 and sum(marked) > len(lines) * _HALF
-    if is_whole or _is_record(lines) or _is_diff(lines) or _is_table(lines):
+    if is_whole or _is_record(lines) or _is_card(lines) or _is_diff(lines) or _is_table(lines):
         return "\n".join(" " * len(line) for line in lines)
     traces = [number for number, line in enumerate(lines) if _TRACE.match(line)]
     first = traces[0] if traces else len(lines)
@@ -97,6 +102,17 @@ def _is_record(lines: list[str]) -> bool:
     are_all = all(_FIELD_LINE.match(line) or _ITEM_LINE.match(line) for line in filled)
     has_keys = all(_LOWER_KEY.match(line) for line in fields)
     return are_all and has_keys and len(fields) >= _FEWEST_FIELDS
+
+
+def _is_card(lines: list[str]) -> bool:
+    """Whether all lines are fields about somebody, whom the first line names, or a field: no word says that it is the speaker."""
+    filled = [line for line in lines if line.strip()]
+    heading = _HEADING.fullmatch(filled[0]) if filled else None
+    has_heading = heading is not None and not _pattern("own_label").search(heading[0])
+    fields = filled[1:] if has_heading else filled
+    has_name = len(fields) > 1 and any(_pattern("name_field").match(line) for line in fields)
+    is_about = bool(fields) and (has_heading or has_name)
+    return is_about and all(_CARD_LINE.match(line) for line in fields)
 
 
 def _is_diff(lines: list[str]) -> bool:

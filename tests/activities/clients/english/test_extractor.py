@@ -226,12 +226,45 @@ def test_a_tools_record_is_read_by_its_fields_and_no_sentence_in_it() -> None:
         ("favourite tea = green", ("Ada", "favourite_tea", "green")),
         ("note: buy milk", None),
         ("Tom: Lisbon", None),
+        ("warning: overflow", None),
+        ("topic: Re: picnic", None),
+        ("mum: 0151 496 0930", ("Ada's mother", "phone", "0151 496 0930")),
+        ("boss: ben@x.example", ("Ada's boss", "email", "ben@x.example")),
+        ("dentist: 0151 496 0930", ("Ada", "dentist", "0151 496 0930")),
+        ("locker code = 31#7*", ("Ada", "locker_code", "31#7*")),
+        ("alarm pin: Kiwi5!", ("Ada", "alarm_pin", "Kiwi5!")),
+        ("order number: 7720-4", ("Ada", "order_number", "7720-4")),
+        ("deposit: 700 EUR per room, due in May", ("Ada", "deposit", "700 EUR per room")),
     ],
 )
 def test_a_label_with_a_value_is_what_its_speaker_has(
     text: str, claim: tuple[str, str, str] | None
 ) -> None:
     assert last_claims(text) == ({("affirmed", *claim)} if claim else set())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Name: Nils Holt\nPhone: 0151 496 0930\nBirthday: 9 May\nCity: Bonn",
+        "Tenant\nAge: 64",
+        "Hi Ada,\nmy new address is 9 Oak Rd.\nBest,\nNils",
+        "Am 7.11. schrieb Nils: I live in Bonn",
+        "I'm 52 next month.",
+        "My colleague is French.",
+        "We pay the dog walker 15 quid.",
+    ],
+)
+def test_what_is_of_others_or_of_another_time_is_no_fact_of_the_speaker(text: str) -> None:
+    assert last_claims(text) == set()
+
+
+def test_the_words_of_a_claim_hold_its_object() -> None:
+    text = "I play the harp and I love swimming"
+
+    (claims,) = said(text)
+
+    assert all(str(one.object) in text[one.span.start : one.span.end] for one in claims)
 
 
 def test_who_moves_from_one_place_to_another_lives_in_the_other() -> None:

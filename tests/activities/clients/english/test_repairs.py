@@ -34,5 +34,17 @@ def test_a_span_points_at_the_words_as_they_were_typed() -> None:
     assert text[span.start : span.end] == "Bari"
 
 
+@pytest.mark.parametrize(
+    ("text", "word"), [("aunt: Vera", "aunt"), ("quit the choir", "quit"), ("im from Bari", "from")]
+)
+def test_a_word_stands_where_it_did_also_behind_words_that_are_put_in(text: str, word: str) -> None:
+    found = repair(text)
+    start = found.text.index(word)
+
+    span = found.span(start, start + len(word))
+
+    assert text[span.start : span.end] == word
+
+
 def test_names_that_are_known_get_their_capital_in_small_letters() -> None:
     assert repair("noa lives here", names={"Noa"}).text == "Noa lives here"
