@@ -83,7 +83,9 @@ def _restated(
     made: list[Extracted] = []
     for claim in own:
         near = [one for one in correction.denied if _is_beside(one, claim)]
-        if claim.kind == "affirmed" and any(_is_of(one.value, claim) for one in near):
+        if claim.kind == "affirmed" and name_key(claim.object or "") in {
+            name_key(one.value) for one in near
+        }:
             continue
         wrong = [one for said in before for one in said if _is_other_value(one, claim)]
         values = [one.value for one in near or correction.denied]
@@ -103,18 +105,9 @@ def _is_beside(denied: _Denied, claim: Extracted) -> bool:
 
 def _last_beside(near: Sequence[_Denied], own: Sequence[Extracted]) -> Extracted | None:
     """The claim whose value one stands in contrast to: "I play the viola, not the lute"."""
-    contrasts = [one for one in near if one.is_contrast][:1]
-    beside = [
-        one
-        for each in contrasts
-        for one in own
-        if _is_beside(each, one) and one.span.start < each.place
-    ]
-    return next((one for one in reversed(beside) if one.kind == "affirmed"), None)
-
-
-def _is_of(value: str, claim: Extracted) -> bool:
-    return name_key(value) == name_key(claim.object or "")
+    place = next((one.place for one in near if one.is_contrast), 0)
+    before = (one for one in reversed(own) if one.kind == "affirmed" and one.span.start < place)
+    return next(before, None)
 
 
 def _is_other_value(old: Extracted, new: Extracted) -> bool:

@@ -37,7 +37,6 @@ def endings_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
         mentions = list(_mentions(clause, keys, reading))
         yield from _of_known(clause, mentions, reading)
         yield from _of_predicates(clause, keys, mentions, reading=reading)
-    yield from _parted(clause, reading)
     yield from _swapped(clause, reading)
 
 
@@ -146,16 +145,6 @@ def _lost_kin(clause: Clause, predicates: Sequence[str], reading: Reading) -> It
         if person.owner and person.called:
             slot = (person.kin, person.called)
             yield claim_of(clause, person.owner, slot, kind="ended", reading=reading)
-
-
-def _parted(clause: Clause, reading: Reading) -> Iterator[Extracted]:
-    """As in "the divorce went through", "we got a divorce"."""
-    for noun in (*clause.subject_tokens, *children(clause.verb, "dobj")):
-        predicate = reading.lexicon.parting.get(lemma(noun))
-        owner = reading.cast.owner_of(noun) or reading.cast.speaker
-        is_own = noun.dep_ != "dobj" or any(one.subject == owner for one in clause.subjects)
-        if predicate is not None and is_own:
-            yield claim_of(clause, owner, (predicate, None), kind="ended", reading=reading)
 
 
 def _no_more(clause: Clause, reading: Reading) -> Iterator[Extracted]:

@@ -69,7 +69,6 @@ class Lexicon(BaseModel):
     placing: tuple[str, ...]
     ends: Mapping[str, str]
     swaps: Mapping[str, str]
-    parting: Mapping[str, str]
     passing: _Words
     lasting: _Words
     nouns: Mapping[str, str]

@@ -11,7 +11,7 @@ from mnestic.activities.clients.english.clauses import Clause, Reading, begins_l
 from mnestic.activities.clients.english.objects import object_of, predicate_named
 from mnestic.activities.clients.english.status import Status
 from mnestic.activities.clients.english.trees import children, conjuncts, following, lemma
-from mnestic.memory.knowledge.claims import ClaimKind, may_mean, name_key
+from mnestic.memory.knowledge.claims import ClaimKind, name_key
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.language.numbers import number_words
 
@@ -34,7 +34,7 @@ def noun_claims(clause: Clause, reading: Reading) -> Iterator[Extracted]:
     values = _complements_of(clause)
     for subject in clause.subject_tokens:
         noun = _antecedent(subject) or subject
-        slot = _attribute_of(noun, reading, values) or _slot_of_known(noun, subject, reading)
+        slot = _attribute_of(noun, reading, values)
         if slot is not None:
             yield from _valued(clause, slot, values, kind=kind, reading=reading)
             continue
@@ -50,15 +50,6 @@ def _antecedent(pronoun: Token) -> Token | None:
         return None
     before = [one for one in pronoun.doc[: pronoun.i] if one.dep_ in {"nsubj", "nsubjpass", "dobj"}]
     return before[-1] if before and before[-1].pos_ in {"NOUN", "PROPN"} else None
-
-
-def _slot_of_known(noun: Token, subject: Token, reading: Reading) -> tuple[str, str] | None:
-    """What had the value that "it" means: the car, of "we sold the Panda, it's a Kia now"."""
-    if noun == subject:
-        return None
-    said = name_key(reading.values.text(noun))
-    known = [one for one in reading.known if may_mean(said, name_key(one.object or ""))]
-    return (known[-1].subject, known[-1].predicate.replace("_", " ")) if known else None
 
 
 def apposition_claims(noun: Token, reading: Reading) -> Iterator[Extracted]:

@@ -31,7 +31,6 @@ _LONGEST_WORD = 30  # characters
 _LONGEST_CLAUSE = 1000  # characters
 _SHORTEST_CLAUSE = 3  # words
 _MARKS = frozenset(".!?,;:")
-_LABEL_MARKS = ":="
 _WRAPPED = 60  # characters of a line that was broken by a program
 
 
@@ -71,11 +70,9 @@ class _Draft:
             last = self.places[max(start, end - 1)] if start < len(self.text) else self._end()
             parts += [self.text[done:start], new]
             places += self.places[done:start]
-            first = self._place(start)
-            lead = max(
-                0, new.lower().find(_first_word(match[0]))
-            )  # of "My sister is" for "sister:"
-            places += [min(first + max(0, n - lead), last) for n in range(len(new))]
+            word = re.split(r"[\s:=]", match[0].lower(), maxsplit=1)[0]
+            lead = max(0, new.lower().find(word))  # of "My sister is" in the place of "sister:"
+            places += [min(self._place(start) + max(0, n - lead), last) for n in range(len(new))]
             done = end
         self.text = "".join([*parts, self.text[done:]])
         self.places = [*places, *self.places[done:]]
@@ -85,10 +82,6 @@ class _Draft:
 
     def _end(self) -> int:
         return self.places[-1] if self.places else 0
-
-
-def _first_word(text: str) -> str:
-    return (text.lower().split(maxsplit=1) or [""])[0].rstrip(_LABEL_MARKS)
 
 
 def repair(text: str, *, names: Collection[str] = ()) -> Repaired:
@@ -191,8 +184,8 @@ def _spelled_out(match: re.Match[str]) -> str | None:
 
 def _at_run_on(match: re.Match[str]) -> str | None:
     """A stop between clauses of which none governs the other."""
-    near = slice(max(0, match.start() - _LONGEST_CLAUSE), match.start())
-    before = re.split(r"[.!?\n]", match.string[near])[-1]
+    first = max(0, match.start() - _LONGEST_CLAUSE)
+    before = re.split(r"[.!?\n]", match.string[first : match.start()])[-1]
     rest = match.string[match.end() : match.end() + _LONGEST_CLAUSE]
     after = re.split(r"[.!?\n]", rest)[0]
     words = before.lower().replace("'", " '").split()
