@@ -26,8 +26,8 @@ _CODE_LINE = re.compile(
 _FIELD_LINE = re.compile(
     r"[ \t]*(?:- |export )?[\w.-]+(?:[ \t]*=[ \t]*\S|:(?:[ \t]+[^\s.!?]|[ \t]*$))"
 )
-_CARD_LINE = re.compile(r"[ \t]*[^\W\d_][\w '-]{0,30}:[ \t]+\S")
-_HEADING = re.compile(r"[ \t]*[A-Z][\w'-]*(?: [\w'-]+){0,3}[ \t]*")
+_CARD_LINE = re.compile(r"^[ \t]*[^\W\d_][\w '-]{0,30}:[ \t]+\S")
+_HEADING = re.compile(r"^[ \t]*[A-Z][\w'-]*(?: [\w'-]+){0,3}[ \t]*")
 _ITEM_LINE = re.compile(r"[ \t]+- \S|[ \t]*[\[\]{}(),]+[ \t]*$")
 _LOWER_KEY = re.compile(r"[ \t]*(?:- )?[a-z_\d.-]+\s*[:=]|[ \t]*[A-Z][A-Z_\d]+\s*=")
 _DIFF_LINE = re.compile(r"[+-](?![ \t]?-|\s)")
