@@ -13,7 +13,7 @@ from mnestic.activities.clients.english.clauses import Clause, Reading, clauses_
 from mnestic.activities.clients.english.corrections import corrections_of
 from mnestic.activities.clients.english.endings import endings_of
 from mnestic.activities.clients.english.lexicon import load_lexicon
-from mnestic.activities.clients.english.nouns import apposition_claims, noun_claims, state_claims
+from mnestic.activities.clients.english.nouns import noun_claims, state_claims
 from mnestic.activities.clients.english.parsing import Parsed
 from mnestic.activities.clients.english.people import Cast, Person
 from mnestic.activities.clients.english.relations import relations_of
@@ -80,8 +80,6 @@ def _is_unstated(sentence: Sentence) -> bool:
 
 def _claims_of(tokens: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
     yield from relations_of(tokens, reading)
-    for token in tokens:
-        yield from apposition_claims(token, reading)
     for clause in clauses_of(tokens, reading.cast, reading.lexicon):
         yield from endings_of(clause, reading)
         for claim in _statements_of(clause, reading):

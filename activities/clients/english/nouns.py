@@ -52,30 +52,6 @@ def _antecedent(pronoun: Token) -> Token | None:
     return before[-1] if before and before[-1].pos_ in {"NOUN", "PROPN"} else None
 
 
-def apposition_claims(noun: Token, reading: Reading) -> Iterator[Extracted]:
-    """As in "my laptop (thinkpad x13)", "my bike, a blue Gazelle, is gone"."""
-    if noun.pos_ != "NOUN" or not children(noun, "poss") or reading.cast.kin_of(noun) is not None:
-        return
-    doc, values = noun.doc, reading.values
-    opening = doc[noun.i + 1] if noun.i + 1 < len(doc) else None
-    beside = [one for one in children(noun, "appos") if values.is_name(one) or values.is_code(one)]
-    if opening is not None and opening.text == "(":
-        beside = [
-            one for one in doc[noun.i + 2 : noun.i + 6] if one.text != ")" and one.sent == noun.sent
-        ]
-        beside = beside[:1] if any(values.is_code(one) for one in beside) else []
-    slot = _attribute_of(noun, reading, beside) if beside else None
-    if slot is None or opening is None:
-        return
-    closing = next((one for one in doc[opening.i :] if one.text in {")", "."}), beside[0])
-    last = doc[closing.i - 1] if opening.text == "(" else values.ends(beside[0])[1]
-    value = reading.parsed.text(beside[0], last) if opening.text == "(" else values.text(beside[0])
-    span = reading.parsed.span(noun, last)
-    name = predicate_named(slot[1])
-    name = f"{name}_model" if name in reading.lexicon.values else name
-    yield Extracted(subject=slot[0], predicate=name, object=value, span=span)
-
-
 def _kind_of(clause: Clause) -> ClaimKind | None:
     if clause.status in {Status.NEGATED, Status.ENDED}:
         return "ended"

@@ -21,7 +21,6 @@ from tests.extraction.reworded import facts_of, turns_of
         ("my brother's cat is called Mog", ("Ada's brother", "pet", "Mog")),
         ("Teal is my favourite colour.", ("Ada", "favourite_colour", "Teal")),
         ("Our wifi password changed, its now otter-61", ("Ada", "wifi_password", "otter-61")),
-        ("My laptop (latitude 7440) is broken.", ("Ada", "laptop", "latitude 7440")),
         ("Kim's email is kim@x.example", ("Kim", "email", "kim@x.example")),
         ("The birthday of Kim is on 3 May.", ("Kim", "birthday", "3 May")),
         ("Kestrel's version is 3.2 now.", ("Kestrel", "version", "3.2")),
