@@ -43,6 +43,7 @@ _MEANING_ALONE = RetrievalPolicy.model_validate(
         "score": "weighted_sum",
     }  # of words, those that are near in meaning
     | {"min_score_share": 0.0, "propagation_seeds": 0, "pool": MOST_RESULTS}  # of all that is close
+    | {"archived": "never"}  # archived entries are forgotten by their words
 )
 
 

@@ -35,7 +35,14 @@ from mnestic.memory.retrieval.query_parsing import (
     without_names,
 )
 from mnestic.memory.retrieval.query_periods import written_days
-from mnestic.memory.retrieval.search import ResolvedTerms, Search, Suggestions, Terms, Vocabulary
+from mnestic.memory.retrieval.search import (
+    ArchivedWords,
+    ResolvedTerms,
+    Search,
+    Suggestions,
+    Terms,
+    Vocabulary,
+)
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 
 _CATEGORIES = frozenset(get_args(Category))
@@ -47,7 +54,8 @@ _FRESH_FOR_S = 600  # seconds in which the same question has the same answer; ho
 class QueryContext:
     """A clause of a query as `retrieve` got it, with its parsed words.
 
-    `named_before` are words of the clauses before it that its pronouns may stand for.
+    `named_before` are words of the clauses before it that its pronouns may stand for. `archived` are the words of the
+    archive, if that is searched too.
     """
 
     query: RetrievalQuery
@@ -58,6 +66,7 @@ class QueryContext:
     count_tokens: TokenCounter | None
     policy: RetrievalPolicy | None
     words: WordEmbedder | None
+    archived: ArchivedWords | None = None
 
     def key(self, known: ResolvedTerms) -> str:
         """The key of the cached answer: all that it depends on, beside the revision of the agent's memory."""
@@ -179,7 +188,8 @@ class ParsedQuery:
 
 async def resolve_terms(store: SearchStore, context: QueryContext) -> ResolvedTerms:
     """Resolves all terms that a query may name."""
-    return await store.resolve(_terms(context))
+    known = await store.resolve(_terms(context))
+    return known if context.archived is None else known.with_archived(context.archived)
 
 
 async def parse_query(

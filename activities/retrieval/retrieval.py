@@ -5,7 +5,7 @@ before a message.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -38,9 +38,11 @@ from mnestic.memory.retrieval.queries import (
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
 from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
-from mnestic.memory.retrieval.search import Search, SearchResult
+from mnestic.memory.retrieval.search import Search, SearchHits, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+Fetch = Callable[[Sequence[int], Search], Awaitable[SearchHits]]
+_ANSWERS = 0.5  # the score from which a live entry answers, so that the archive is not searched
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +122,11 @@ async def _retrieve(
         parsed = await parse_query(transaction.search, context, known)
         if embedder.model is None:  # a local embedder is fast, so the transaction stays open
             vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
-            best = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
+            best = await _find_best(transaction, context, parsed, vector=vector, embedder=embedder)
     if embedder.model is not None:
         vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
+            best = await _find_best(transaction, context, parsed, vector=vector, embedder=embedder)
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(
@@ -139,6 +141,11 @@ async def _retrieve(
     return retrieval
 
 
+def _is_archived(ranked: Ranked) -> bool:
+    """Whether a candidate is of the archive, whose entries have numbers below 0."""
+    return ranked.number < 0
+
+
 def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
     results = tuple(
         RetrievedEntry(
@@ -147,8 +154,9 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
             signals={name: round(part, 4) for name, part in one.signals.items()},
             passage=best.texts[one.number].passage,
             claims=best.claims.get(one.number, ()),
+            archived=_is_archived(one),
         )
-        for one in best.ranked
+        for one in sorted(best.ranked, key=_is_archived)
         if one.number in best.entries  # else it was removed meanwhile
     )
     period = parsed.ranking_query.period
@@ -162,6 +170,63 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
         period=None if period is None else (period.start, period.end),
         skipped=dict(skipped),
     )
+
+
+async def _find_best(
+    transaction: Transaction,
+    context: QueryContext,
+    parsed: ParsedQuery,
+    *,
+    vector: bytes | None,
+    embedder: Embedder,
+) -> _Best:
+    """The best live candidates; if none of them answers, archived ones follow, to which half of the places is left."""
+    live = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
+    if parsed.policy.archived == "never" or any(one.score >= _ANSWERS for one in live.ranked):
+        return live
+    archived = await _search_archive(transaction, context, parsed, vector=vector, embedder=embedder)
+    left = max(parsed.wanted // 2, parsed.wanted - len(archived.ranked))
+    return _Best(
+        [*live.ranked[:left], *archived.ranked][: parsed.wanted],
+        {**live.entries, **archived.entries},
+        {**live.texts, **archived.texts},
+        live.claims,
+    )
+
+
+async def _search_archive(
+    transaction: Transaction,
+    context: QueryContext,
+    parsed: ParsedQuery,
+    *,
+    vector: bytes | None,
+    embedder: Embedder,
+) -> _Best:
+    """The best archived candidates; none for a query by tag or subject, which only live entries are indexed by."""
+    store, query = transaction.search, context.query
+    if query.tags or query.subject:
+        return _Best()
+    words = await store.count_archived(parsed.known.all_lexemes)
+    if not words.entries:
+        return _Best()
+    context = replace(context, archived=words)
+    parsed = await parse_query(store, context, parsed.known.with_archived(words))
+    if not parsed.is_answerable:
+        return _Best()
+    search = parsed.search(embedder.name, vector)
+    found = await store.find_archived(search)
+    order = _ranked(
+        parsed, search, SearchResult(candidates=found, edges={}, successors={}, is_exhaustive=True)
+    )
+
+    async def fetch(numbers: Sequence[int], _: Search) -> SearchHits:
+        ids = {number: order.texts[number].entry_id for number in numbers}
+        entries = await transaction.archive.select([*ids.values()])
+        hits = {number: entries[one] for number, one in ids.items() if one in entries}
+        return SearchHits({}, hits, {})
+
+    best = await _fetch_best(fetch, parsed, search, order=order)
+    return replace(best, ranked=best.ranked[: parsed.wanted])
 
 
 async def _search(
@@ -178,10 +243,10 @@ async def _search(
     while True:
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
-        best = await _fetch_best(store, parsed, search, order=_ranked(parsed, search, found))
+        best = await _fetch_best(store.fetch_hits, parsed, search, order=_ranked(parsed, search, found))
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
-            best = await _fetch_best(store, parsed, search, order=_ranked(parsed, search, found))
+            best = await _fetch_best(store.fetch_hits, parsed, search, order=_ranked(parsed, search, found))
         are_enough = len(best.ranked) >= parsed.wanted
         are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:
@@ -212,9 +277,7 @@ def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
     return _Best(ranked, texts=texts)
 
 
-async def _fetch_best(
-    store: SearchStore, parsed: ParsedQuery, search: Search, *, order: _Best
-) -> _Best:
+async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, search: Search, *, order: _Best) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
 
     Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
@@ -226,7 +289,7 @@ async def _fetch_best(
     said = set[tuple[object, ...]]()
     first, size = 0, 2 * parsed.wanted
     while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
-        hits = await store.fetch_hits([one.number for one in best], search)
+        hits = await fetch([one.number for one in best], search)
         entries |= hits.entries
         claims |= hits.claims
         outdated |= hits.outdated

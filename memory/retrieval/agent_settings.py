@@ -25,6 +25,7 @@ from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.retrieval.queries import (
     PRESETS,
+    Archived,
     PresetName,
     Rerank,
     RetrievalPolicy,
@@ -85,6 +86,10 @@ class AgentSettings(DeferredModel):
         default="off",
         description="Reranker of the best results: local, remote or off",
     )
+    archived: Archived = Field(
+        default="when_empty",
+        description="Whether archived entries are searched where no live one answers: when_empty or never",
+    )
     retrieval_policy: Mapping[str, float] = Field(
         default={}, description="Weights that differ from the preset's"
     )
@@ -93,7 +98,8 @@ class AgentSettings(DeferredModel):
     def policy(self) -> RetrievalPolicy:
         """All weights of retrieval: the preset's, and those that were set."""
         weights = tuple(sorted(self.retrieval_policy.items()))
-        return _policy(self.retrieval_preset, self.rerank, weights)
+        given = {"rerank": self.rerank, "archived": self.archived}
+        return _policy(self.retrieval_preset, tuple(given.items()), weights)
 
     @field_validator("retrieval_policy")
     @classmethod
@@ -106,7 +112,8 @@ class AgentSettings(DeferredModel):
 
     @model_validator(mode="after")
     def _weighs(self) -> Self:
-        weights = [name for name in RetrievalPolicy.model_fields if name not in {"rerank", "score"}]
+        chosen = {"rerank", "score", "archived"}  # no weights
+        weights = [name for name in RetrievalPolicy.model_fields if name not in chosen]
         unknown = self.retrieval_policy.keys() - set(weights)
         if unknown:
             known = ", ".join(weights)
@@ -120,10 +127,10 @@ class AgentSettings(DeferredModel):
 
 @lru_cache(1000)  # each question asks for it, and most agents have the same
 def _policy(
-    preset: PresetName, rerank: Rerank, weights: tuple[tuple[str, float], ...]
+    preset: PresetName, chosen: tuple[tuple[str, str], ...], weights: tuple[tuple[str, float], ...]
 ) -> RetrievalPolicy:
-    given = PRESETS[preset].model_dump() | {"rerank": rerank}
-    return RetrievalPolicy.model_validate(given | dict(weights))
+    given = PRESETS[preset].model_dump() | dict(chosen) | dict(weights)
+    return RetrievalPolicy.model_validate(given)
 
 
 def settings_of(stored: Mapping[str, Any]) -> AgentSettings:

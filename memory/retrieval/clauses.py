@@ -7,7 +7,6 @@ clause is a query of its own, and what was asked counts before what was remarked
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -290,5 +289,6 @@ def _in_turn(answers: Sequence[Sequence[RetrievedEntry]]) -> Iterator[RetrievedE
 
 
 def _by_score(answers: Sequence[Sequence[RetrievedEntry]]) -> list[RetrievedEntry]:
+    """All results, the best first; archived ones follow the live ones."""
     results = [one for answer in answers for one in answer]
-    return sorted(results, key=attrgetter("score"), reverse=True)
+    return sorted(results, key=lambda one: (one.archived, -one.score))

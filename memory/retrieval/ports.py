@@ -14,9 +14,11 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.importance import ImportanceBasis
     from mnestic.memory.models.costs import InjectedTokens
     from mnestic.memory.models.messages import RerankScores
+    from mnestic.memory.retrieval.candidates import Candidates
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
     from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
     from mnestic.memory.retrieval.search import (
+        ArchivedWords,
         ResolvedTerms,
         Search,
         SearchHits,
@@ -47,6 +49,17 @@ class SearchStore(Protocol):
 
         The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, and the last entries of
         the period.
+        """
+        ...
+
+    async def count_archived(self, lexemes: Collection[str]) -> ArchivedWords:
+        """How many archived entries there are that may answer, and how many of them have each of these lexemes."""
+        ...
+
+    async def find_archived(self, search: Search) -> Candidates:
+        """The archived entries with the highest BM25 and the largest cosine; their numbers are below 0.
+
+        What a person has archived, and what others quote or repeat, is not among them.
         """
         ...
 

@@ -24,6 +24,7 @@ from mnestic.memory.validation import Share, Text
 Mode = Literal["hybrid", "semantic", "text"]
 PresetName = Literal["mnestic", "leonidas"]
 Rerank = Literal["off", "local", "remote"]
+Archived = Literal["when_empty", "never"]
 ScoreKind = Literal["logistic", "weighted_sum"]
 LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
@@ -170,6 +171,10 @@ class RetrievalPolicy(DeferredModel):
         description="Results below this share of the best score are left out too, unless `min_score` is 0",
     )
     pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")
+    archived: Archived = Field(
+        "when_empty",
+        description="Whether archived entries are searched where no live one has a score of 0.5",
+    )
     propagation_seeds: int = Field(
         30, ge=0, le=500, description="How many of the best entries their neighbours are read of"
     )
@@ -298,7 +303,7 @@ class RetrievedEntry(DeferredModel):
     `score`, from 0 to 1, is the confidence that it does. `passage` is the part of a long text with most words of the
     query; it is empty for a short text. If some claims of a
     message hold no longer, `claims` are all of them. `signals` are the parts of the sum behind the score; `rerank`
-    among them is how a reranker changed the score.
+    among them is how a reranker changed the score. An `archived` one comes out of the archive, since no live one answers.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -308,6 +313,7 @@ class RetrievedEntry(DeferredModel):
     signals: dict[str, float]
     passage: str = ""
     claims: tuple[StatedClaim, ...] = ()
+    archived: bool = False
 
 
 class Retrieval(DeferredModel):

@@ -1,9 +1,9 @@
 """The values of the port `SearchStore`: terms and searches that go in, candidates that come out."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.dates import Period
@@ -66,6 +66,16 @@ class LexemeMatch(NamedTuple):
     entries: int
 
 
+_LENGTH = 10  # lexemes of a message where no live one says how long they are
+
+
+class ArchivedWords(NamedTuple):
+    """How many archived entries there are, and how many of those that a search finds have each lexeme."""
+
+    entries: int
+    by_lexeme: Mapping[str, int]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """What a query may name, before it is resolved against the agent's memory.
@@ -120,6 +130,34 @@ class ResolvedTerms:
     knowledge: int
     ends_at: datetime | None
     database: str
+
+    @property
+    def all_lexemes(self) -> frozenset[str]:
+        """The lexemes of all words, whether some entry has them or not."""
+        parts = (part for parts in self.words.values() for part in parts)
+        return frozenset(one.lexeme for part in parts for one in part.values())
+
+    def with_archived(self, archived: ArchivedWords) -> Self:
+        """The terms as live and archived entries together know them; archived ones are taken to be as long as live ones."""
+        length = self.lexemes / self.entries if self.entries else _LENGTH
+        words = {
+            word: [
+                {
+                    language: LexemeMatch(
+                        one.lexeme, one.entries + archived.by_lexeme.get(one.lexeme, 0)
+                    )
+                    for language, one in part.items()
+                }
+                for part in parts
+            ]
+            for word, parts in self.words.items()
+        }
+        return replace(
+            self,
+            words=words,
+            entries=self.entries + archived.entries,
+            lexemes=self.lexemes + round(archived.entries * length),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

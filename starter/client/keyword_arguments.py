@@ -11,7 +11,7 @@ from typing import TypedDict
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
-from mnestic.memory.retrieval.queries import Mode, PresetName, Rerank
+from mnestic.memory.retrieval.queries import Archived, Mode, PresetName, Rerank
 
 
 class SearchArguments(TypedDict, total=False):
@@ -101,6 +101,7 @@ class SettingChanges(TypedDict, total=False):
     language: str
     retrieval_preset: PresetName
     rerank: Rerank
+    archived: Archived
     retrieval_policy: Mapping[str, float]
 
 

@@ -39,6 +39,7 @@ class RecalledMemory(Remembered):
     score: float = Field(description="Confidence that it answers, from 0 to 1.")
     speaker: str | None = Field(description="Who said it.")
     channel: str | None = Field(description="Where it was said.")
+    archived: bool = Field(description="Whether it comes out of the archive.")
 
     @classmethod
     def from_result(cls, result: RetrievedEntry) -> "RecalledMemory":
@@ -52,6 +53,7 @@ class RecalledMemory(Remembered):
             score=result.score,
             speaker=entry.speaker,
             channel=entry.channel,
+            archived=result.archived,
         )
 
 

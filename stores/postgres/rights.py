@@ -87,6 +87,7 @@ _FUNCTIONS = {
     "replace_claims": APPLICATION,
     "waiting_agents": _PUBLIC,
     "words_apart": _PUBLIC,
+    "words_of": _PUBLIC,
 }
 _WITHOUT_WALL = {"alembic_version", "tenant"}
 

@@ -22,7 +22,7 @@ from mnestic.stores.postgres.sqlstates import (
     unavailable,
 )
 
-SCHEMA_VERSION = "0038"  # the latest revision in migrations/versions; a test holds it to that
+SCHEMA_VERSION = "0039"  # the latest revision in migrations/versions; a test holds it to that
 log = logging.getLogger("mnestic.schema")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 

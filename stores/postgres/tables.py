@@ -210,6 +210,11 @@ class OperationRow(Table, table=True):
         Index("operation_by_job", "tenant_id", "job_id", "created_at", "key"),
         # serves the opening of a wait, however much the job has done
         Index("operation_of_end", "tenant_id", "job_id", postgresql_where="name = 'end'"),
+        # serves count_archived: what runs of maintenance did of an agent
+        Index(
+            *("operation_of_maintenance", "tenant_id", "agent_id"),
+            postgresql_where="name = 'maintenance'",
+        ),
     )
 
     key: str = words(key=True)

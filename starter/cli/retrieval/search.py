@@ -14,6 +14,7 @@ from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
+_ARCHIVED = "(archived) "
 _MADE_OF: Mapping[EntryKind, str] = MappingProxyType(
     {"fact": "(fact)", "episode": "(episode)", "compressed": "(compressed)"}
 )
@@ -99,7 +100,7 @@ def _print(retrieval: Retrieval, *, explain: bool) -> None:
             f"{result.score:.2f}",
             f"{result.entry.at:%Y-%m-%d %H:%M}",
             result.entry.speaker or _MADE_OF.get(result.entry.kind, ""),
-            result.entry.content,
+            f"{_ARCHIVED if result.archived else ''}{result.entry.content}",
             result.entry.id,
         )
         for result in retrieval.results

@@ -40,9 +40,19 @@ _COUNT_ALL = text(f"""
 WITH counted AS ({_ADD} access.number FROM {_COUNTS} WHERE {_MINE} AND e.id = access.id {_COUNTED})
 {_IN_ONE_ROW}
 """)
-_EXIST = text(f"""
+# Those that are left may be archived; these are counted too, so that what is still used is not deleted.
+_COUNT_ARCHIVED = text(f"""
+WITH free AS MATERIALIZED (
+    SELECT e.id, access.number FROM {_COUNTS} JOIN mnestic.archived_entry AS e ON {_MINE} AND e.id = access.id
+       FOR NO KEY UPDATE OF e SKIP LOCKED
+), counted AS (
+    UPDATE mnestic.archived_entry AS e
+       SET entry = e.entry || jsonb_build_object('last_accessed', now(),
+                                                 'access_count', CAST(e.entry ->> 'access_count' AS integer) + free.number)
+      FROM free WHERE {_MINE} AND e.id = free.id
+)
 SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))
-""")  # noqa: S608 - a constant of this module
+""")  # noqa: S608 - constants of this module
 log = logging.getLogger("mnestic.accesses")
 
 
@@ -165,5 +175,6 @@ class PostgresAccessStore:
             unit.read("entry.access", f"{len(counted.ids)} entries")
         if not (left := counts.keys() - (counted.ids or ())):
             return frozenset()
-        locked = await unit.rows(_EXIST, {**unit.owner, "ids": sorted(left)})
+        parameters |= {"ids": sorted(left), "numbers": [counts[name] for name in sorted(left)]}
+        locked = await unit.rows(_COUNT_ARCHIVED, parameters)
         return frozenset(row.id for row in locked)

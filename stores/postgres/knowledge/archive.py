@@ -165,6 +165,7 @@ class PostgresArchiveStore:
             gone = delete(ARCHIVED).where(self._among(batch)).returning(ARCHIVED.c.session_id, _AT)
             rows = await self._unit.rows(gone)
             self._derived.clear_summaries_of(rows)
+            self._derived.touch_corrected(batch)
             removed += len(rows)
         if removed:
             self._unit.wrote("archive.remove", f"{removed} entries")

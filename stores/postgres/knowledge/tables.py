@@ -18,7 +18,7 @@ from sqlalchemy import (
     SmallInteger,
     Text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlmodel import Field
 
 from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
@@ -29,6 +29,7 @@ _TYPES = (
     "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
     "'preference', 'knowledge'"
 )
+_WORDS = "mnestic.words_of(entry ->> 'language', entry ->> 'content')"
 _DUPLICATE_KEY = "mnestic.duplicate_key(kind, entry_type, content, speaker, channel, parent, subjects, tags, aliases, expires_at)"
 
 
@@ -230,9 +231,9 @@ class EntryRow(Table, table=True):
 
 
 class ArchivedEntryRow(Table, table=True):
-    """An entry in the archive, where no search finds it: the whole row of `entry`, and its vectors by model.
+    """An entry in the archive, in no index: the whole row of `entry`, and its vectors by model.
 
-    `run` is the maintenance run that has archived it, if one did.
+    `run` is the maintenance run that has archived it, if one did. `words` find it where nothing live answers.
     """
 
     __tablename__ = "archived_entry"
@@ -263,6 +264,9 @@ class ArchivedEntryRow(Table, table=True):
     session_id: str | None = _of("entry", "session_id")
     source_id: str | None = _of("entry", "source_id")
     merged_into: str | None = _of("entry", "merged_into")
+    words: str | None = Field(
+        default=None, sa_column=Column(TSVECTOR, Computed(_WORDS), nullable=True)
+    )
 
 
 class SupersessionRow(Table, table=True):

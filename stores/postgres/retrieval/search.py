@@ -14,9 +14,11 @@ from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.extraction import Turn
 from mnestic.memory.knowledge.predicate_sentences import predicate_stems
+from mnestic.memory.retrieval.candidates import Candidates
 from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
+    ArchivedWords,
     LexemeMatch,
     NameRow,
     ResolvedTerms,
@@ -37,6 +39,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("fetch_hits")
 _NEAREST = read_query("nearest_entries")
+_COUNT_ARCHIVED, _FIND_ARCHIVED = read_query("archived_lexemes"), read_query("find_archived")
 _VECTORS = NamedQuery.of("""
 SELECT m.model, m.entries, v.dimensions
   FROM mnestic.corpus AS c
@@ -127,6 +130,21 @@ class PostgresSearchStore:
             and sum(row.bits is not None for row in rows) < pool
             and sum(row.cosine is not None for row in rows) < pool,
         )
+
+    async def count_archived(self, lexemes: Collection[str]) -> ArchivedWords:
+        """See the port."""
+        given = sorted(lexemes)
+        values = {**self._unit.owner, "lexemes": given, "any_lexeme": _any_of(given)}
+        ((row,),) = await self._unit.rows_of(_COUNT_ARCHIVED.bind(values))
+        return ArchivedWords(row.entries, row.counts or {})
+
+    async def find_archived(self, search: Search) -> Candidates:
+        """See the port."""
+        sources = _sources(search)
+        values = {**self._unit.owner, **sources, **_filters(search), **_weights(search)}
+        values["any_lexeme"] = _any_of(sources["lexemes"])
+        (rows,) = await self._unit.rows_of(_FIND_ARCHIVED.bind(values))
+        return candidates_of(rows, search)
 
     async def list_nearest(
         self, entry_ids: Collection[str], *, limit: int
@@ -347,6 +365,12 @@ def _postings(
         if one.is_known and one.is_acronym == are_acronyms
         for lexeme in one.lexemes
     ]
+
+
+def _any_of(lexemes: Sequence[str]) -> str:
+    """A query of full text search for any of some lexemes, quoted."""
+    quoted = (one.replace("\\", "\\\\").replace("'", "''") for one in lexemes)
+    return " | ".join(f"'{one}'" for one in quoted)
 
 
 def _literal(vector: bytes | None) -> str | None:

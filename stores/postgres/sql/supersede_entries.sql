@@ -1,5 +1,6 @@
 -- Decides since when messages say what is so no longer, by which entry, and why; returns those of which that has changed. The
--- messages are given by session, source and time, by claims that they make, or by the ids of entries that a correction may name.
+-- messages, live or archived, are given by session, source and time, by claims that they make, or by the ids of entries that a
+-- correction may name.
 -- Whoever runs it holds the agent's row of `corpus`, and needs no lock of an entry.
 --
 -- A message is superseded when none of its claims holds any more, and these are at least half of its text: what else it says
@@ -19,17 +20,28 @@ WITH place AS MATERIALIZED (
 message AS MATERIALIZED (
     SELECT e.* FROM place AS p
      CROSS JOIN LATERAL (
-        SELECT number, id, session_id, source_id, at, reinstated_at, length(content) AS chars FROM mnestic.entry
+        SELECT id, session_id, source_id, at, reinstated_at, length(content) AS chars FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = p.session_id AND at = p.at
            AND source_id = p.source_id AND kind = 'message' OFFSET 0) AS e
      UNION
-    SELECT number, id, session_id, source_id, at, reinstated_at, length(content) FROM mnestic.entry
+    SELECT id, session_id, source_id, at, reinstated_at, length(content) FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(entries)s AS text[]))
        AND kind = 'message'
+     UNION
+    SELECT a.id, a.session_id, a.source_id, e.at, e.reinstated_at, length(e.content)
+      FROM (SELECT archived.* FROM place AS p
+             CROSS JOIN LATERAL (
+                SELECT id, session_id, source_id, entry FROM mnestic.archived_entry
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = p.session_id
+                   AND source_id = p.source_id OFFSET 0) AS archived
+             UNION ALL
+            SELECT id, session_id, source_id, entry FROM mnestic.archived_entry
+             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(entries)s AS text[]))) AS a
+     CROSS JOIN LATERAL jsonb_populate_record(CAST(NULL AS mnestic.entry), a.entry) AS e
 ),
 -- Until when each claim holds, by the fact that it states.
 claimed AS MATERIALIZED (
-    SELECT m.number, c.id AS claim_id, c.subject_key, c.predicate, c.span, f.*
+    SELECT m.id AS entry_id, c.id AS claim_id, c.subject_key, c.predicate, c.span, f.*
       FROM message AS m
      CROSS JOIN LATERAL (
         SELECT id, subject_key, predicate, source -> 'span' AS span FROM mnestic.claim
@@ -46,16 +58,16 @@ claimed AS MATERIALIZED (
          ORDER BY 4 DESC NULLS LAST, id LIMIT 1) AS f ON true
 ),
 outdated AS MATERIALIZED (
-    SELECT number, until, subject_key, predicate, fate, successor, fact_claims
-      FROM (SELECT *, row_number() OVER (PARTITION BY number ORDER BY until DESC NULLS LAST, predicate, claim_id) AS place
+    SELECT entry_id, until, subject_key, predicate, fate, successor, fact_claims
+      FROM (SELECT *, row_number() OVER (PARTITION BY entry_id ORDER BY until DESC NULLS LAST, predicate, claim_id) AS place
               FROM claimed) AS last_claim
      WHERE place = 1 AND until IS DISTINCT FROM 'infinity'
        AND (SELECT bool_or(span ->> 'start' IS NULL)
                    OR 2 * (SELECT sum(upper(part) - lower(part))
                              FROM unnest(range_agg(int4range(CAST(span ->> 'start' AS integer),
                                                              CAST(span ->> 'end' AS integer)))) AS part)
-                      >= (SELECT chars FROM message WHERE message.number = last_claim.number LIMIT 1)
-              FROM claimed WHERE claimed.number = last_claim.number)
+                      >= (SELECT chars FROM message WHERE message.id = last_claim.entry_id LIMIT 1)
+              FROM claimed WHERE claimed.entry_id = last_claim.entry_id)
 ),
 -- The next value; of what has ended without one, another that is so now.
 succeeded AS MATERIALIZED (
@@ -68,7 +80,7 @@ succeeded AS MATERIALIZED (
 ),
 -- The message that states that value, or its fact if none does; without one, the message that said that it has ended.
 by_claims AS (
-    SELECT s.number, s.until,
+    SELECT s.entry_id, s.until,
            CASE WHEN s.fate IN ('superseded', 'corrected') THEN s.fate WHEN s.fact_id IS NOT NULL THEN 'superseded'
                 WHEN s.fate = 'ended' THEN 'ended' ELSE 'withdrawn' END AS why,
            COALESCE(stating.id, s.fact_id) AS successor
@@ -92,7 +104,7 @@ by_claims AS (
 -- The last message that names another as replaced, or correction that names it: as the first entry that it is related to, or as the
 -- one that it belongs to.
 by_name AS (
-    SELECT m.number, x.at, x.id, x.why
+    SELECT m.id AS entry_id, x.at, x.id, x.why
       FROM message AS m
      CROSS JOIN LATERAL (
         SELECT e.at, e.id, COALESCE(naming.why, 'corrected') AS why
@@ -108,7 +120,7 @@ by_name AS (
          WHERE e.status = 'active'
            AND (naming.why IS NOT NULL
                 OR e.entry_type = 'correction' AND m.id IN (e.parent, e.related ->> 0)
-                   AND NOT (EXISTS (SELECT FROM claimed WHERE claimed.number = m.number)
+                   AND NOT (EXISTS (SELECT FROM claimed WHERE claimed.entry_id = m.id)
                             AND EXISTS (SELECT FROM mnestic.claim AS c
                                          WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
                                            AND c.session_id = e.session_id AND c.source_id = e.source_id)))
@@ -116,11 +128,11 @@ by_name AS (
 ),
 decided AS MATERIALIZED (
     SELECT id, CASE WHEN at > COALESCE(reinstated_at, '-infinity') THEN at END AS at, by, why
-      FROM (SELECT m.id, m.reinstated_at, COALESCE(x.at, GREATEST(c.until, CASE WHEN c.number IS NOT NULL THEN m.at END)) AS at,
+      FROM (SELECT m.id, m.reinstated_at, COALESCE(x.at, GREATEST(c.until, CASE WHEN c.entry_id IS NOT NULL THEN m.at END)) AS at,
                    COALESCE(x.id, c.successor) AS by, COALESCE(x.why, c.why) AS why
               FROM message AS m
-              LEFT JOIN by_claims AS c ON c.number = m.number
-              LEFT JOIN by_name AS x ON x.number = m.number) AS d
+              LEFT JOIN by_claims AS c ON c.entry_id = m.id
+              LEFT JOIN by_name AS x ON x.entry_id = m.id) AS d
 ),
 valid AS (
     DELETE FROM mnestic.supersession AS s USING decided AS d
@@ -140,5 +152,7 @@ gone AS (
      WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.entry_id = ANY(CAST(%(entries)s AS text[]))
        AND NOT EXISTS (SELECT FROM mnestic.entry AS e
                         WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.id = s.entry_id)
+       AND NOT EXISTS (SELECT FROM mnestic.archived_entry AS a
+                        WHERE a.tenant_id = %(tenant_id)s AND a.agent_id = %(agent_id)s AND a.id = s.entry_id)
 )
 SELECT entry_id FROM valid UNION ALL SELECT entry_id FROM outdated_now

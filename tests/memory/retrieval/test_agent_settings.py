@@ -25,6 +25,7 @@ def test_what_is_not_set_has_its_default() -> None:
         "language": "english",
         "retrieval_preset": "mnestic",
         "rerank": "off",
+        "archived": "when_empty",
         "retrieval_policy": {},
     }
 

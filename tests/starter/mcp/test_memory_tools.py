@@ -100,6 +100,7 @@ async def test_what_is_remembered_is_recalled_and_put_into_a_context(
     assert memory["id"] == added["id"]
     assert (memory["text"], memory["speaker"]) == ("The spare key is under the fern.", "Ida")
     assert memory["score"] > 0.5
+    assert memory["archived"] is False
     assert "under the fern" in block["text"]
     assert 0 < block["tokens"] <= 300
     assert nothing == {"memories": []}

@@ -1,9 +1,14 @@
-"""`mnestic memory search` with a reranker."""
+"""`mnestic memory search` with a reranker, and results out of the archive."""
 
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+
+from mnestic.memory.knowledge.entries import ArchiveMark
+from mnestic.memory.ports import Memory
+from mnestic.starter.settings import Settings
 
 Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
@@ -97,3 +102,23 @@ async def test_a_kind_that_there_is_not_is_refused(ask: Ask) -> None:
 
     assert "message" in done.err
     assert "episode" in done.err
+
+
+async def test_a_result_out_of_the_archive_is_marked(
+    ask: Ask, memory: Memory, settings: Settings
+) -> None:
+    added = await ask("memory", "add", "Nora is allergic to latex.", *ADA, "--json")
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        mark = ArchiveMark(archived_at=datetime.now(UTC), reason="unimportant", run="test")
+        await transaction.archive.add([added.document["id"]], mark)
+    asked = ("memory", "search", "What is Nora allergic to?", *ADA)
+
+    (found,) = (await ask(*asked, "--json")).document["results"]
+    shown = (await ask(*asked)).out
+    await ask("memory", "settings", "set", "archived", "never", *ADA)
+
+    assert found["archived"] is True
+    assert "(archived) Nora is allergic to latex." in shown
+    assert "No results." in (await ask(*asked)).out

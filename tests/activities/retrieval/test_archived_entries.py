@@ -1,0 +1,204 @@
+"""Archived entries are found where nothing live answers: marked, and below the live ones."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from mnestic.memory.knowledge.claims import Claim, ClaimSource, make_id
+from mnestic.memory.knowledge.entries import ArchiveMark, ArchiveReason, Entry
+from mnestic.memory.ports import Memory
+from mnestic.memory.retrieval.queries import PRESETS, Retrieval
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.settings import Settings
+
+NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
+Archive = Callable[..., Awaitable[Entry]]
+Move = Callable[..., Awaitable[None]]
+QUESTION = "What is Nora allergic to?"
+LATEX = "Nora is allergic to latex."
+
+
+@pytest.fixture
+def move(memory: Memory, settings: Settings) -> Move:
+    """Archives an entry, as a cleanup does unless another reason is given."""
+
+    async def archive(
+        entry: Entry, *, reason: ArchiveReason = "unimportant", agent_id: str = "ada"
+    ) -> None:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=True
+        ) as transaction:
+            mark = ArchiveMark(archived_at=NOON, reason=reason, run="maintenance/cleanup/test")
+            assert await transaction.archive.add([entry.id], mark) == 1
+
+    return archive
+
+
+@pytest.fixture
+def archive(ada: MemoryClient, move: Move) -> Archive:
+    """Adds an entry and archives it."""
+
+    async def add(content: str, *, reason: ArchiveReason = "unimportant", **fields: str) -> Entry:
+        entry = await ada.add(content, at=NOON, **fields)
+        await move(entry, reason=reason)
+        return entry
+
+    return add
+
+
+@pytest.fixture(autouse=True)
+async def live(ada: MemoryClient) -> None:
+    for content in ("The staging server runs Debian.", "Tom sent a mail about the budget."):
+        await ada.add(content, at=NOON)
+
+
+def told(found: Retrieval) -> list[tuple[str, bool]]:
+    return [(one.entry.content, one.archived) for one in found.results]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "text", "semantic"])
+async def test_what_nothing_live_answers_is_found_in_the_archive_and_marked(
+    ada: MemoryClient, archive: Archive, mode: str
+) -> None:
+    entry = await archive(LATEX)
+
+    found = await ada.retrieve(QUESTION, mode=mode)
+
+    assert told(found) == [(LATEX, True)]
+    assert found.results[0].entry == (await ada.entries.list_archived())[0][0].entry
+    assert found.results[0].entry.id == entry.id
+    assert found.misspelt == {}
+
+
+async def test_an_agent_all_of_whose_entries_are_archived_is_answered(
+    memory: Memory, settings: Settings, move: Move
+) -> None:
+    bo = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bo")
+    await move(await bo.add(LATEX, at=NOON), reason="over_limit", agent_id="bo")
+
+    assert told(await bo.retrieve(QUESTION)) == [(LATEX, True)]
+
+
+async def test_the_archive_is_left_alone_where_a_live_entry_answers(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    await archive(LATEX)
+    await ada.add("Nora is allergic to walnuts.", at=NOON)
+
+    assert told(await ada.retrieve(QUESTION)) == [("Nora is allergic to walnuts.", False)]
+
+
+async def test_archived_results_come_below_live_ones_and_have_half_of_the_places(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    await archive(LATEX)
+
+    every = await ada.retrieve(QUESTION, min_score=0)
+    two = await ada.retrieve(QUESTION, min_score=0, limit=2)
+
+    assert [one.archived for one in every.results] == [False, False, True]
+    assert every.results[2].score > every.results[0].score
+    assert [one.archived for one in two.results] == [False, True]
+
+
+async def test_a_live_answer_to_one_clause_comes_before_an_archived_one_to_another(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    await archive(LATEX)
+
+    found = await ada.retrieve(f"{QUESTION} What does the staging server run?")
+
+    assert told(found) == [("The staging server runs Debian.", False), (LATEX, True)]
+
+
+async def test_a_setting_leaves_the_archive_out_of_searches(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    await archive(LATEX)
+    policy = PRESETS["mnestic"].model_copy(update={"archived": "never"})
+
+    assert (await ada.retrieve(QUESTION, policy=policy)).results == ()
+    await ada.settings.change(archived="never")
+    assert (await ada.retrieve(QUESTION)).results == ()
+    await ada.settings.change(archived="when_empty")
+    assert told(await ada.retrieve(QUESTION)) == [(LATEX, True)]
+
+
+@pytest.mark.parametrize("reason", ["by_hand", "merged", "compressed"])
+async def test_what_a_person_archived_or_another_entry_quotes_is_not_found(
+    ada: MemoryClient, archive: Archive, reason: ArchiveReason
+) -> None:
+    await archive(LATEX, reason=reason)
+
+    assert (await ada.retrieve(QUESTION)).results == ()
+
+
+async def test_filters_hold_in_the_archive_too(ada: MemoryClient, archive: Archive) -> None:
+    await archive(LATEX, channel="mail")
+
+    assert told(await ada.retrieve(QUESTION, channel="mail", until=datetime.now(UTC))) == [
+        (LATEX, True)
+    ]
+    assert (await ada.retrieve(QUESTION, channel="chat")).results == ()
+    assert (await ada.retrieve(QUESTION, since=datetime.now(UTC))).results == ()
+    assert (await ada.retrieve(QUESTION, tags=["home"])).results == ()
+
+
+async def test_words_that_mean_something_to_full_text_search_are_looked_up_as_they_are(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    path = r"Nora keeps it in C:\old\'keys' & <b>."
+    await archive(path)
+
+    assert told(await ada.retrieve(r"What is in C:\old\'keys'?")) == [(path, True)]
+
+
+@pytest.mark.parametrize("is_archived_before", [True, False])
+async def test_what_was_superseded_before_or_after_it_was_archived_is_not_found(
+    ada: MemoryClient, move: Move, memory: Memory, settings: Settings, *, is_archived_before: bool
+) -> None:
+    begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
+    old = await ada.add(
+        "I live in Haarlem.", at=NOON, session_id="s1", source_id="1", speaker="Nora"
+    )
+    async with memory.transaction(**begun) as transaction:
+        await transaction.facts.claim([_lives_in("Haarlem", NOON, source_id="1")])
+    if is_archived_before:
+        await move(old)
+    async with memory.transaction(**begun) as transaction:
+        await transaction.facts.claim([_lives_in("Delft", NOON + timedelta(days=1))])
+    if not is_archived_before:
+        await move(old)
+
+    found = await ada.retrieve("Where does Nora live?", min_score=0)
+
+    assert old.content not in {one.entry.content for one in found.results}
+
+
+async def test_an_archived_result_counts_as_used(
+    ada: MemoryClient, archive: Archive, memory: Memory, settings: Settings
+) -> None:
+    entry = await archive(LATEX)
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
+    ) as transaction:
+        assert not await transaction.accesses.count({entry.id: 2})
+
+    ((archived,), _) = await ada.entries.list_archived()
+
+    assert archived.entry.access_count == 2
+    assert archived.entry.last_accessed is not None
+    assert (await ada.entries.restore(entry.id)).access_count == 2
+
+
+def _lives_in(place: str, at: datetime, *, source_id: str | None = None) -> Claim:
+    session_id = "s1" if source_id else None
+    return Claim(
+        id=make_id("test", place),
+        subject="Nora",
+        predicate="lives_in",
+        object=place,
+        said_at=at,
+        source=ClaimSource(extractor="test", session_id=session_id, source_id=source_id),
+    )
