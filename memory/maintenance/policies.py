@@ -87,16 +87,17 @@ class NightlyPolicy(DeferredModel):
 class CleanupPolicy(DeferredModel):
     """Of the daily cleanup: which entries of messages are archived, and which archived ones are deleted.
 
-    An entry is *archived* if it is less important than `min_importance_threshold` and neither said, accessed nor restored within
-    `archive_old_entries_days`. If an agent then still has more than `max_entries`, the least important of the others are
+    An entry is *archived* if it is less important than `min_importance_threshold` and neither learned, accessed nor restored
+    within `archive_old_entries_days`. If an agent then still has more than `max_entries`, the least important of the others are
     archived too, of equally important ones those first that were not used for the longest time.
 
-    An archived entry is *deleted* if a cleanup has archived it, it is less important than `min_importance_threshold`, was said
-    more than `max_age_days` ago, and was neither accessed nor archived within `delete_unaccessed_days`. So nothing is
-    deleted that could not be restored for so long.
+    With `delete_archived`, an archived entry is *deleted* if a cleanup has archived it, it is less important than
+    `min_importance_threshold`, was learned more than `max_age_days` ago, and was neither accessed nor archived within
+    `delete_unaccessed_days`. So nothing is deleted that could not be restored for so long.
 
-    Neither happens to critical entries, to what a waiting job refers to, to messages that are still to be learned from, nor to a
-    correction while the entry that it corrects is there.
+    Neither happens to what alone states a fact that nothing has superseded, or may give it a new value, to critical entries, to
+    what a waiting job refers to, to messages that are still to be learned from, nor to a correction while the entry that it
+    corrects is there. An entry is learned when it is stored, or when it was said if that is later.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -106,6 +107,9 @@ class CleanupPolicy(DeferredModel):
     )
     times: ScheduleTimes = ScheduleTimes(hour=5)
     min_importance_threshold: float = Field(0.3, ge=0, le=1)
+    delete_archived: bool = Field(
+        False, description="Whether archived entries are deleted for good in the end"
+    )
     max_age_days: int = Field(90, ge=1, le=36_500)
     max_entries: int = Field(10_000, ge=1, le=1_000_000_000, description="Of one agent")
     delete_unaccessed_days: int = Field(30, ge=1, le=36_500)
@@ -144,7 +148,7 @@ class WeeklyPolicy(DeferredModel):
         0.1, ge=0, le=1, description="A fact whose decayed confidence is lower fades"
     )
     fade_after_days: int = Field(
-        90, ge=1, le=36_500, description="A fact that was said or used since then does not fade"
+        90, ge=1, le=36_500, description="A fact that was learned or used since then does not fade"
     )
     compress: bool = Field(True, description="Whether similar entries are compressed into one")
     compress_after_days: int = Field(90, ge=1, le=36_500)

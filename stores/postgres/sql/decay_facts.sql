@@ -1,5 +1,5 @@
 -- The decayed confidence of the active facts of an agent at a moment, and how many of them fade. It follows from the confidence, and
--- from when the fact was last said or used, so a second run changes nothing. Facts that a person has added or reactivated,
+-- from when the fact was last learned or used, so a second run changes nothing. Facts that a person has added or reactivated,
 -- and those that a critical entry states, do not decay.
 WITH
 -- include waiting_roots
@@ -7,7 +7,7 @@ WITH
 supported AS MATERIALIZED (
     SELECT f.id, f.confidence, f.decayed_confidence, f.valid_from, s.is_lasting,
            GREATEST(0, floor(extract(epoch FROM CAST(%(now)s AS timestamptz)
-                                                - GREATEST(s.said_at, s.used_at, own.last_accessed, f.used_at)) / 86400)) AS days
+                                                - GREATEST(s.learned_at, s.used_at, own.last_accessed, f.used_at)) / 86400)) AS days
       FROM mnestic.fact AS f
      -- include fact_support
      WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.status = 'active'

@@ -2,9 +2,10 @@
 SELECT k.id
   FROM mnestic.archived_entry AS a CROSS JOIN LATERAL jsonb_populate_record(CAST(NULL AS mnestic.entry), a.entry) AS k
  WHERE a.tenant_id = %(tenant_id)s AND a.agent_id = %(agent_id)s AND a.reason IN ('unimportant', 'over_limit')
+   AND CAST(%(delete_archived)s AS boolean)
    AND a.run IS DISTINCT FROM %(run)s
    AND k.importance < CAST(%(min_importance_threshold)s AS real)
-   AND k.at <= CAST(%(now)s AS timestamptz) - CAST(%(max_age_days)s AS integer) * interval '1 day'
+   AND GREATEST(k.at, k.created_at) <= CAST(%(now)s AS timestamptz) - CAST(%(max_age_days)s AS integer) * interval '1 day'
    AND GREATEST(k.at, k.last_accessed, a.archived_at)
        <= CAST(%(now)s AS timestamptz) - CAST(%(delete_unaccessed_days)s AS integer) * interval '1 day'
    AND -- include removable

@@ -1,7 +1,7 @@
 -- Of the next archived entries by id, as many as `limit`, those that a cleanup deletes; and the last of the next ones, if there may be
 -- more. The end of the range is found first, so that no part reads the whole archive, whatever the planner expects.
 WITH
--- include waiting_roots
+-- include removal_roots
 ,
 next AS MATERIALIZED (
     SELECT id FROM mnestic.archived_entry

@@ -1,5 +1,5 @@
 -- The facts that fade next: of so many by id whose confidence is low since `decay_facts`, and of all that share a topic with one
--- of them, those which nobody has said or used for so long. They come by topic, since a fact that fades has the others of its topic
+-- of them, those which were neither learned nor used for so long. They come by topic, since a fact that fades has the others of its topic
 -- resolved anew. `last` is the last of so many by id, if there may be more.
 WITH
 -- include waiting_roots
@@ -18,7 +18,7 @@ fading AS MATERIALIZED (
        AND (f.subject_key, f.predicate) IN (SELECT subject_key, predicate FROM next)
        AND s.is_lasting IS NOT TRUE AND f.decayed_confidence < CAST(%(fade_below_confidence)s AS float8)
        AND f.valid_from <= CAST(%(now)s AS timestamptz) - CAST(%(fade_after_days)s AS integer) * interval '1 day'
-       AND GREATEST(s.said_at, s.used_at, own.last_accessed, f.used_at)
+       AND GREATEST(s.learned_at, s.used_at, own.last_accessed, f.used_at)
            <= CAST(%(now)s AS timestamptz) - CAST(%(fade_after_days)s AS integer) * interval '1 day'
        AND NOT EXISTS (SELECT FROM cited AS c WHERE c.id = f.id)
 )

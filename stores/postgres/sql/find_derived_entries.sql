@@ -1,5 +1,5 @@
 -- The entries that facts, episodes and compressed entries should have, beside those that they have. A fact has one if no message states it and it
--- is active, or another takes its place only later; what somebody decides now may be dated some moments ahead. Whatever became
+-- is active, has faded, or another takes its place only later; what somebody decides now may be dated some moments ahead. Whatever became
 -- of a fact, or of a message that states it, its id or the message's place comes in here.
 -- Every row is looked up by its whole key (OFFSET 0), so that what a large agent has is not read for a few.
 WITH touched AS MATERIALIZED (
@@ -22,7 +22,7 @@ wanted AS MATERIALIZED (
         SELECT * FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS f
      WHERE (f.status = 'active'
-            OR f.status = 'archived' AND f."end" <> 'faded' AND f.valid_to > GREATEST(f.valid_from, now() + interval '1 minute'))
+            OR f.status = 'archived' AND (f."end" = 'faded' OR f.valid_to > GREATEST(f.valid_from, now() + interval '1 minute')))
        AND NOT EXISTS (
            SELECT FROM jsonb_array_elements_text(f.claims) AS claimed (id)
             CROSS JOIN LATERAL (

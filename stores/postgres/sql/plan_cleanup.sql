@@ -1,10 +1,10 @@
 -- How many entries a cleanup archives, by why, and how many archived ones it deletes; `CleanupPolicy` says in words which. Of the
 -- entries that are too many, `most_needed` is the one that would be archived last.
 WITH
--- include waiting_roots
+-- include removal_roots
 ,
 entries AS MATERIALIZED (
-    SELECT k.id, k.importance, GREATEST(k.at, k.last_accessed, k.restored_at) AS used_at
+    SELECT k.id, k.importance, GREATEST(k.at, k.created_at, k.last_accessed, k.restored_at) AS used_at
       FROM mnestic.entry AS k
      WHERE k.tenant_id = %(tenant_id)s AND k.agent_id = %(agent_id)s AND k.kind = 'message'
        AND -- include removable

@@ -17,7 +17,7 @@ old AS MATERIALIZED (
       FROM mnestic.entry AS e
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.kind = 'message' AND e.status = 'active' AND NOT e.critical
        AND e.entry_type <> 'correction' AND e.replaces = '[]' AND e.merged_into IS NULL AND e.expires_at IS NULL AND e.parent IS NULL
-       AND e.at <= CAST(%(now)s AS timestamptz) - CAST(%(compress_after_days)s AS integer) * interval '1 day'
+       AND GREATEST(e.at, e.created_at) <= CAST(%(now)s AS timestamptz) - CAST(%(compress_after_days)s AS integer) * interval '1 day'
 ),
 signed AS MATERIALIZED (
     SELECT a.number, a.key, binary_quantize(v.vector) AS signs, count(*) OVER (PARTITION BY a.key) AS others

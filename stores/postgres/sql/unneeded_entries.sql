@@ -1,6 +1,6 @@
 -- The entries that a cleanup archives next, by number: those that are unimportant, and of the others those up to `most_needed`.
 WITH
--- include waiting_roots
+-- include removal_roots
 SELECT k.id, k.number, k.is_unimportant
   FROM (SELECT e.*, m.most_needed,
                e.importance < CAST(%(min_importance_threshold)s AS real)
@@ -9,7 +9,7 @@ SELECT k.id, k.number, k.is_unimportant
                <= (CAST(m.most_needed ->> 'importance' AS real), CAST(m.most_needed ->> 'used_at' AS timestamptz), m.most_needed ->> 'id') AS is_over_limit
           FROM mnestic.entry AS e
          CROSS JOIN LATERAL (
-            SELECT GREATEST(e.at, e.last_accessed, e.restored_at) AS used_at, CAST(%(most_needed)s AS jsonb) AS most_needed) AS m
+            SELECT GREATEST(e.at, e.created_at, e.last_accessed, e.restored_at) AS used_at, CAST(%(most_needed)s AS jsonb) AS most_needed) AS m
          WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.kind = 'message'
            AND e.number > CAST(%(after)s AS bigint)) AS k
  WHERE (k.is_unimportant OR k.is_over_limit)

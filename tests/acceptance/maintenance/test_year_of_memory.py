@@ -118,6 +118,7 @@ class Year:
 async def year(client: MnesticClient, memory: Memory, settings: Settings, admin_url: str) -> Year:
     """A year that begins, with the cleanup switched on."""
     await client.maintenance.set_policy("cleanup.enabled", value=True)
+    await client.maintenance.set_policy("cleanup.delete_archived", value=True)
     # The conversation repeats, so half of what is new says what is known.
     await client.maintenance.set_policy("largest_removal_share", value=0.6)
     return Year(client, memory, settings, admin_url)

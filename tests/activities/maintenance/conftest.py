@@ -33,6 +33,11 @@ _TABLES = (
     "archived_entry",
 )
 
+_LEARNED_WHEN_SAID = (
+    "UPDATE mnestic.entry SET created_at = at WHERE tenant_id = %s",
+    "UPDATE mnestic.claim SET recorded_at = said_at WHERE tenant_id = %s",
+)
+
 
 @pytest.fixture
 def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
@@ -84,6 +89,18 @@ def count_accesses(memory: Memory, settings: Settings) -> Callable[..., Any]:
             assert not await transaction.accesses.count(dict.fromkeys(ids, times))
 
     return count
+
+
+@pytest.fixture
+def learn_when_said(admin_url: str, settings: Settings) -> Callable[[], None]:
+    """Has all that the tenant has stored be learned when it was said, as if this were a year ago."""
+
+    def change() -> None:
+        with psycopg.connect(admin_url) as owner:
+            for statement in _LEARNED_WHEN_SAID:
+                owner.execute(statement, [settings.tenant_id])
+
+    return change
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
 from mnestic.activities.models.embedders import Embedders
-from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.entries import ArchiveMark, Entry, EntryQuery
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -50,7 +50,10 @@ def clean(memory: Memory, settings: Settings) -> Clean:
         learn: bool = True,
         **policy: Any,
     ) -> StepResult:
-        changes = {"largest_removal_share": share, "cleanup": {"enabled": True} | policy}
+        changes = {
+            "largest_removal_share": share,
+            "cleanup": {"enabled": True} | policy,
+        }
         MaintenancePolicy.model_validate(changes)
         if learn:
             await steps.extract()
@@ -77,6 +80,12 @@ async def say(ada: MemoryClient, content: str, *, after: float = 0, **fields: An
     return await ada.add(content, **fields)
 
 
+async def hear(ada: MemoryClient, content: str, *, after: float = 0) -> Entry:
+    """An entry out of which facts are learned."""
+    fields = {"speaker": "Nora", "session_id": "s1", "source_id": content}
+    return await say(ada, content, after=after, **fields)
+
+
 async def live(ada: MemoryClient) -> set[str]:
     entries, _ = await ada.entries.list(EntryQuery(), limit=1000)
     return {entry.content for entry in entries}
@@ -97,12 +106,95 @@ async def test_what_is_of_little_importance_is_archived_after_60_days_and_delete
     assert (before.counts.get("archived"), await archived(ada)) == (None, {})
     assert (await clean(60)).counts["archived"] == 1
     assert await archived(ada) == {"Nice weather.": "unimportant"}
-    assert "deleted" not in (await clean(89.9)).counts
-    last = await clean(90)
+    assert "deleted" not in (await clean(89.9, delete_archived=True)).counts
+    last = await clean(90, delete_archived=True)
 
     assert last.counts["deleted"] == 1
     assert await archived(ada) == {}
     assert await live(ada) == {"The pump needs oil."}
+
+
+async def test_what_alone_states_a_fact_stays_however_old_and_however_many_there_are(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await hear(ada, "I'm allergic to latex.")
+    await hear(ada, "Nice weather.")
+
+    await clean(1000, max_entries=1, min_importance_threshold=1)
+
+    assert await live(ada) == {"I'm allergic to latex."}
+
+
+async def test_of_two_that_state_a_fact_the_later_stays(ada: MemoryClient, clean: Clean) -> None:
+    for number, content in enumerate(("I'm allergic to latex.", "Yes, I'm allergic to latex.")):
+        await say(
+            *(ada, content),
+            after=number,
+            speaker="Nora",
+            source_id=f"{number}",
+            session_id="s1",
+        )
+
+    await clean(1000)
+
+    assert await live(ada) == {"Yes, I'm allergic to latex."}
+
+
+async def test_what_states_a_superseded_fact_is_archived(ada: MemoryClient, clean: Clean) -> None:
+    for number, content in enumerate(("I live in Haarlem.", "I live in Delft.")):
+        await say(
+            *(ada, content),
+            after=number,
+            speaker="Nora",
+            source_id=f"{number}",
+            session_id="s1",
+        )
+
+    await clean(1000)
+
+    assert await live(ada) == {"I live in Delft."}
+
+
+async def test_what_may_give_a_fact_a_new_value_stays_although_it_was_not_understood(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await hear(ada, "I changed the wifi password again.")
+    await hear(ada, "The wifi password is slow-river-7.", after=1)
+    await hear(ada, "The wifi password? Well, let it be copper-kettle-9 then.", after=2)
+    assert {fact.object for fact in (await ada.facts.list())[0]} <= {"slow-river-7"}
+
+    await clean(1000)
+
+    assert await live(ada) == {
+        "The wifi password is slow-river-7.",
+        "The wifi password? Well, let it be copper-kettle-9 then.",
+    }
+
+
+async def test_an_archived_entry_that_alone_states_a_fact_is_not_deleted(
+    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
+) -> None:
+    for content in ("I'm allergic to latex.", "Nice weather."):
+        entry = await hear(ada, content)
+        mark = ArchiveMark(archived_at=START, reason="unimportant", run="an earlier version's")
+        begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
+        async with memory.transaction(**begun) as transaction:
+            await transaction.archive.add([entry.id], mark)
+
+    await clean(1000, delete_archived=True, min_importance_threshold=1)
+
+    assert await archived(ada) == {"I'm allergic to latex.": "unimportant"}
+
+
+async def test_what_was_said_long_ago_is_no_older_than_since_it_was_learned(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    now = datetime.now(UTC)
+    today = (now - START) / days(1)
+    await say(ada, "Nice weather.", at=now - days(3000))
+
+    assert "archived" not in (await clean(today + 59)).counts
+    assert (await clean(today + 61)).counts["archived"] == 1
 
 
 async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
@@ -111,34 +203,46 @@ async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
     entry = await say(ada, "Nice weather.")
 
     assert "deleted" not in (await clean(400)).counts
-    assert "deleted" not in (await clean(429)).counts
+    assert "deleted" not in (await clean(429, delete_archived=True)).counts
     assert await archived(ada) == {"Nice weather.": "unimportant"}
     await ada.entries.restore(entry.id)
-    assert (await clean(430)).counts["archived"] == 1
-    assert (await clean(460)).counts["deleted"] == 1
+    assert (await clean(430, delete_archived=True)).counts["archived"] == 1
+    assert (await clean(460, delete_archived=True)).counts["deleted"] == 1
+
+
+async def test_nothing_is_deleted_out_of_the_archive_until_that_is_switched_on(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    await say(ada, "Nice weather.")
+    await clean(60)
+
+    assert (await clean(999)).counts == {}
+    assert (await clean(1000, delete_archived=True)).counts == {"deleted": 1}
 
 
 async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
-    ada: MemoryClient, clean: Clean
+    ada: MemoryClient, clean: Clean, learn_when_said: Callable[[], None]
 ) -> None:
     now = datetime.now(UTC)
     today = (now - START) / days(1)
     await say(ada, "Nice weather.", at=now - days(400))
+    learn_when_said()
 
     assert (await clean(today - 60)).counts["archived"] == 1
     ((archived,), _) = await ada.entries.list_archived()
 
     assert archived.mark.archived_at >= now
-    assert "deleted" not in (await clean(today)).counts
-    assert "deleted" not in (await clean(today + 29.9)).counts
-    assert (await clean(today + 30.1)).counts["deleted"] == 1
+    assert "deleted" not in (await clean(today, delete_archived=True)).counts
+    assert "deleted" not in (await clean(today + 29.9, delete_archived=True)).counts
+    assert (await clean(today + 30.1, delete_archived=True)).counts["deleted"] == 1
 
 
 async def test_a_restored_entry_is_not_archived_again_at_once(
-    ada: MemoryClient, clean: Clean
+    ada: MemoryClient, clean: Clean, learn_when_said: Callable[[], None]
 ) -> None:
     now = datetime.now(UTC)
     entry = await say(ada, "Nice weather.", at=now - days(100))
+    learn_when_said()
     today = (now - START) / days(1)
     assert (await clean(today)).counts["archived"] == 1
     await ada.entries.restore(entry.id)
@@ -225,8 +329,8 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(
 async def test_what_a_waiting_job_refers_to_stays_and_goes_once_it_has_ended(
     ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
 ) -> None:
-    cited = await say(ada, "The cat is called Tom.")
-    await say(ada, "We speak in the job's session.", session_id="s1")
+    cited = await say(ada, "Grey sky over the harbour.")
+    await say(ada, "Clouds over the station.", session_id="s1")
     await say(ada, "Nice weather.")
     fact = (await ada.facts.add("Mara", "likes", "tea"))[0].fact
     begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}

@@ -23,8 +23,8 @@ from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Steps
 from tests.activities.maintenance.waiting_jobs import wait_with
 
-MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
-JULY = datetime(2026, 7, 5, 4, tzinfo=UTC)
+MONDAY = datetime(2030, 3, 4, 9, tzinfo=UTC)
+JULY = datetime(2030, 7, 7, 4, tzinfo=UTC)
 GARDEN = (
     "The garden needs water in the evening.",
     "In the evening the garden needs to be watered.",
@@ -229,6 +229,16 @@ async def test_a_run_compresses_no_more_than_it_may_remove(ada: MemoryClient, ru
     assert (first.problems, second.problems) == ((), ())
     assert first.counts["compressed"] <= 10
     assert first.counts["compressed"] + second.counts["compressed"] == 12
+
+
+async def test_entries_of_an_old_history_are_not_compressed_when_they_have_just_come(
+    ada: MemoryClient, run: Run
+) -> None:
+    now = datetime.now(UTC)
+    await _add(ada, *GARDEN, at=now - timedelta(days=3000))
+
+    assert "compressed" not in (await run(now)).counts
+    assert (await run(now + timedelta(days=91))).counts["compressed"] == 3
 
 
 async def test_an_import_has_the_sources_as_they_were(

@@ -74,6 +74,7 @@ async def agents(client: MnesticClient, memory: Memory, settings: Settings) -> R
         memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
     )
     await client.maintenance.set_policy("cleanup.enabled", value=True)
+    await client.maintenance.set_policy("cleanup.delete_archived", value=True)
     await client.maintenance.set_policy("cleanup.max_entries", value=NUMBER - 2)
 
     async def fill(*agent_ids: str) -> None:

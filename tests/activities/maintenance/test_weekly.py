@@ -130,10 +130,16 @@ async def test_who_says_so_again_restores_the_confidence_and_other_claims_leave_
 
 
 async def test_what_is_used_does_not_decay(
-    ada: MemoryClient, tell: Tell, maintain: Maintain, memory: Memory, settings: Settings
+    ada: MemoryClient,
+    tell: Tell,
+    maintain: Maintain,
+    memory: Memory,
+    settings: Settings,
+    learn_when_said: Callable[[], None],
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 100)
+    learn_when_said()
     ((entry,), _) = await ada.entries.list(EntryQuery())
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
@@ -146,11 +152,23 @@ async def test_what_is_used_does_not_decay(
     assert (await only_fact(ada)).status == "active"
 
 
+async def test_what_was_said_long_ago_decays_from_when_it_was_learned(
+    tell: Tell, maintain: Maintain
+) -> None:
+    today = (datetime.now(UTC) - START) / days(1)
+    await tell("I live in Porto.", after=today - 3000)
+
+    assert (await maintain(today)).counts == {}
+    assert (await maintain(today + 89)).counts == {"decayed": 1}
+    assert (await maintain(today + 98)).counts["faded"] == 1
+
+
 async def test_an_older_week_takes_no_later_decay_back(
-    ada: MemoryClient, tell: Tell, maintain: Maintain
+    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_when_said: Callable[[], None]
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 60)
+    learn_when_said()
     await maintain(today)
     decayed = await only_fact(ada)
 
@@ -162,10 +180,16 @@ async def test_an_older_week_takes_no_later_decay_back(
 
 
 async def test_a_week_that_only_restores_confidence_does_so(
-    ada: MemoryClient, tell: Tell, maintain: Maintain, memory: Memory, settings: Settings
+    ada: MemoryClient,
+    tell: Tell,
+    maintain: Maintain,
+    memory: Memory,
+    settings: Settings,
+    learn_when_said: Callable[[], None],
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 60)
+    learn_when_said()
     await maintain(today)
     ((entry,), _) = await ada.entries.list(EntryQuery())
     async with memory.transaction(
@@ -203,10 +227,11 @@ async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_ba
 
 
 async def test_a_faded_fact_is_not_false_so_its_message_is_found(
-    ada: MemoryClient, tell: Tell, maintain: Maintain
+    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_when_said: Callable[[], None]
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 96)
+    learn_when_said()
     ((entry,), _) = await ada.entries.list(EntryQuery())
     before = await ada.retrieve("Where does Mara live?", is_access=False)
 
@@ -222,7 +247,7 @@ async def test_a_faded_fact_is_not_false_so_its_message_is_found(
     assert (await ada.facts.list())[0] == ()
 
 
-async def test_a_faded_fact_leaves_the_index_and_is_superseded_as_others_are(
+async def test_a_faded_fact_that_no_message_states_is_found_until_it_is_superseded(
     ada: MemoryClient, tell: Tell, maintain: Maintain
 ) -> None:
     await tell("I live in Porto.")
@@ -230,8 +255,8 @@ async def test_a_faded_fact_leaves_the_index_and_is_superseded_as_others_are(
     await ada.entries.archive(entry.id)  # so that the fact has an entry of its own
     assert len((await ada.entries.list(EntryQuery(kinds=("fact",))))[0]) == 1
 
-    await maintain(96)
-    assert (await ada.entries.list(EntryQuery(kinds=("fact",))))[0] == ()
+    assert (await maintain(96)).counts["faded"] == 1
+    assert len((await ada.entries.list(EntryQuery(kinds=("fact",))))[0]) == 1
     await tell("I live in Ghent.", after=100)
 
     facts, _ = await ada.facts.list(statuses=("active", "archived"))

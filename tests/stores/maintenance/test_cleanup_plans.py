@@ -29,7 +29,7 @@ async def test_a_part_reads_no_more_of_the_archive_than_it_looks_at(
         owner.execute("ANALYZE mnestic.archived_entry")
         owner.execute(ARCHIVE, [settings.tenant_id, AGENT, ARCHIVED])
     values: dict[str, Any] = {
-        **CleanupPolicy().model_dump(exclude={"enabled", "times"}),
+        **CleanupPolicy(delete_archived=True).model_dump(exclude={"enabled", "times"}),
         "tenant_id": settings.tenant_id,
         "agent_id": AGENT,
         "now": datetime.now(UTC),
