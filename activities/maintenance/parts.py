@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
-from mnestic.memory.maintenance.removal_guard import ActiveMemory
+from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
 
 _AFTER = "after"  # beside the counts in the ledger
 
@@ -44,12 +44,15 @@ class Part(NamedTuple):
         """Whether the ledger needs it: it has changed something, or is not the last."""
         return bool(self.counts) or self.after is not None
 
-    def dump(self) -> dict[str, Any]:
-        """The result in the ledger."""
-        return {**self.counts} if self.after is None else {**self.counts, _AFTER: self.after}
+    def dump(self, *, is_allowed: bool) -> dict[str, Any]:
+        """The result in the ledger, and whether a person has allowed the removals of the run."""
+        dumped = {**self.counts} if self.after is None else {**self.counts, _AFTER: self.after}
+        return dumped | {ALLOWED: True} if is_allowed else dumped
 
     @classmethod
     def load(cls, result: Mapping[str, Any]) -> Self:
         """The part with a result of the ledger."""
-        counts = {name: int(count) for name, count in result.items() if name != _AFTER}
+        counts = {
+            name: int(count) for name, count in result.items() if name not in {_AFTER, ALLOWED}
+        }
         return cls(Counter(counts), after=result.get(_AFTER))

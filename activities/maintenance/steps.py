@@ -17,7 +17,7 @@ from mnestic.activities.maintenance.parts import PART_SIZES, Part, PartSizes
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
-from mnestic.memory.maintenance.removal_guard import ActiveMemory, find_excess, removable
+from mnestic.memory.maintenance.removal_guard import WINDOW, ActiveMemory, find_excess, removable
 from mnestic.memory.maintenance.reports import MaintenanceReport, run_name
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
@@ -195,18 +195,25 @@ class MaintenanceActivities:
                 return Part.load(stored), None
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
+            earlier = await transaction.maintenance.count_archived(now - WINDOW, now)
             part = await self._work(transaction, params, policy=policy, before=before)
             after = await transaction.maintenance.count_active(now)
             if (left := part.left_active) is not None:
                 after = ActiveMemory(after.facts - left.facts, after.entries - left.entries)
             excess = find_excess(
-                agent_id, kind=params.kind, before=before, after=after, policy=policy
+                agent_id,
+                kind=params.kind,
+                before=before,
+                after=after,
+                archived=ActiveMemory(part.all_counts["faded"], part.all_counts["archived"]),
+                earlier=earlier,
+                policy=policy,
             )
             is_stopped = excess is not None and not params.allow_removals
             if params.dry_run or is_stopped or not part.is_to_store:
                 transaction.discard()
             else:
-                await transaction.complete(operation, part.dump())
+                await transaction.complete(operation, part.dump(is_allowed=params.allow_removals))
             if is_stopped or (params.dry_run and part.left is not None):
                 part = Part(part.all_counts)
             return part, excess if is_stopped else None
@@ -230,7 +237,7 @@ class MaintenanceActivities:
             if params.dry_run or not part.is_to_store:
                 transaction.discard()
             else:
-                await transaction.complete(operation, part.dump())
+                await transaction.complete(operation, part.dump(is_allowed=params.allow_removals))
             return part
 
     def _transaction(

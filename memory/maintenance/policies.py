@@ -238,6 +238,10 @@ class MaintenancePolicy(DeferredModel):
         0.2,
         description="Share of an agent's active facts, or entries, above which a run removes none and asks for a person",
     )
+    largest_removal_share_30_days: Share = Field(
+        0.5,
+        description="The same of all runs of the last 30 days together, and of what was active then or has come since",
+    )
     always_removable: int = Field(
         10,
         ge=0,

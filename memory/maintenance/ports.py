@@ -59,6 +59,13 @@ class MaintenanceStore(Protocol):
         """How many facts and messages' entries are active at a moment; what has expired is not."""
         ...
 
+    async def count_archived(self, since: datetime, until: datetime) -> ActiveMemory:
+        """How many facts and entries of the agent the runs that were scheduled in between have archived, but to merge or compress them.
+
+        Runs whose removals a person has allowed are not counted.
+        """
+        ...
+
     async def remove_expired_records(self, now: datetime) -> int:
         """Removes the values of long-term records that have expired; their versions continue. Returns how many."""
         ...

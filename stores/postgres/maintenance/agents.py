@@ -10,9 +10,10 @@ from mnestic.memory.knowledge.importance import ImportancePolicy
 from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
 from mnestic.memory.maintenance.compression import Compression
 from mnestic.memory.maintenance.duplicates import AlikeEntries, Merge
-from mnestic.memory.maintenance.policies import CleanupPolicy, WeeklyPolicy
+from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, CleanupPolicy, WeeklyPolicy
 from mnestic.memory.maintenance.ports import Decay, FadingFact
-from mnestic.memory.maintenance.removal_guard import ActiveMemory
+from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
+from mnestic.memory.maintenance.reports import run_name
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -32,6 +33,14 @@ SELECT (SELECT count(*) FROM mnestic.fact
        (SELECT count(*) FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
            AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
+""")
+_COUNT_ARCHIVED = NamedQuery.of("""
+SELECT COALESCE(sum(CAST(result ->> 'faded' AS integer)), 0) AS facts,
+       COALESCE(sum(CAST(result ->> 'archived' AS integer)), 0) AS entries
+  FROM mnestic.operation AS o
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = 'maintenance' AND NOT result ? %(allowed)s
+   AND EXISTS (SELECT FROM unnest(CAST(%(first)s AS text[]), CAST(%(last)s AS text[])) AS of_kind (first, last)
+                WHERE o.key COLLATE "C" >= first AND o.key COLLATE "C" < last)
 """)
 # Statements that read a whole memory: compiling them takes longer than it saves, and jobs need the other cores.
 _SETTINGS: Query = (
@@ -81,6 +90,17 @@ class PostgresMaintenanceStore:
     async def count_active(self, now: datetime) -> ActiveMemory:
         """See the port."""
         (row,) = await self._rows_of(_COUNT_ACTIVE.bind({**self._unit.owner, "now": now}))
+        return ActiveMemory(row.facts, row.entries)
+
+    async def count_archived(self, since: datetime, until: datetime) -> ActiveMemory:
+        """See the port."""
+        values = {
+            **self._unit.owner,
+            "allowed": ALLOWED,
+            "first": [run_name(kind, since) for kind in MAINTENANCE_KINDS],
+            "last": [run_name(kind, until) for kind in MAINTENANCE_KINDS],
+        }
+        (row,) = await self._rows_of(_COUNT_ARCHIVED.bind(values))
         return ActiveMemory(row.facts, row.entries)
 
     async def remove_expired_records(self, now: datetime) -> int:

@@ -47,11 +47,14 @@ def clean(memory: Memory, settings: Settings) -> Clean:
         *,
         dry_run: bool = False,
         share: float = 1,
+        of_month: float = 1,
         learn: bool = True,
+        allow_removals: bool = False,
         **policy: Any,
     ) -> StepResult:
         changes = {
             "largest_removal_share": share,
+            "largest_removal_share_30_days": of_month,
             "cleanup": {"enabled": True} | policy,
         }
         MaintenancePolicy.model_validate(changes)
@@ -67,6 +70,7 @@ def clean(memory: Memory, settings: Settings) -> Clean:
             kind="cleanup",
             scheduled_at=START + days(after),
             dry_run=dry_run,
+            allow_removals=allow_removals,
         )
         result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
         return result
@@ -195,6 +199,35 @@ async def test_what_was_said_long_ago_is_no_older_than_since_it_was_learned(
 
     assert "archived" not in (await clean(today + 59)).counts
     assert (await clean(today + 61)).counts["archived"] == 1
+
+
+async def test_what_is_archived_bit_by_bit_counts_together_over_30_days(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    for number in range(60):
+        await say(ada, f"Hello {number}.", after=number)
+
+    done = [await clean(60 + number, of_month=0.4, max_entries=99) for number in range(26)]
+    later = await clean(120, of_month=0.4)
+
+    stopped = [number for number, one in enumerate(done) if one.problems]
+    assert stopped == [24, 25]
+    assert "25 of 60 active entries (42%) would be removed within 30 days" in done[24].problems[0]
+    assert done[24].counts == {"agents_stopped": 1}
+    assert (len(await live(ada)), later.problems) == (60 - 24, later.problems)
+
+
+async def test_what_a_person_has_allowed_does_not_count_for_the_days_after(
+    ada: MemoryClient, clean: Clean
+) -> None:
+    for number in range(30):
+        await say(ada, f"Hello {number}.", after=number / 30)
+    await say(ada, "Goodbye.", after=2)
+
+    await clean(61, of_month=0.1, allow_removals=True)
+
+    assert await live(ada) == {"Goodbye."}
+    assert (await clean(62, of_month=0.1)).counts == {"archived": 1}
 
 
 async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(

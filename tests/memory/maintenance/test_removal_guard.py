@@ -44,13 +44,34 @@ def test_the_policy_says_how_much_that_is() -> None:
     assert _excess((9, 9), (9, 6), policy) is not None
 
 
+def test_what_earlier_runs_have_archived_counts_too() -> None:
+    assert _excess((100, 100), (100, 95), archived=(0, 5), earlier=(0, 90)) is None
+    excess = _excess((100, 100), (100, 94), archived=(0, 6), earlier=(0, 90))
+
+    assert excess is not None
+    assert (
+        "96 of 190 active entries (51%) would be removed within 30 days, and at most 50%" in excess
+    )
+
+
+def test_a_run_that_archives_nothing_goes_on_after_others_that_have_archived_much() -> None:
+    assert _excess((100, 100), (100, 90), earlier=(900, 900)) is None
+
+
 def _excess(
-    before: tuple[int, int], after: tuple[int, int], policy: MaintenancePolicy | None = None
+    before: tuple[int, int],
+    after: tuple[int, int],
+    policy: MaintenancePolicy | None = None,
+    *,
+    archived: tuple[int, int] = (0, 0),
+    earlier: tuple[int, int] = (0, 0),
 ) -> str | None:
     return find_excess(
         "ada",
         kind="nightly",
         before=ActiveMemory(*before),
         after=ActiveMemory(*after),
+        archived=ActiveMemory(*archived),
+        earlier=ActiveMemory(*earlier),
         policy=policy or MaintenancePolicy(),
     )
