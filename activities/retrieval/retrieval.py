@@ -243,10 +243,14 @@ async def _search(
     while True:
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
-        best = await _fetch_best(store.fetch_hits, parsed, search, order=_ranked(parsed, search, found))
+        best = await _fetch_best(
+            store.fetch_hits, parsed, search, order=_ranked(parsed, search, found)
+        )
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
-            best = await _fetch_best(store.fetch_hits, parsed, search, order=_ranked(parsed, search, found))
+            best = await _fetch_best(
+                store.fetch_hits, parsed, search, order=_ranked(parsed, search, found)
+            )
         are_enough = len(best.ranked) >= parsed.wanted
         are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
         if are_enough or found.is_exhaustive or search.is_strict:

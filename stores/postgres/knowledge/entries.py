@@ -341,7 +341,7 @@ def _conditions(query: EntryQuery) -> list[Any]:
         (ENTRY.c.entry_type.in_, query.entry_types or None),
         (ENTRY.c.session_id.__eq__, query.session_id),
         (ENTRY.c.channel.__eq__, query.channel),
-        (func.lower(ENTRY.c.speaker).__eq__, query.speaker and query.speaker.lower()),
+        (func.lower(ENTRY.c.speaker).__eq__, query.speaker and func.lower(query.speaker)),
         (ENTRY.c.parent.__eq__, query.parent),
         (ENTRY.c.at.__ge__, query.since),
         (ENTRY.c.at.__lt__, query.until),

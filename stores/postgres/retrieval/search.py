@@ -309,7 +309,7 @@ def _filters(search: Search) -> dict[str, Any]:
         "types": list(query.entry_types) or None,
         "session_id": query.session_id,
         "channel": query.channel,
-        "speaker": query.speaker and query.speaker.lower(),
+        "speaker": query.speaker,
         "since": query.since,
         "until": query.until,
         "tags": [name_key(tag) for tag in query.tags] or None,

@@ -11,6 +11,7 @@ AND (CAST(%(entry_kinds)s AS text[]) IS NULL OR e.kind = ANY(CAST(%(entry_kinds)
 AND (CAST(%(types)s AS text[]) IS NULL OR e.entry_type = ANY(CAST(%(types)s AS text[])))
 AND (CAST(%(session_id)s AS text) IS NULL OR e.session_id = CAST(%(session_id)s AS text))
 AND (CAST(%(channel)s AS text) IS NULL OR e.channel = CAST(%(channel)s AS text))
+AND (CAST(%(speaker)s AS text) IS NULL OR lower(e.speaker) = lower(CAST(%(speaker)s AS text)))
 AND (CAST(%(since)s AS timestamptz) IS NULL OR e.at >= CAST(%(since)s AS timestamptz))
 AND (CAST(%(until)s AS timestamptz) IS NULL OR e.at < CAST(%(until)s AS timestamptz))
 AND (CAST(%(categories)s AS text[]) IS NULL OR EXISTS (
