@@ -8,6 +8,7 @@ has put them before it in a prompt, are left out here.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -16,6 +17,7 @@ from mnestic.memory.knowledge.enrichment import entry_of, entry_of_draft, with_i
 from mnestic.memory.knowledge.entries import Entry, EntryDraft
 from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
 from mnestic.memory.knowledge.resources import Resource, check_message
+from mnestic.memory.long_texts import work_on
 from mnestic.memory.ports import Transaction
 from mnestic.memory.quotations import without_blocks
 
@@ -55,12 +57,14 @@ async def receive(
         first = {came.place: came for came in reversed(ordered)}
         stored = [first[one.place].as_stored(one) for one in lessons]
         children = Counter((came.resource.session_id, came.attached_to) for came in stored)
-        await transaction.entries.add(
-            [
+        entries = await work_on(
+            (came.resource.content for came in stored),
+            lambda: [
                 entry_of(came, owner=owner, children=children[came.place], basis=basis)
                 for came in stored
-            ]
+            ],
         )
+        await transaction.entries.add(entries)
     return len(lessons)
 
 
@@ -164,7 +168,8 @@ async def add_entry(
         entry_id = entry_id_of(came.resource, owner=owner)
         if begun.basis is not None:
             (lesson,) = begun.lessons
-            drafted = entry_of_draft(lesson, draft, owner=owner, basis=begun.basis)
+            describe = partial(entry_of_draft, lesson, draft, owner=owner, basis=begun.basis)
+            drafted = await work_on([draft.content], describe)
             (entry,) = await transaction.entries.add([drafted])
             await recompute_importance(transaction, above)
             return entry

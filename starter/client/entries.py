@@ -1,6 +1,7 @@
 """`memory.entries`: an agent's entries; get, list, change and remove them."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Unpack
 
 from pydantic import ValidationError
@@ -17,6 +18,7 @@ from mnestic.memory.knowledge.entries import (
     EntryQuery,
 )
 from mnestic.memory.knowledge.facts import Fact, FactChange
+from mnestic.memory.long_texts import work_on
 from mnestic.memory.ports import Transaction
 from mnestic.memory.provenance import EntryProvenance, MessageState
 from mnestic.memory.validation import refused
@@ -136,7 +138,8 @@ class EntryClient(ClientPart):
             await _check_not_above(transaction, entry_id, locked.get(change.parent or ""))
             before, basis = locked[entry_id], await transaction.settings.importance_basis()
             children = (await transaction.entries.count_children([entry_id]))[entry_id]
-            changed = changed_entry(before, change, children=children, basis=basis)
+            describe = partial(changed_entry, before, change, children=children, basis=basis)
+            changed = await work_on([change.content], describe)
             await transaction.entries.change([changed])
             if changed.parent != before.parent:
                 parents = {name for name in (before.parent, changed.parent) if name}

@@ -6,6 +6,7 @@ same way without being anybody's to write.
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import repeat
 from operator import itemgetter
 from typing import Any
@@ -18,6 +19,7 @@ from mnestic.memory.knowledge.entry_features import features_of
 from mnestic.memory.language.acronyms import find_acronyms
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.terms import first_terms
+from mnestic.memory.long_texts import work_on
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
@@ -60,13 +62,20 @@ class EntryIndex:
     async def add(self, entries: Sequence[Entry]) -> Sequence[Any]:
         """Adds entries; returns a row of each that is new, as `add_entries.sql` does."""
         vectors, tokens = await self._embedded(entries)  # before anything is locked
-        rows = [{**row, "place": place} for place, row in enumerate(_rows(entries, tokens), 1)]
-        terms = [
-            {"id": entry_id, "kind": kind, "term": term} for entry_id, kind, term in _terms(entries)
-        ]
+
+        def pack() -> dict[str, str]:
+            rows = [{**row, "place": place} for place, row in enumerate(_rows(entries, tokens), 1)]
+            terms = [
+                {"id": entry_id, "kind": kind, "term": term}
+                for entry_id, kind, term in _terms(entries)
+            ]
+            return {
+                **packed(self._unit.owner, rows, what="entries", name="entries"),
+                **packed({}, terms, what="names of entries", name="terms"),
+            }
+
         asked = {
-            **packed(self._unit.owner, rows, what="entries", name="entries"),
-            **packed({}, terms, what="names of entries", name="terms"),
+            **await work_on(_contents(entries), pack),
             "language": LANGUAGE,
             "model": self._embedder.name if self._embedder else "",
             **reals_of(vectors),
@@ -79,14 +88,14 @@ class EntryIndex:
         numbers = {entry_id: row.number for entry_id, row in before.items()}
         languages = {entry_id: row.language for entry_id, row in before.items()}
         same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, self._packed(same, languages, repeat(None)))
+        await self._unit.run(_CHANGE, await self._packed(same, languages, repeat(None)))
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
             vectors, tokens = await self._embedded(anew)
             await self._unindex(stale)
             await self.vectors.forget(stale)
-            await self._unit.run(_REWRITE, self._packed(anew, languages, tokens))
+            await self._unit.run(_REWRITE, await self._packed(anew, languages, tokens))
             await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": sorted(stale)}))
             if vectors and self._embedder is not None:
                 by_number = dict(zip(stale, vectors, strict=True))
@@ -118,11 +127,15 @@ class EntryIndex:
         if embedder is None:
             return (), repeat(None)
         try:
-            vectors = (await embedder.embed([entry.content for entry in entries])).vectors
+            contents = list(_contents(entries))
+            vectors = (await embedder.embed(contents)).vectors
             if not isinstance(embedder, WordEmbedder):
                 return vectors, repeat(None)
-            texts = [" ".join(first_terms(entry.content)) for entry in entries]
-            return vectors, embedder.tokenize(texts)
+
+            def tokenize() -> Sequence[bytes]:
+                return embedder.tokenize([" ".join(first_terms(one)) for one in contents])
+
+            return vectors, await work_on(contents, tokenize)
         except (ModelUnavailableError, ModelRefusedError):  # the entries are worth more
             log.exception("entries have no vectors yet", extra={"entries": len(entries)})
             return (), repeat(None)
@@ -135,18 +148,26 @@ class EntryIndex:
         """Enters entries under the names that they are found by."""
         rows = [
             {"kind": kind, "term": term, "entry_number": numbers[entry_id]}
-            for entry_id, kind, term in _terms(entries)
+            for entry_id, kind, term in await work_on(_contents(entries), partial(_terms, entries))
         ]
         await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
 
     def _of(self, target: Any, numbers: Sequence[int]) -> Any:
         return self._unit.owned(target) & target.c.entry_number.in_(numbers)
 
-    def _packed(
+    async def _packed(
         self, entries: Sequence[Entry], languages: Mapping[str, str], tokens: _Tokens
     ) -> dict[str, str]:
-        rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
-        return packed(self._unit.owner, rows, what="entries")
+
+        def pack() -> dict[str, str]:
+            rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
+            return packed(self._unit.owner, rows, what="entries")
+
+        return await work_on(_contents(entries), pack)
+
+
+def _contents(entries: Sequence[Entry]) -> Iterator[str]:
+    return (entry.content for entry in entries)
 
 
 def _rows(entries: Sequence[Entry], tokens: _Tokens) -> Iterator[dict[str, Any]]:
