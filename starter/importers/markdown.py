@@ -34,6 +34,8 @@ from mnestic.starter.importers.written_dates import find_date
 
 _LONGEST_SESSION = 240  # characters; leaves room for the number of a repeated one
 _BEFORE_HEADINGS = "notes"
+NOTHING = f"has no message that can be stored; {EXPECTED}"
+"""Why a file is refused in which nothing is written."""
 _NAMELESS = (
     "begins with a time but names nobody, in a file that names who speaks; "
     "write it as `[10:32] Name: text`"
@@ -68,7 +70,7 @@ def read_markdown(
     sections = _sections_of(lines, turns)
     sessions = [session for section in sections if (session := reader.read(section))]
     if not sessions:
-        raise InvalidInputError(what=source, why=f"has no message that can be stored; {EXPECTED}")
+        raise InvalidInputError(what=source, why=NOTHING)
     return conversation_of(sessions)
 
 

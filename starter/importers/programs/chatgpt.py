@@ -21,9 +21,8 @@ from mnestic.starter.importers.programs.items import (
 from mnestic.starter.importers.programs.json_items import read_objects
 
 _UNTITLED = "ChatGPT"
-_WRITTEN = frozenset(
-    {"text", "multimodal_text"}
-)  # what people read; the others are thoughts, code and results
+# What people read; the others are thoughts, code and results.
+_WRITTEN = ("text", "multimodal_text")
 # Sources that an answer cites: in the export they are numbers without the text that they stand for.
 _CITATION = re.compile(
     "\ue200[^\ue201]*\ue201|\u3010[^\u3010\u3011\n]{1,60}\u2020[^\u3010\u3011\n]{0,80}\u3011"
@@ -73,7 +72,7 @@ class ChatGPTExport:
     def _item(self, message: Mapping[str, Any], origin: Origin, *, begun: Any) -> Item:
         author, content = message.get("author"), message.get("content")
         role = author.get("role") if isinstance(author, dict) else None
-        if role not in {"user", "assistant"} or not isinstance(content, dict):
+        if role not in ("user", "assistant") or not isinstance(content, dict):
             return LeftOut("internal")
         if _is_internal(message, content):
             return LeftOut("internal")
@@ -90,17 +89,18 @@ class ChatGPTExport:
 
 def _branch(nodes: Mapping[str, Any], current: Any) -> list[Mapping[str, Any]]:
     """The nodes from the root to the current one; without one, to the newest leaf."""
-    node_id = current if current in nodes else _newest_leaf(nodes)
+    node_id = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
     path: list[Mapping[str, Any]] = []
     seen = set()
-    while node_id in nodes and node_id not in seen and isinstance(nodes[node_id], dict):
+    while isinstance(node := nodes.get(node_id or ""), dict) and node_id not in seen:
         seen.add(node_id)
-        path.append(nodes[node_id])
-        node_id = nodes[node_id].get("parent")
+        path.append(node)
+        parent = node.get("parent")
+        node_id = parent if isinstance(parent, str) else None
     return path[::-1]
 
 
-def _newest_leaf(nodes: Mapping[str, Any]) -> Any:
+def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
     leaves = [
         name for name, node in nodes.items() if isinstance(node, dict) and not node.get("children")
     ]

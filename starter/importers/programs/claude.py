@@ -20,7 +20,7 @@ from mnestic.starter.importers.programs.items import (
 from mnestic.starter.importers.programs.json_items import read_objects
 
 _UNTITLED = "Claude"
-_PERSON, _SENDERS = "human", frozenset({"human", "assistant"})
+_PERSON, _SENDERS = "human", ("human", "assistant")
 
 
 class ClaudeExport:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.conversations import MARKDOWN, read_conversation
+from mnestic.starter.importers.markdown import NOTHING
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -16,6 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
+from mnestic.starter.importers.text_files import EXPECTED
 
 
 class MarkdownFolder:
@@ -33,10 +35,8 @@ class MarkdownFolder:
             yield from self._items_of(path, str(path.relative_to(self._path)))
 
     def _items_of(self, path: Path, name: str) -> Iterator[Item]:
-        if not path.read_bytes().strip():
-            yield LeftOut("empty file")
-            return
         refused: list[InvalidInputError] = []
+        conversation = None
         try:
             conversation = read_conversation(
                 path,
@@ -46,9 +46,16 @@ class MarkdownFolder:
                 refuse=refused.append,
             )
         except InvalidInputError as error:
-            yield Skipped(name, error.why)
+            if not refused and error.why == NOTHING:
+                yield LeftOut("empty file")
+            elif not refused:
+                refused.append(error)
+        yield from (
+            Skipped(one.what.removeprefix("conversation "), one.why.removesuffix(f"; {EXPECTED}"))
+            for one in refused
+        )
+        if conversation is None:
             return
-        yield from (Skipped(error.what, error.why) for error in refused)
         for session in conversation.sessions:
             for turn in session.turns:
                 origin = Origin(

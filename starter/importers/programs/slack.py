@@ -25,7 +25,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _USERS = "users.json"
 _DIRECT = ("dms.json", "mpims.json")  # conversations without a name, with their members
 # Messages of people and programs; all other subtypes are notices.
-_SAID = frozenset({None, "thread_broadcast", "me_message", "bot_message", "file_share"})
+_SAID = (None, "thread_broadcast", "me_message", "bot_message", "file_share")
 
 
 class SlackExport:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -99,6 +100,31 @@ def test_a_conversation_without_messages_is_named(read: Read, place: int) -> Non
     assert [one for one in items if isinstance(one, Skipped)] == [
         Skipped(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
     ]
+
+
+@pytest.mark.parametrize("value", [[], {}, 1, None, True])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("conversations.json", ("current_node", "parent", "role", "content_type", "id")),
+        ("claude/conversations.json", ("sender", "uuid", "type", "content", "name")),
+        ("slack/garden-club/2025-04-07.json", ("subtype", "user", "type", "ts", "files")),
+        ("telegram/result.json", ("type", "from", "id", "text", "date_unixtime")),
+        ("mem0.json", ("user_id", "created_at", "id")),
+        ("store.jsonl", ("namespace", "key", "updated_at")),
+    ],
+)
+def test_a_value_of_another_kind_hides_no_other(
+    read: Read, name: str, keys: tuple[str, ...], value: Any
+) -> None:
+    text = (SAMPLES / name).read_text(encoding="utf-8")
+    for key in keys:
+        changed = re.sub(rf'("{key}": *)("[^"]*"|\d+|null)', rf"\g<1>{json.dumps(value)}", text)
+        try:
+            items = read(Path(name).name, text=changed)
+        except InvalidInputError:
+            continue
+        assert all(items)
 
 
 @given(

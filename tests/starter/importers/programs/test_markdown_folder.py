@@ -64,7 +64,7 @@ def test_each_file_is_read_and_one_that_cannot_be_is_named(vault: Path) -> None:
         "Garden",
         *["Meetings/Sync"] * 2,
     ]
-    assert [one.place for one in items if isinstance(one, Skipped)] == ["Meetings/Bad.md"]
+    assert [one.place for one in items if isinstance(one, Skipped)] == ["Meetings/Bad.md, line 1"]
     assert [one for one in items if isinstance(one, LeftOut)] == [LeftOut("empty file")]
 
 
