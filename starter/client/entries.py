@@ -132,9 +132,7 @@ class EntryClient(ClientPart):
             locked = await transaction.entries.select(names, lock=True)
             for name in (entry_id, change.parent):
                 if name and name not in locked:
-                    if await transaction.archive.select_marks([name]):
-                        raise StaleRequestError(what=f"entry {name}", why="is archived; restore it")
-                    raise NotFoundError(what="entry", name=name)
+                    raise await _absent(transaction, name)
             await _check_not_above(transaction, entry_id, locked.get(change.parent or ""))
             before, basis = locked[entry_id], await transaction.settings.importance_basis()
             children = (await transaction.entries.count_children([entry_id]))[entry_id]
@@ -188,7 +186,7 @@ class EntryClient(ClientPart):
         async with self._scope.transaction(write=True) as transaction:
             entry = (await transaction.entries.select([entry_id], lock=True)).get(entry_id)
             if entry is None:
-                raise NotFoundError(what="entry", name=entry_id)
+                raise await _absent(transaction, entry_id)
             supersession = await transaction.entries.find_supersession(entry_id)
             if supersession is None:
                 raise StaleRequestError(what=f"entry {entry_id}", why="is not superseded")
@@ -207,7 +205,7 @@ class EntryClient(ClientPart):
         async with self._scope.transaction(write=True) as transaction:
             mark = ArchiveMark(archived_at=await transaction.now(), reason="by_hand")
             if not await transaction.archive.add([entry_id], mark):
-                raise NotFoundError(what="entry", name=entry_id)
+                raise await _absent(transaction, entry_id)
 
     async def restore(self, entry_id: str) -> Entry:
         """Restores an archived entry: its id, dates, counts and vectors are those that it had, and searches find it again.
@@ -238,6 +236,13 @@ async def _beginnings(transaction: Transaction, entry_ids: Sequence[str]) -> dic
     archived = await transaction.archive.select(entry_ids)
     found = {**archived, **await transaction.entries.select(entry_ids)}
     return {name: shortened(entry.content) for name, entry in found.items()}
+
+
+async def _absent(transaction: Transaction, entry_id: str) -> NotFoundError | StaleRequestError:
+    """Why there is no live entry of an id."""
+    if await transaction.archive.select_marks([entry_id]):
+        return StaleRequestError(what=f"entry {entry_id}", why="is archived; restore it")
+    return NotFoundError(what="entry", name=entry_id)
 
 
 async def _check_not_above(transaction: Transaction, entry_id: str, parent: Entry | None) -> None:

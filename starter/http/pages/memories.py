@@ -6,9 +6,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Form, Query, Request, Response
+from pydantic import ValidationError
 
 from mnestic.memory.knowledge.entries import ENTRY_TYPES, Entry, EntryQuery, EntryType
 from mnestic.memory.retrieval.queries import LONGEST_QUESTION
+from mnestic.memory.validation import refused
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.keyword_arguments import EntryChanges
 from mnestic.starter.client.memory_client import MemoryClient
@@ -19,6 +21,7 @@ from mnestic.starter.http.pages.rendering import back_to, render
 router = APIRouter()
 MEMORIES = f"{MEMORY}/entries"
 _LIMIT = 50
+_MORE = "more"  # in the place of a cursor: a search has found as many as it may
 Action = Literal["pin", "unpin", "archive", "restore", "delete"]
 _DONE: Mapping[str, str] = {
     "pin": "memory_pinned",
@@ -54,6 +57,11 @@ class Filter(NamedTuple):
         }
 
     @property
+    def words(self) -> str:
+        """What is searched for; empty for a plain list."""
+        return self.q.strip()
+
+    @property
     def fields(self) -> dict[str, Any]:
         """The filter as a query of entries and a search take it."""
         return {
@@ -86,6 +94,7 @@ async def list_memories(
 ) -> Response:
     """Lists memories, the newest first, or the best first of what is searched for."""
     listed, next_cursor = await _read(call.memory, shown, limit=_LIMIT, cursor=cursor)
+    next_cursor = None if shown.words else next_cursor
     return render(
         request,
         "memories.html",
@@ -215,23 +224,27 @@ def _act_of(
 async def _read(
     memory: MemoryClient, shown: Filter, *, limit: int, cursor: str | None = None
 ) -> tuple[Sequence[Listed], str | None]:
-    """A page of what a filter shows, and the cursor of the next; a search has one page."""
+    """A page of what a filter shows, and the cursor of the next; a search has one page, and may have found more."""
     if shown.status == "archived":
         archived, next_cursor = await memory.entries.list_archived(limit=limit, cursor=cursor)
         return [Listed(one.entry) for one in archived], next_cursor
-    if shown.q.strip():
+    if shown.words:
         found = await memory.retrieve(
-            shown.q, limit=_LIMIT, min_score=0, repeats=True, is_access=False, **shown.fields
+            shown.words, limit=limit, min_score=0, repeats=True, is_access=False, **shown.fields
         )
-        return [Listed(one.entry, one.score) for one in found.results], None
-    query = EntryQuery(**shown.fields)
+        is_full = len(found.results) == limit
+        return [Listed(one.entry, one.score) for one in found.results], _MORE if is_full else None
+    try:
+        query = EntryQuery(**shown.fields)
+    except ValidationError as error:
+        raise refused("filter", error, model=EntryQuery) from None
     entries, next_cursor = await memory.entries.list(query, limit=limit, cursor=cursor)
     return [Listed(entry) for entry in entries], next_cursor
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names in a field, separated by commas."""
-    return tuple(filter(None, map(str.strip, text.split(","))))
+    """The names in a field, one a line."""
+    return tuple(filter(None, map(str.strip, text.splitlines())))
 
 
 def _moment(day: date | Literal[""]) -> datetime | None:

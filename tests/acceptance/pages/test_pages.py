@@ -234,7 +234,7 @@ async def test_a_memory_is_opened_from_a_search_and_several_are_archived(
     await page.get_by_role("button", name="Pin").press("Enter")
     await expect(page.get_by_role("status")).to_have_text("No policy deletes this memory.")
     await page.get_by_text("Edit", exact=True).press("Enter")
-    await page.get_by_label("Tags").fill("home, move")
+    await page.get_by_label("Tags").fill("home\nmove")
     await page.get_by_role("button", name="Save").press("Enter")
     await expect(page.get_by_role("status")).to_have_text("The memory was changed.")
     await check(page, "memory")

@@ -124,7 +124,7 @@ async def test_a_memory_is_opened_edited_pinned_archived_and_deleted(
 
     listed = await browser.get("/ui/memory/entries", params={**ADA, "tag": "house"})
     form = {"content": "In the cellar,\r\nbehind the door.", "entry_type": "context"}
-    form |= {"about": "boiler, cellar", "tags": "house, heating"}
+    form |= {"about": "boiler\r\ncellar, left", "tags": "house\r\nheating"}
     changed = await browser.post(path, params=ADA, data=form)
     stored = await entries.get(entry.id)
     for action in ("pin", "archive"):
@@ -139,7 +139,7 @@ async def test_a_memory_is_opened_edited_pinned_archived_and_deleted(
     assert "The boiler is in the celar." in listed.text
     assert "The memory was changed." in (await browser.get(changed.headers["Location"])).text
     assert stored.content == "In the cellar,\nbehind the door."
-    assert (stored.entry_type, stored.subjects) == ("context", ("boiler", "cellar"))
+    assert (stored.entry_type, stored.subjects) == ("context", ("boiler", "cellar, left"))
     assert "In the cellar, behind the door." in archive.text
     assert re.findall(r"<td data-label=\"What\">(\w+)<", page.text) == [
         "archive",
@@ -170,6 +170,11 @@ async def test_memories_are_found_by_each_filter_and_by_words(
     assert (
         await shown(entry_type="error") == await shown(since="2026-03-03") == ["The train is late."]
     )
+    backwards = {**ADA, "since": "2026-03-03", "until": "2026-03-01"}
+    refused = await browser.get("/ui/memory/entries", params=backwards)
+
+    assert refused.status_code == 422
+    assert await shown(q="  ") == await shown()
     assert await shown(until="2026-03-02") == await shown(q="tea", tag="none") == []
 
 
