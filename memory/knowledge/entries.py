@@ -38,6 +38,7 @@ SupersessionReason = Literal["superseded", "replaced", "ended", "corrected", "wi
 ReplacementReason = Literal["replaced", "ended", "corrected"]
 Replacements = tuple[tuple[str, ReplacementReason], ...]  # ids of earlier entries, and why
 ArchiveReason = Literal["unimportant", "over_limit", "by_hand", "compressed", "merged"]
+MOST_NAMES = 64  # subjects, tags or aliases of an entry
 ENTRY_TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 
@@ -177,7 +178,7 @@ def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
 
 _Content = Annotated[str, AfterValidator(_content)]
 _Name = Annotated[str, AfterValidator(_name)]
-_Names = Annotated[tuple[_Name, ...], Field(max_length=64), AfterValidator(_distinct)]
+_Names = Annotated[tuple[_Name, ...], Field(max_length=MOST_NAMES), AfterValidator(_distinct)]
 _FilterText = Annotated[Text, Field(max_length=10_000)]
 _Moment = Annotated[AwareDatetime, AfterValidator(_moment)]
 

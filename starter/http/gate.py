@@ -26,7 +26,8 @@ from mnestic.starter.http.pages import access as pages
 from mnestic.starter.http.problems import answer_error, answer_http, answer_unexpected
 from mnestic.starter.tenants import Access
 
-PUBLIC: Collection[str] = frozenset({"/health", "/openapi.json", "/docs", *pages.SHORTCUTS})
+HEALTH = "/health"
+PUBLIC: Collection[str] = frozenset({HEALTH, "/openapi.json", "/docs", *pages.SHORTCUTS})
 MOST_WITH_KEY, MOST_OF_KEY = 256, 192  # requests at once; more get 503 with Retry-After
 MOST_WITHOUT_KEY, MOST_OF_ADDRESS = 64, 32
 MOST_AUTHENTICATING = (
@@ -87,14 +88,17 @@ class Gate:
         request = Request(scope)
         try:
             _check_head(request)
-            if scope["path"] in PUBLIC:
+            if scope["path"] == HEALTH:
                 await self._app(scope, receive, send)
+                return
+            if scope["path"] in PUBLIC:
+                with self._without_key.place(_address_of(request)):
+                    await self._app(scope, receive, send)
                 return
             async with self._authenticating:
                 access = await _authenticate(request)
             if access is None:
-                address = request.client.host if request.client else ""
-                place = self._without_key.place(address)
+                place = self._without_key.place(_address_of(request))
                 within_s, most_bytes = BODY_WITHOUT_KEY_S, BYTES_WITHOUT_KEY
             else:
                 request.state.access = access
@@ -107,6 +111,10 @@ class Gate:
             await (await answer_http(request, error))(scope, receive, send)
         except MnesticError as error:
             await (await answer_error(request, error))(scope, receive, send)
+
+
+def _address_of(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _check_head(request: Request) -> None:

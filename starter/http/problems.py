@@ -26,6 +26,7 @@ from mnestic.starter.http.values import UNSTORABLE
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_S = 5
+_MOST_NAMED, _IN_DETAIL = 20, 3  # values that are refused: in the list, and in the sentence
 _LONGEST_VALUE = 80  # characters of a value that is refused
 log = logging.getLogger("mnestic.http")
 # Why a body could not be read, where it is not by its syntax.
@@ -114,8 +115,10 @@ async def answer_error(request: Request, error: Exception) -> Response:
 async def answer_invalid(request: Request, error: Exception) -> Response:
     """Answers a request that does not have the form that its route wants."""
     assert isinstance(error, RequestValidationError)
-    invalid = tuple(map(_invalid, error.errors()))
-    detail = "; ".join(f"{one.path}: {one.allowed}" for one in invalid[:3])
+    found = error.errors()
+    invalid = tuple(map(_invalid, found[:_MOST_NAMED]))
+    detail = "; ".join(f"{one.path}: {one.allowed}" for one in invalid[:_IN_DETAIL])
+    detail += f"; and {len(found) - _IN_DETAIL} more" if len(found) > _IN_DETAIL else ""
     kind = errors.InvalidInputError(what="request", why=detail)
     return _answer(request, HTTPStatus.UNPROCESSABLE_ENTITY, kind, detail=detail, invalid=invalid)
 

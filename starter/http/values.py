@@ -14,6 +14,7 @@ from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.timestamps import AwareTimestamp
 
+_MOST_UNKNOWN = 20
 UNSTORABLE = "unstorable"  # the type of what is refused within a body: its context has the path
 
 
@@ -25,6 +26,9 @@ class RequestBody(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check(cls, body: Any) -> Any:
+        unknown = body.keys() - cls.model_fields.keys() if isinstance(body, dict) else set()
+        if len(unknown) > _MOST_UNKNOWN:  # each would be an error of its own
+            raise ValueError(f"has {len(unknown)} members that are not known")
         for place, value in _leaves(body):
             _check_leaf(value, place=place)
         return body

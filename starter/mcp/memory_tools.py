@@ -13,7 +13,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.knowledge.entries import MOST_NAMES, EntryType
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import (
     ContextBlock,
@@ -69,7 +69,8 @@ class MemoryTools:
             str | None, Field(description="Who said it; by default the agent itself.")
         ] = None,
         about: Annotated[
-            list[str] | None, Field(description="Persons or things that it is about.")
+            list[str] | None,
+            Field(max_length=MOST_NAMES, description="Persons or things that it is about."),
         ] = None,
         entry_type: Annotated[EntryType, Field(description="Its type.")] = "knowledge",
         at: Annotated[
@@ -191,9 +192,14 @@ class MemoryTools:
             str | None, Field(description="Its new words; facts do not change with them.")
         ] = None,
         about: Annotated[
-            list[str] | None, Field(description="Persons or things that it is about, instead.")
+            list[str] | None,
+            Field(
+                max_length=MOST_NAMES, description="Persons or things that it is about, instead."
+            ),
         ] = None,
-        tags: Annotated[list[str] | None, Field(description="Its tags, instead.")] = None,
+        tags: Annotated[
+            list[str] | None, Field(max_length=MOST_NAMES, description="Its tags, instead.")
+        ] = None,
         entry_type: Annotated[EntryType | None, Field(description="Its type.")] = None,
         pinned: Annotated[
             bool | None, Field(description="Whether policies may not delete it.")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import Field
 
-from mnestic.memory.knowledge.entries import Entry, EntryType
+from mnestic.memory.knowledge.entries import MOST_NAMES, Entry, EntryType
 from mnestic.memory.provenance import EntryProvenance
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
@@ -23,9 +23,13 @@ class EntryPatch(RequestBody):
 
     content: str = Field("", description="Its text; its facts do not change")
     entry_type: EntryType = "knowledge"
-    subjects: tuple[str, ...] = Field((), description="The persons or things that it is about")
-    tags: tuple[str, ...] = Field((), examples=[["travel"]])
-    aliases: tuple[str, ...] = Field((), description="Other words by which searches find it")
+    subjects: tuple[str, ...] = Field(
+        (), max_length=MOST_NAMES, description="The persons or things that it is about"
+    )
+    tags: tuple[str, ...] = Field((), max_length=MOST_NAMES, examples=[["travel"]])
+    aliases: tuple[str, ...] = Field(
+        (), max_length=MOST_NAMES, description="Other words by which searches find it"
+    )
     critical: bool = Field(False, description="Whether it is protected from deletion by policies")
     parent: str | None = Field(None, description="The entry that it belongs to; null for none")
     expires_at: Timestamp | None = Field(None, description="When it expires; null for never")
