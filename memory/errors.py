@@ -33,6 +33,7 @@ code a command ends with, which HTTP status is answered. Those of language model
     ├── UnavailableError              the world is down; retried
     │   ├── DatabaseUnavailableError
     │   ├── TemporalUnavailableError
+    │   ├── SearchAttributesMissingError
     │   ├── ModelUnavailableError
     │   ├── PayloadKeyError       what Temporal carries is encrypted with a key that is not set here
     │   ├── NotesUnavailableError     the vault of notes cannot be read
@@ -289,6 +290,15 @@ class TemporalUnavailableError(UnavailableError):
     def __init__(self, *, where: str, why: str) -> None:
         self.where, self.why = where, why
         super().__init__(f"Temporal at {where} does not answer: {why}")
+
+
+class SearchAttributesMissingError(UnavailableError):
+    """Temporal has no search attributes for jobs; they can be started once somebody has registered these."""
+
+    def __init__(self, *, where: str, why: str) -> None:
+        super().__init__(
+            f"Temporal at {where} lacks search attributes ({why}); run `mnestic migrate` with its address"
+        )
 
 
 class PayloadKeyError(UnavailableError):

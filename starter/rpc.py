@@ -10,6 +10,7 @@ from mnestic.memory.errors import (
     InvalidInputError,
     JobStuckError,
     NotFoundError,
+    SearchAttributesMissingError,
     TemporalUnavailableError,
 )
 
@@ -25,7 +26,8 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
         InvalidInputError: Temporal refuses the request.
         ConfigurationError: Temporal refuses us.
         JobStuckError: no worker can run the job's code.
-        TemporalUnavailableError: Temporal does not answer, or lacks search attributes.
+        SearchAttributesMissingError: jobs cannot be found there.
+        TemporalUnavailableError: Temporal does not answer.
     """
     try:
         yield
@@ -34,8 +36,7 @@ def rpc_errors(where: str, *, job_id: str) -> Iterator[None]:
             over = "already completed" in error.message
             raise NotFoundError(what="running job" if over else "job", name=job_id) from error
         if error.status is RPCStatusCode.INVALID_ARGUMENT and "search attribute" in error.message:
-            why = f"lacks what jobs are found by ({error.message}); run `mnestic migrate` with its address"
-            raise TemporalUnavailableError(where=where, why=why) from error
+            raise SearchAttributesMissingError(where=where, why=error.message) from error
         if error.status is RPCStatusCode.INVALID_ARGUMENT:
             raise InvalidInputError(what=f"job {job_id}", why=error.message) from error
         if error.status is RPCStatusCode.FAILED_PRECONDITION:
