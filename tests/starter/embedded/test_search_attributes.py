@@ -12,7 +12,11 @@ from temporalio.api.workflowservice.v1 import RegisterNamespaceRequest
 from temporalio.client import Client
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 
-from mnestic.memory.errors import ConfigurationError, TemporalUnavailableError
+from mnestic.memory.errors import (
+    ConfigurationError,
+    SearchAttributesMissingError,
+    TemporalUnavailableError,
+)
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
@@ -70,7 +74,7 @@ async def test_missing_search_attributes_are_an_error_with_the_remedy(bare: Clie
 
     for call in (start, count):
         with (
-            pytest.raises(TemporalUnavailableError, match="run `mnestic migrate`"),
+            pytest.raises(SearchAttributesMissingError, match="run `mnestic migrate`"),
             rpc_errors("there", job_id="j"),
         ):
             await call()
