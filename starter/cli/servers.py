@@ -75,12 +75,12 @@ def migrate_schema(as_json: AsJson = False) -> None:
     settings = command_settings()
     _, admin_url = find_database(settings)
     version = migrate(admin_url.get_secret_value(), report=print_progress)
-    if not as_json:
-        out.print(f"The schema is at version {version}.")
     registered = run(_register_search_attributes(settings))
     if as_json:
         print_json({"schema": version, "search_attributes": list(registered)})
-    elif registered:
+        return
+    out.print(f"The schema is at version {version}.")
+    if registered:
         out.print(f"Search attributes that were missing: {', '.join(registered)}.")
 
 
