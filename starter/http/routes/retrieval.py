@@ -39,6 +39,9 @@ class SearchHit(BaseModel):
     channel: str | None
     at: AwareDatetime
     excerpt: str
+    archived: bool = Field(
+        description="Whether it comes out of the archive, since nothing live answers"
+    )
     signals: dict[str, float] = Field(
         description="The parts of the score, each with its weight", examples=[{"words": 0.31}]
     )
@@ -104,6 +107,7 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
             channel=one.entry.channel,
             at=one.entry.at,
             excerpt=shortened(one.entry.content),
+            archived=one.archived,
             signals=one.signals,
         )
         for one in found.results
