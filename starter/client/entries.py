@@ -116,9 +116,13 @@ class EntryClient(ClientPart):
         Raises:
             NotFoundError: there is no such entry, or no such parent.
             StaleRequestError: it is archived.
-            InvalidInputError: a field has an invalid value.
+            InvalidInputError: no field is given, or one has an invalid value.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
+        if not changes:
+            raise InvalidInputError(
+                what=f"entry {entry_id}", why="no change is given; give one, such as its content"
+            )
         try:
             change = EntryChange.model_validate(changes)
         except ValidationError as error:

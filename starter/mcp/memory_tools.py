@@ -12,7 +12,6 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import Field
 
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import MOST_NAMES, EntryType
 from mnestic.starter.mcp.strict_tools import strict_tool
 from mnestic.starter.mcp.tool_results import (
@@ -218,10 +217,6 @@ class MemoryTools:
             "critical": pinned,
         }
         changes = {name: value for name, value in given.items() if value is not None}
-        if not changes:
-            raise InvalidInputError(
-                what=f"memory {memory_id}", why="no change is given; give one, such as text"
-            )
         await memory.entries.change(memory_id, **changes)  # type: ignore[arg-type]
         return StoredMemory.from_provenance(await memory.entries.provenance(memory_id))
 

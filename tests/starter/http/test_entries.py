@@ -29,9 +29,10 @@ async def test_an_entry_is_changed_and_each_change_is_in_its_history(
 
     changed = await http.patch(path, json={"content": "The boiler is in the cellar."})
     pinned = await http.patch(path, json={"critical": True})
+    nothing = await http.patch(path, json={})
     read = (await http.get(path)).json()
 
-    assert (changed.status_code, pinned.status_code) == (200, 200)
+    assert (changed.status_code, pinned.status_code, nothing.status_code) == (200, 200, 422)
     assert read["entry"] == pinned.json()
     assert read["entry"]["content"] == "The boiler is in the cellar."
     assert (read["entry"]["tags"], read["entry"]["critical"]) == (["house"], True)
