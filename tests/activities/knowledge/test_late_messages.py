@@ -45,16 +45,18 @@ class Agent:
         agent_id = uuid.uuid4().hex
         self.client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
         self.extractor = Counting()
-        self.steps = IngestActivities(
-            memory, extractor=self.extractor, embedders=Embedders(TokenVectorEmbedder())
-        )
+        self._memory, self._embedders = memory, Embedders(TokenVectorEmbedder())
         self._params = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
 
     async def extract(self) -> int:
-        return (await ActivityEnvironment().run(self.steps.extract, self._params)).taken
+        return (await ActivityEnvironment().run(self._worker().extract, self._params)).taken
 
     async def learn(self) -> int:
-        return (await ActivityEnvironment().run(self.steps.learn, self._params)).taken
+        return (await ActivityEnvironment().run(self._worker().learn, self._params)).taken
+
+    def _worker(self) -> IngestActivities:
+        """Each step is of another worker."""
+        return IngestActivities(self._memory, extractor=self.extractor, embedders=self._embedders)
 
     async def tell(self, *messages: Resource) -> None:
         await self.client.ingest(messages)
