@@ -22,6 +22,7 @@ SELECT table_name FROM information_schema.columns
 """
 LEFT_OUT = [
     "number",
+    "context",  # numbers too
     "entry_number",
     "complete_to",
     "created_at",
