@@ -115,9 +115,9 @@ class _Conversations:
         people = [self._read_alone(one).people for one in context]
         known = tuple(claim for one in context for claim in self._read_alone(one).claims)
         claims = self._read_after(turn, people, known).claims
-        return tuple(_once(self._corrected(turn, claims, self._said_before(turn, context))))
+        return tuple(_once(self._corrected(turn, claims, self._earlier_claims(turn, context))))
 
-    def _said_before(self, turn: Turn, context: Sequence[Turn]) -> list[Sequence[Extracted]]:
+    def _earlier_claims(self, turn: Turn, context: Sequence[Turn]) -> list[Sequence[Extracted]]:
         """What the same person has claimed just before, the latest first, without what has been taken back since."""
         said: list[tuple[Turn, Sequence[Extracted]]] = []
         for one in [*(each for each in context if each.speaker == turn.speaker), turn]:

@@ -27,7 +27,7 @@ class Question(NamedTuple):
     outdated: tuple[str, ...] = ()
 
 
-class Said(NamedTuple):
+class Message(NamedTuple):
     """What Nora says on a day of the year, counted from 0."""
 
     day: int
@@ -36,132 +36,132 @@ class Said(NamedTuple):
 
 # About what is said once, in January.
 ONCE = {
-    Said(2, "I'm allergic to latex."): Question("What is Nora allergic to?", "latex"),
-    Said(3, "My dentist is Dr. Okafor on Mill Lane."): Question(
+    Message(2, "I'm allergic to latex."): Question("What is Nora allergic to?", "latex"),
+    Message(3, "My dentist is Dr. Okafor on Mill Lane."): Question(
         "Who is Nora's dentist?", "Dr. Okafor"
     ),
-    Said(5, "The boiler was installed in 2019 by a firm called Hearthline."): Question(
+    Message(5, "The boiler was installed in 2019 by a firm called Hearthline."): Question(
         "Which firm installed the boiler?", "Hearthline"
     ),
-    Said(6, "My grandmother was born in Tromsø."): Question(
+    Message(6, "My grandmother was born in Tromsø."): Question(
         "Where was Nora's grandmother born?", "Tromsø"
     ),
-    Said(8, "The spare key is under the blue flowerpot."): Question(
+    Message(8, "The spare key is under the blue flowerpot."): Question(
         "Where is the spare key?", "blue flowerpot"
     ),
-    Said(9, "My blood type is O negative."): Question("What is my blood type?", "O negative"),
-    Said(11, "We got married in a lighthouse near Calais."): Question(
+    Message(9, "My blood type is O negative."): Question("What is my blood type?", "O negative"),
+    Message(11, "We got married in a lighthouse near Calais."): Question(
         "Where did Nora get married?", "lighthouse"
     ),
-    Said(13, "Our insurance policy number is HX-44871."): Question(
+    Message(13, "Our insurance policy number is HX-44871."): Question(
         "What is the number of our insurance policy?", "HX-44871"
     ),
-    Said(15, "My brother Anton is a beekeeper."): Question(
+    Message(15, "My brother Anton is a beekeeper."): Question(
         "What does Anton do for a living?", "beekeeper"
     ),
-    Said(17, "I broke my left wrist when I was nine."): Question(
+    Message(17, "I broke my left wrist when I was nine."): Question(
         "Which bone did Nora break as a child?", "left wrist"
     ),
-    Said(19, "The attic window leaks when the wind comes from the east."): Question(
+    Message(19, "The attic window leaks when the wind comes from the east."): Question(
         "When does the attic window leak?", "from the east"
     ),
-    Said(22, "My thesis was about tidal energy."): Question(
+    Message(22, "My thesis was about tidal energy."): Question(
         "What was Nora's thesis about?", "tidal energy"
     ),
-    Said(25, "My neighbour Ilse feeds the cat when we are away."): Question(
+    Message(25, "My neighbour Ilse feeds the cat when we are away."): Question(
         "Who feeds the cat when we travel?", "Ilse"
     ),
-    Said(28, "I can't stand coriander."): Question("Which herb does Nora dislike?", "coriander"),
+    Message(28, "I can't stand coriander."): Question("Which herb does Nora dislike?", "coriander"),
 }
 # Values that change: what is asked, and how it was told from day to day.
-CHANGING: dict[Question, tuple[Said, ...]] = {
+CHANGING: dict[Question, tuple[Message, ...]] = {
     Question("Where does Nora live now?", "Leiden", ("Haarlem", "Delft")): (
-        Said(1, "I live in Haarlem."),
-        Said(70, "I moved to Delft."),
-        Said(150, "We moved to Leiden last week."),
+        Message(1, "I live in Haarlem."),
+        Message(70, "I moved to Delft."),
+        Message(150, "We moved to Leiden last week."),
     ),
     Question("What is the wifi password?", "copper-kettle-9", ("green-otter", "slow-river")): (
-        Said(4, "The wifi password is green-otter-4."),
-        Said(90, "The wifi password is now slow-river-7."),
-        Said(171, "I changed the wifi password to copper-kettle-9."),
+        Message(4, "The wifi password is green-otter-4."),
+        Message(90, "The wifi password is now slow-river-7."),
+        Message(171, "I changed the wifi password to copper-kettle-9."),
     ),
     Question("Who is Nora's manager?", "Bastian", ("Wilma", "Rosalind")): (
-        Said(7, "My manager is Wilma."),
-        Said(120, "My new manager is Rosalind."),
-        Said(200, "Bastian is my manager now."),
+        Message(7, "My manager is Wilma."),
+        Message(120, "My new manager is Rosalind."),
+        Message(200, "Bastian is my manager now."),
     ),
     Question("Where does Nora work?", "Vesper Maps", ("Tideworks",)): (
-        Said(10, "I work at Tideworks."),
-        Said(133, "I work at Vesper Maps now."),
+        Message(10, "I work at Tideworks."),
+        Message(133, "I work at Vesper Maps now."),
     ),
     Question("Which car does Nora drive?", "Skoda", ("Renault",)): (
-        Said(12, "I drive an old Renault."),
-        Said(110, "We sold the Renault, and I drive a Skoda now."),
+        Message(12, "I drive an old Renault."),
+        Message(110, "We sold the Renault, and I drive a Skoda now."),
     ),
     Question("On which day is the yoga class?", "Thursdays", ("Mondays", "Tuesdays")): (
-        Said(14, "My yoga class is on Mondays."),
-        Said(60, "My yoga class is on Tuesdays now."),
-        Said(180, "My yoga class has moved to Thursdays."),
+        Message(14, "My yoga class is on Mondays."),
+        Message(60, "My yoga class is on Tuesdays now."),
+        Message(180, "My yoga class has moved to Thursdays."),
     ),
     Question("Who looks after Milo in the afternoon?", "Greta", ("Paulien",)): (
-        Said(16, "Paulien looks after Milo in the afternoon."),
-        Said(140, "Greta looks after Milo in the afternoon now."),
+        Message(16, "Paulien looks after Milo in the afternoon."),
+        Message(140, "Greta looks after Milo in the afternoon now."),
     ),
     Question("What is Nora's phone number?", "0655 871", ("0611 204",)): (
-        Said(18, "My phone number is 0611 204."),
-        Said(100, "My new phone number is 0655 871."),
+        Message(18, "My phone number is 0611 204."),
+        Message(100, "My new phone number is 0655 871."),
     ),
     Question("How does Nora take her coffee?", "oat milk", ("two sugars",)): (
-        Said(20, "I take my coffee with two sugars."),
-        Said(125, "I take my coffee with oat milk now, and no sugar."),
+        Message(20, "I take my coffee with two sugars."),
+        Message(125, "I take my coffee with oat milk now, and no sugar."),
     ),
     Question("Which school does Milo go to?", "Linden School", ("Harbour School",)): (
-        Said(21, "Milo goes to the Harbour School."),
-        Said(210, "Milo goes to the Linden School now."),
+        Message(21, "Milo goes to the Harbour School."),
+        Message(210, "Milo goes to the Linden School now."),
     ),
 }
 # Of the rest of the year: preferences, plans, and what is said again and again.
 OTHERS = {
-    Said(40, "I prefer the window seat on trains."): Question(
+    Message(40, "I prefer the window seat on trains."): Question(
         "Which seat does Nora prefer on trains?", "window seat"
     ),
-    Said(48, "My favourite soup is borscht."): Question(
+    Message(48, "My favourite soup is borscht."): Question(
         "What is Nora's favourite soup?", "borscht"
     ),
-    Said(57, "The plumber is called Yusuf, and he comes on weekends too."): Question(
+    Message(57, "The plumber is called Yusuf, and he comes on weekends too."): Question(
         "What is the plumber called?", "Yusuf"
     ),
-    Said(66, "I speak Danish with my mother."): Question(
+    Message(66, "I speak Danish with my mother."): Question(
         "Which language does Nora speak with her mother?", "Danish"
     ),
-    Said(80, "Milo's godmother is Saskia."): Question("Who is Milo's godmother?", "Saskia"),
-    Said(95, "My shoe size is 39."): Question("What is my shoe size?", "39"),
-    Said(105, "The tax office wants the form M-12 by the end of June."): Question(
+    Message(80, "Milo's godmother is Saskia."): Question("Who is Milo's godmother?", "Saskia"),
+    Message(95, "My shoe size is 39."): Question("What is my shoe size?", "39"),
+    Message(105, "The tax office wants the form M-12 by the end of June."): Question(
         "Which form does the tax office want?", "M-12"
     ),
-    Said(130, "My sister Clara plays the bassoon."): Question(
+    Message(130, "My sister Clara plays the bassoon."): Question(
         "Which instrument does Clara play?", "bassoon"
     ),
-    Said(160, "We planted a quince tree behind the shed."): Question(
+    Message(160, "We planted a quince tree behind the shed."): Question(
         "Which tree is behind the shed?", "quince"
     ),
-    Said(185, "My passport expires in March 2033."): Question(
+    Message(185, "My passport expires in March 2033."): Question(
         "When does my passport expire?", "March 2033"
     ),
-    Said(215, "I paid 1,450 euros for the new sofa."): Question(
+    Message(215, "I paid 1,450 euros for the new sofa."): Question(
         "How much did the new sofa cost?", "1,450"
     ),
-    Said(240, "The vet said that Biscuit must not eat grapes."): Question(
+    Message(240, "The vet said that Biscuit must not eat grapes."): Question(
         "What must Biscuit not eat?", "grapes"
     ),
-    Said(270, "Our anniversary dinner was at the Golden Heron."): Question(
+    Message(270, "Our anniversary dinner was at the Golden Heron."): Question(
         "Where was our anniversary dinner?", "Golden Heron"
     ),
-    Said(300, "The choir sings in Utrecht on the second of December."): Question(
+    Message(300, "The choir sings in Utrecht on the second of December."): Question(
         "Where does the choir sing in December?", "Utrecht"
     ),
-    Said(330, "I lent my drill to Marek."): Question("To whom did I lend my drill?", "Marek"),
-    Said(355, "The heating engineer comes on the ninth of January."): Question(
+    Message(330, "I lent my drill to Marek."): Question("To whom did I lend my drill?", "Marek"),
+    Message(355, "The heating engineer comes on the ninth of January."): Question(
         "When does the heating engineer come?", "ninth of January"
     ),
 }

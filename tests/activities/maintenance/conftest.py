@@ -92,7 +92,7 @@ def count_accesses(memory: Memory, settings: Settings) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def learn_when_said(admin_url: str, settings: Settings) -> Callable[[], None]:
+def learn_at_message_time(admin_url: str, settings: Settings) -> Callable[[], None]:
     """Has all that the tenant has stored be learned when it was said, as if this were a year ago."""
 
     def change() -> None:

@@ -190,7 +190,7 @@ async def test_an_archived_entry_that_alone_states_a_fact_is_not_deleted(
     assert await archived(ada) == {"I'm allergic to latex.": "unimportant"}
 
 
-async def test_what_was_said_long_ago_is_no_older_than_since_it_was_learned(
+async def test_the_age_of_an_old_message_counts_from_when_it_was_learned(
     ada: MemoryClient, clean: Clean
 ) -> None:
     now = datetime.now(UTC)
@@ -254,12 +254,12 @@ async def test_nothing_is_deleted_out_of_the_archive_until_that_is_switched_on(
 
 
 async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
-    ada: MemoryClient, clean: Clean, learn_when_said: Callable[[], None]
+    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None]
 ) -> None:
     now = datetime.now(UTC)
     today = (now - START) / days(1)
     await say(ada, "Nice weather.", at=now - days(400))
-    learn_when_said()
+    learn_at_message_time()
 
     assert (await clean(today - 60)).counts["archived"] == 1
     ((archived,), _) = await ada.entries.list_archived()
@@ -271,11 +271,11 @@ async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_fr
 
 
 async def test_a_restored_entry_is_not_archived_again_at_once(
-    ada: MemoryClient, clean: Clean, learn_when_said: Callable[[], None]
+    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None]
 ) -> None:
     now = datetime.now(UTC)
     entry = await say(ada, "Nice weather.", at=now - days(100))
-    learn_when_said()
+    learn_at_message_time()
     today = (now - START) / days(1)
     assert (await clean(today)).counts["archived"] == 1
     await ada.entries.restore(entry.id)

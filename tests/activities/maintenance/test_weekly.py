@@ -135,11 +135,11 @@ async def test_what_is_used_does_not_decay(
     maintain: Maintain,
     memory: Memory,
     settings: Settings,
-    learn_when_said: Callable[[], None],
+    learn_at_message_time: Callable[[], None],
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 100)
-    learn_when_said()
+    learn_at_message_time()
     ((entry,), _) = await ada.entries.list(EntryQuery())
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
@@ -152,7 +152,7 @@ async def test_what_is_used_does_not_decay(
     assert (await only_fact(ada)).status == "active"
 
 
-async def test_what_was_said_long_ago_decays_from_when_it_was_learned(
+async def test_an_old_message_decays_from_when_it_was_learned(
     tell: Tell, maintain: Maintain
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
@@ -164,11 +164,11 @@ async def test_what_was_said_long_ago_decays_from_when_it_was_learned(
 
 
 async def test_an_older_week_takes_no_later_decay_back(
-    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_when_said: Callable[[], None]
+    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_at_message_time: Callable[[], None]
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 60)
-    learn_when_said()
+    learn_at_message_time()
     await maintain(today)
     decayed = await only_fact(ada)
 
@@ -185,11 +185,11 @@ async def test_a_week_that_only_restores_confidence_does_so(
     maintain: Maintain,
     memory: Memory,
     settings: Settings,
-    learn_when_said: Callable[[], None],
+    learn_at_message_time: Callable[[], None],
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 60)
-    learn_when_said()
+    learn_at_message_time()
     await maintain(today)
     ((entry,), _) = await ada.entries.list(EntryQuery())
     async with memory.transaction(
@@ -227,11 +227,11 @@ async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_ba
 
 
 async def test_a_faded_fact_is_not_false_so_its_message_is_found(
-    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_when_said: Callable[[], None]
+    ada: MemoryClient, tell: Tell, maintain: Maintain, learn_at_message_time: Callable[[], None]
 ) -> None:
     today = (datetime.now(UTC) - START) / days(1)
     await tell("I live in Porto.", after=today - 96)
-    learn_when_said()
+    learn_at_message_time()
     ((entry,), _) = await ada.entries.list(EntryQuery())
     before = await ada.retrieve("Where does Mara live?", is_access=False)
 

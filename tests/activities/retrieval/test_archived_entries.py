@@ -53,7 +53,7 @@ async def live(ada: MemoryClient) -> None:
         await ada.add(content, at=NOON)
 
 
-def told(found: Retrieval) -> list[tuple[str, bool]]:
+def contents_of(found: Retrieval) -> list[tuple[str, bool]]:
     return [(one.entry.content, one.archived) for one in found.results]
 
 
@@ -65,7 +65,7 @@ async def test_what_nothing_live_answers_is_found_in_the_archive_and_marked(
 
     found = await ada.retrieve(QUESTION, mode=mode)
 
-    assert told(found) == [(LATEX, True)]
+    assert contents_of(found) == [(LATEX, True)]
     assert found.results[0].entry == (await ada.entries.list_archived())[0][0].entry
     assert found.results[0].entry.id == entry.id
     assert found.misspelt == {}
@@ -77,7 +77,7 @@ async def test_an_agent_all_of_whose_entries_are_archived_is_answered(
     bo = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bo")
     await move(await bo.add(LATEX, at=NOON), reason="over_limit", agent_id="bo")
 
-    assert told(await bo.retrieve(QUESTION)) == [(LATEX, True)]
+    assert contents_of(await bo.retrieve(QUESTION)) == [(LATEX, True)]
 
 
 async def test_the_archive_is_left_alone_where_a_live_entry_answers(
@@ -86,7 +86,7 @@ async def test_the_archive_is_left_alone_where_a_live_entry_answers(
     await archive(LATEX)
     await ada.add("Nora is allergic to walnuts.", at=NOON)
 
-    assert told(await ada.retrieve(QUESTION)) == [("Nora is allergic to walnuts.", False)]
+    assert contents_of(await ada.retrieve(QUESTION)) == [("Nora is allergic to walnuts.", False)]
 
 
 async def test_archived_results_come_below_live_ones_and_have_half_of_the_places(
@@ -109,7 +109,7 @@ async def test_a_live_answer_to_one_clause_comes_before_an_archived_one_to_anoth
 
     found = await ada.retrieve(f"{QUESTION} What does the staging server run?")
 
-    assert told(found) == [("The staging server runs Debian.", False), (LATEX, True)]
+    assert contents_of(found) == [("The staging server runs Debian.", False), (LATEX, True)]
 
 
 async def test_a_setting_leaves_the_archive_out_of_searches(
@@ -122,7 +122,7 @@ async def test_a_setting_leaves_the_archive_out_of_searches(
     await ada.settings.change(archived="never")
     assert (await ada.retrieve(QUESTION)).results == ()
     await ada.settings.change(archived="when_empty")
-    assert told(await ada.retrieve(QUESTION)) == [(LATEX, True)]
+    assert contents_of(await ada.retrieve(QUESTION)) == [(LATEX, True)]
 
 
 @pytest.mark.parametrize("reason", ["by_hand", "merged", "compressed"])
@@ -137,7 +137,7 @@ async def test_what_a_person_archived_or_another_entry_quotes_is_not_found(
 async def test_filters_hold_in_the_archive_too(ada: MemoryClient, archive: Archive) -> None:
     await archive(LATEX, channel="mail")
 
-    assert told(await ada.retrieve(QUESTION, channel="mail", until=datetime.now(UTC))) == [
+    assert contents_of(await ada.retrieve(QUESTION, channel="mail", until=datetime.now(UTC))) == [
         (LATEX, True)
     ]
     assert (await ada.retrieve(QUESTION, channel="chat")).results == ()
@@ -151,7 +151,7 @@ async def test_words_that_mean_something_to_full_text_search_are_looked_up_as_th
     path = r"Nora keeps it in C:\old\'keys' & <b>."
     await archive(path)
 
-    assert told(await ada.retrieve(r"What is in C:\old\'keys'?")) == [(path, True)]
+    assert contents_of(await ada.retrieve(r"What is in C:\old\'keys'?")) == [(path, True)]
 
 
 @pytest.mark.parametrize("is_archived_before", [True, False])
