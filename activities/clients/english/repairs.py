@@ -151,6 +151,9 @@ def _labelled(match: re.Match[str]) -> str | None:
     is_cut = match.string[match.end("value") :][:1] == "," and not value[0].isdigit()
     if ": " in value or is_cut or not (is_known or is_telling):
         return None
+    owner, is_owned, _ = label.partition("'s ")
+    if is_owned and match["label"][:1].isupper() and owner not in lexicon.kin_of:
+        return f"{match['label']} is "  # "Mara's gate code: 4471"
     reached = _ADDRESS.fullmatch(value) if is_kin else None
     owned = "" if reached is None else "'s email" if "@" in value else "'s phone"
     return f"{match['article'] or 'My '}{label}{owned} is "

@@ -22,6 +22,7 @@ from tests.extraction.reworded import facts_of, turns_of
         ("Teal is my favourite colour.", ("Ada", "favourite_colour", "Teal")),
         ("Our wifi password changed, its now otter-61", ("Ada", "wifi_password", "otter-61")),
         ("Kim's email is kim@x.example", ("Kim", "email", "kim@x.example")),
+        ("Kim's locker code: 5518", ("Kim", "locker_code", "5518")),
         ("The birthday of Kim is on 3 May.", ("Kim", "birthday", "3 May")),
         ("Kestrel's version is 3.2 now.", ("Kestrel", "version", "3.2")),
     ],
