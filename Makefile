@@ -17,13 +17,16 @@ POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py t
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
+.PHONY: help demo unit test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come back
 	@$(MNESTIC) demo $(ARGS)
+
+unit: $(INSTALLED) ## Run the tests that need no server
+	@$(BIN)/python -m pytest -n 2 -m "not acceptance and not servers" $(ARGS)
 
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 	@$(BIN)/python -m pytest -n 4 -m "not acceptance" $(ARGS)

@@ -23,7 +23,7 @@ import hypothesis
 import psycopg
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
@@ -31,8 +31,10 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
 from mnestic.starter.keep_out_secret import KeepOutSecret
+from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.starter.wiring import connect_temporal, find_endpoints
+from mnestic.stores.postgres.memory import PostgresMemory, open_pool
 from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 from tests.chat_server import ChatServer, running_chat_server
@@ -43,6 +45,8 @@ _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
 _TEMPLATE = "migrated"  # a database to which nobody connects
 _ROOM_BYTES = 4 * 2**30  # what the servers of a run may come to need
+_SERVERS = "servers"  # the mark of tests that need them
+_PURE = f"not {_SERVERS}"  # in the expression of marks of a run without servers
 _POOL_SIZE = 4  # as many transactions as a test has open at the same time
 # What a shell starts in the background ignores Ctrl-C, which some tests press.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -53,29 +57,6 @@ _SETTINGS = hypothesis.settings(database=None, deadline=None, print_blob=True)
 hypothesis.settings.register_profile("same", _SETTINGS, derandomize=True)
 hypothesis.settings.register_profile("new", _SETTINGS)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
-
-
-class _Compiled(dict[Any, Any]):
-    """Statements as SQL. Each test has engines of its own, and all of them need the same ones."""
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get(_for_any_engine(*key), default)
-
-    def __setitem__(self, key: Any, compiled: Any) -> None:
-        super().__setitem__(_for_any_engine(*key), compiled)
-
-
-def _for_any_engine(dialect: Any, *statement: Any) -> tuple[Any, ...]:
-    return type(dialect), *statement
-
-
-_compiled = _Compiled()
-
-
-@event.listens_for(Engine, "engine_connect")
-def _share_compiled(connection: Connection) -> None:
-    if connection.engine.hide_parameters:  # as those of `PostgresMemory`, which all read JSON alike
-        connection.execution_options(compiled_cache=_compiled)
 
 
 def _prepare(admin_url: str) -> None:
@@ -110,12 +91,27 @@ class _Servers:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if hasattr(config, "workerinput") or config.option.collectonly:
+    """Starts the servers of a run of several processes, unless its marks leave out what needs them."""
+    if hasattr(config, "workerinput"):
         return
+    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
+        if name != _POOLER:
+            del os.environ[name]
+    if config.getoption("dist", "no") != "no" and _PURE not in config.option.markexpr:
+        _start_servers(config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Starts the servers of a run of one process, if a test needs them."""
+    is_parallel = _DATA in os.environ or session.config.getoption("dist", "no") != "no"
+    is_run = not is_parallel and not session.config.option.collectonly
+    if is_run and any(item.get_closest_marker(_SERVERS) for item in session.items):
+        _start_servers(session.config)
+
+
+def _start_servers(config: pytest.Config) -> None:
     if (is_pooled := bool(os.environ.get(_POOLER))) and find_pgbouncer() is None:
         raise pytest.UsageError(f"{_POOLER} is set, and pgbouncer is not installed")
-    for name in [name for name in os.environ if name.startswith(("MNESTIC_", "TEMPORAL_"))]:
-        del os.environ[name]
     data_dir = Path(tempfile.mkdtemp(prefix="mnestic-tests-", dir=_memory_folder()))
     os.environ[_DATA] = str(data_dir)
     config.stash[_servers] = servers = _Servers(data_dir)
@@ -140,6 +136,14 @@ def _memory_folder() -> Path | None:
     folder = Path("/dev/shm")
     has_room = os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > _ROOM_BYTES
     return folder if has_room else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that need the servers of a run; `make unit` runs the others."""
+    for item in items:
+        if isinstance(item, pytest.Function) and _SERVERS in item.fixturenames:
+            item.add_marker(_SERVERS)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -201,11 +205,18 @@ def admin_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterat
 
 
 @pytest.fixture(scope="session")
-def new_settings(servers: RuntimeState, admin_url: str) -> Callable[[Path], Settings]:
+def application_url(admin_url: str) -> str:
+    """The application's address of that database."""
+    url = admin_url.replace("postgres@", "mnestic_app@")
+    folder = os.environ.get(_POOLER)
+    return through(Path(folder), url) if folder else url
+
+
+@pytest.fixture(scope="session")
+def new_settings(
+    servers: RuntimeState, admin_url: str, application_url: str
+) -> Callable[[Path], Settings]:
     """Makes settings, on a data directory, of a tenant and a task queue that nobody else uses."""
-    application_url = admin_url.replace("postgres@", "mnestic_app@")
-    if folder := os.environ.get(_POOLER):
-        application_url = through(Path(folder), application_url)
 
     def make(data_dir: Path) -> Settings:
         name = f"t-{uuid.uuid4().hex[:12]}"
@@ -229,13 +240,22 @@ def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settin
     return new_settings(tmp_path / "data")
 
 
+@pytest.fixture(scope="session")
+async def pool(application_url: str) -> AsyncIterator[AsyncEngine]:
+    """The application's connections, which the tests of a process share: they have the statements prepared."""
+    pool = open_pool(application_url, size=20)
+    yield pool
+    await pool.dispose()
+
+
 @pytest.fixture
-async def memory(settings: Settings) -> AsyncIterator[PostgresMemory]:
+async def memory(
+    settings: Settings, application_url: str, pool: AsyncEngine
+) -> AsyncIterator[PostgresMemory]:
     """Memory in Postgres, connected as the application."""
-    assert settings.database_url is not None
     memory = PostgresMemory(
-        settings.database_url.get_secret_value(),
-        pool_size=5,
+        application_url,
+        shared_pool=pool,
         embedder=TokenVectorEmbedder(),
         keep_out_secrets=KeepOutSecret(settings),
     )
@@ -244,27 +264,35 @@ async def memory(settings: Settings) -> AsyncIterator[PostgresMemory]:
 
 
 @pytest.fixture
-async def unembedded(settings: Settings) -> AsyncIterator[PostgresMemory]:
+async def unembedded(application_url: str, pool: AsyncEngine) -> AsyncIterator[PostgresMemory]:
     """The same where a model is asked for vectors, so that entries get theirs later."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=5)
+    memory = PostgresMemory(application_url, shared_pool=pool)
     yield memory
     await memory.close()
 
 
 @pytest.fixture
-async def forgetful(settings: Settings) -> AsyncIterator[PostgresMemory]:
+async def forgetful(application_url: str, pool: AsyncEngine) -> AsyncIterator[PostgresMemory]:
     """The memory of another process, which keeps nothing."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=2, cache_bytes=0)
+    memory = PostgresMemory(application_url, shared_pool=pool, cache_bytes=0)
     yield memory
     await memory.close()
 
 
 @pytest.fixture
-async def client(settings: Settings) -> AsyncIterator[MnesticClient]:
-    """A client of this test's tenant."""
-    async with await MnesticClient.connect(settings) as client:
+async def client(
+    settings: Settings, application_url: str, pool: AsyncEngine
+) -> AsyncIterator[MnesticClient]:
+    """A client of this test's tenant, with a cache of its own."""
+    endpoints = find_endpoints(settings)
+    memory = PostgresMemory(
+        application_url,
+        shared_pool=pool,
+        embedder=writing_embedder(settings),
+        keep_out_secrets=endpoints.keep_out_secret,
+    )
+    temporal = await connect_temporal(endpoints)
+    async with MnesticClient(temporal, memory, settings=settings, endpoints=endpoints) as client:
         yield client
 
 

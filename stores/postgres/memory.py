@@ -48,6 +48,34 @@ SELECT tenant_id, agent_id FROM mnestic.waiting_agents(%(tenants)s)
 """)
 
 
+def open_pool(url: str, *, size: int) -> AsyncEngine:
+    """Connections to a database as the application; the first transaction connects.
+
+    Args:
+        url: As of `PostgresMemory`.
+        size: Connections that stay open; as many again may be opened under load.
+
+    Raises:
+        ConfigurationError: the address is malformed.
+    """
+    engine = create_async_engine(
+        driver_url(url),
+        pool_size=size,
+        max_overflow=size,
+        pool_timeout=30,
+        pool_use_lifo=True,  # the same few connections, which have the statements prepared
+        isolation_level="AUTOCOMMIT",  # transactions begin and end by statements of their own
+        connect_args={"connect_timeout": 10},
+        json_deserializer=from_json,
+        hide_parameters=True,  # they hold memory, and its errors are logged and travel
+    )
+    drop_closed(engine)
+    prepare_unless_pooled(engine)
+    send_reals(engine)
+    share_priority_with(engine)
+    return engine
+
+
 class PostgresMemory:
     """Implements `mnestic.memory.ports.Memory` over one pool of connections."""
 
@@ -59,6 +87,7 @@ class PostgresMemory:
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
         keep_out_secrets: "KeepOutSecrets | None" = None,
+        shared_pool: AsyncEngine | None = None,
     ) -> None:
         """Prepares the pool; the first transaction connects.
 
@@ -69,26 +98,15 @@ class PostgresMemory:
             pool_size: Connections that stay open; as many again may be opened under load.
             cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
             keep_out_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
+            shared_pool: Connections of `open_pool` to the same address, to use instead of a pool of its own; whoever
+                opened it disposes of it.
 
         Raises:
             ConfigurationError: the address is malformed.
         """
         self._where = describe_url(url)
-        self.engine: AsyncEngine = create_async_engine(
-            driver_url(url),
-            pool_size=pool_size,
-            max_overflow=pool_size,
-            pool_timeout=30,
-            pool_use_lifo=True,  # the same few connections, which have the statements prepared
-            isolation_level="AUTOCOMMIT",  # transactions begin and end by statements of their own
-            connect_args={"connect_timeout": 10},
-            json_deserializer=from_json,
-            hide_parameters=True,  # they hold memory, and its errors are logged and travel
-        )
-        drop_closed(self.engine)
-        prepare_unless_pooled(self.engine)
-        send_reals(self.engine)
-        share_priority_with(self.engine)
+        self._is_shared = shared_pool is not None
+        self.engine = shared_pool or open_pool(url, size=pool_size)
         self._embedder, self._secrets = embedder, keep_out_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
@@ -201,4 +219,5 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
-            await self.engine.dispose()
+            if not self._is_shared:
+                await self.engine.dispose()
