@@ -125,7 +125,7 @@ def test_the_command_runs_and_a_workflows_package_of_the_users_own_is_theirs(
     mine = processes.run(installed / "python", "mine.py", cwd=project)
     (project / "queue.txt").rename(project / "queue.py")
 
-    assert version.out.strip() == "0.2.0"
+    assert version.out.strip() == "0.3.0"
     theirs, ours, *clients = mine.out.split()
     assert Path(theirs) == project / "workflows" / "__init__.py"
     assert ours == "mnestic.workflows.jobs.agent_memory"
