@@ -17,7 +17,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py t
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo unit test check acceptance pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
+.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -26,13 +26,16 @@ demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come ba
 	@$(MNESTIC) demo $(ARGS)
 
 unit: $(INSTALLED) ## Run the tests that need no server
-	@$(BIN)/python -m pytest -n 2 -m "not acceptance and not servers" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 -m "not acceptance and not nightly and not servers" $(ARGS)
 
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
-	@$(BIN)/python -m pytest -n 4 -m "not acceptance" $(ARGS)
+	@$(BIN)/python -m pytest -n 4 -m "not acceptance and not nightly" $(ARGS)
 
-acceptance: $(INSTALLED) $(MODELS)/.installed ## Run the acceptance tests: real processes, killed
+acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native --durations=25 $(ARGS)
+
+nightly: $(INSTALLED) $(MODELS)/.installed ## Run what takes minutes: a year, LoCoMo, upgrades, images, benchmarks
+	@$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --tb=native --durations=25 $(ARGS)
 
 pooler: $(INSTALLED) ## Run some of the store and job tests through PgBouncer, in transaction mode
 	@MNESTIC_TEST_POOLER=1 $(BIN)/python -m pytest -n 2 $(POOLED) $(ARGS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 LIMIT_S = 600.0
 SPREADS = (

@@ -22,7 +22,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.jobs.plans import parse_plan
 
-pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("worker")]
+pytestmark = [pytest.mark.nightly, pytest.mark.usefixtures("worker")]
 
 SOURCES = Path(__file__).with_name("go_worker")
 BUILD_LIMIT_S = 900

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 LIMIT_S = 120.0
 SAID = [

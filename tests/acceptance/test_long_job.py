@@ -61,7 +61,7 @@ async def runs_of(client: MnesticClient, job_id: str) -> AsyncIterator[Run]:
         run_id = started.continued_execution_run_id
 
 
-@pytest.mark.acceptance
+@pytest.mark.nightly
 @pytest.mark.usefixtures("worker")
 async def test_no_run_of_a_job_of_many_waits_has_a_long_history(client: MnesticClient) -> None:
     job_id = await client.start_job(

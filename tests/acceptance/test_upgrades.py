@@ -24,7 +24,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import driver_url
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 LIMIT_S = 300.0
 OF_0_1_0 = Path(__file__).parent / "upgrades" / "0.1.0"

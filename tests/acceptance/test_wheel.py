@@ -132,19 +132,6 @@ def test_the_command_runs_and_a_workflows_package_of_the_users_own_is_theirs(
     assert clients == ["MemoryConnection", "MnesticClient"]
 
 
-def test_the_installed_demo_loses_nothing(
-    processes: Any, installed: Path, project: Path, tmp_path: Path
-) -> None:
-    done = processes.run(
-        installed / "mnestic", "demo", "--json", "--data", tmp_path / "data", cwd=project
-    )
-
-    assert done.code == 0, done.err
-    report = done.document
-    assert report["writes_present"] == report["writes_expected"] > 0
-    assert report["writes_duplicated"] == 0
-
-
 def test_the_installed_runtime_comes_up_and_is_well(
     start_up: Any, installed: Path, tmp_path: Path
 ) -> None:

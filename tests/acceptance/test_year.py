@@ -15,7 +15,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 JOB, AGENT, SESSION = "year", "ada", "diary"
 WEEKS = 52

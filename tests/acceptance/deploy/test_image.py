@@ -15,7 +15,7 @@ import pytest
 
 from mnestic.starter.settings import Settings
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 USER = 10001
 

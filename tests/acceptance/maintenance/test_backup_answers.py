@@ -13,7 +13,7 @@ from mnestic.starter.importers.conversations import bundled_conversation
 from tests.starter.maintenance.conftest import NOON, Place, place, url
 
 __all__ = ["place", "url"]  # fixtures
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 QUESTIONS = 50
 

@@ -29,7 +29,7 @@ from tests.acceptance.maintenance.household_year import (
 )
 from tests.activities.learning_models import Steps
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 log = logging.getLogger(__name__)
 
 WEEKS, RESULTS = 52, 5

@@ -26,7 +26,7 @@ from mnestic.starter.importers.conversations import bundled_conversation
 from mnestic.starter.settings import Settings
 from tests.activities.maintenance.waiting_jobs import wait_with
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 BEGAN = datetime(2030, 1, 7, 4, tzinfo=UTC)
 MONTHS, WEEKS = 12, 4  # of 28 days: twelve months and a year's rest

@@ -33,7 +33,7 @@ from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
 
-pytestmark = pytest.mark.acceptance
+pytestmark = pytest.mark.nightly
 
 MODELS = Path(sys.prefix) / "models"  # `make acceptance` installs it
 KEY = "sk-local"

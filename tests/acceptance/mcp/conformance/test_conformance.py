@@ -23,7 +23,7 @@ from mnestic.starter.tenants import Tenants
 from tests.acceptance.mcp.conformance import fixtures, input_fixtures
 
 pytestmark = [
-    pytest.mark.acceptance,
+    pytest.mark.nightly,
     pytest.mark.skipif(shutil.which("npx") is None, reason="the runner needs Node.js"),
 ]
 RUNNER = "@modelcontextprotocol/conformance@0.2.0-alpha.12"
