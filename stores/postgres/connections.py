@@ -30,9 +30,15 @@ def drop_closed(engine: AsyncEngine) -> None:
     event.listen(engine.sync_engine, "checkout", _refuse_closed)
 
 
+class Rows(list[Any]):
+    """The rows of a statement, as named tuples, and how many it returned or wrote."""
+
+    touched: int = 0
+
+
 async def run_together(
     connection: AsyncConnection, queries: Sequence[Query], *, opening: Sequence[Query] = ()
-) -> list[list[Any]]:
+) -> list[Rows]:
     """The rows of statements that do not wait for each other, as named tuples, in one round trip.
 
     Args:
@@ -61,7 +67,7 @@ async def run_together(
                     await _send_all(driver)
             _check_committed(cursors, together)
             with_rows = cursors[len(opening) :]
-            return [await one.fetchall() if one.description else [] for one in with_rows]
+            return [await _rows_of(one) for one in with_rows]
     except DBAPIError as error:
         is_begun = not opening or (cursors and cursors[len(opening) - 1].rowcount == 1)
         if not is_begun and (why := setup_failure(error)) is not None:
@@ -73,6 +79,12 @@ async def _execute(cursor: AsyncRawCursor[Any], query: Query) -> None:
     """Runs a statement; those with parameters are prepared, as they take long to be planned."""
     text, values = query
     await cursor.execute(text, values, prepare=bool(values), binary=True)
+
+
+async def _rows_of(cursor: AsyncRawCursor[Any]) -> Rows:
+    rows = Rows(await cursor.fetchall() if cursor.description else ())
+    rows.touched = cursor.rowcount
+    return rows
 
 
 def _check_committed(cursors: Sequence[AsyncRawCursor[Any]], queries: Sequence[Query]) -> None:

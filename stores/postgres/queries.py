@@ -1,12 +1,15 @@
-"""Queries too long to read inline: a file of `sql/` each, with what it is for above it.
+"""The statements, out of the files of `sql/`: a long one has a file, the short ones of a store share one.
 
-A line that ends with `-- include NAME` takes in the file of that name, for what several queries say alike. Nothing else is
-put into a query but parameters, by name (`%(name)s`).
+Above each stands what it is for; in a shared file `-- name: NAME` begins it. Nothing is put into a statement but
+parameters, by name (`%(name)s`). A line that ends with `-- if NAME` is left out where that value is None, and one that ends
+with `-- include NAME` takes in the file of that name, for what several statements say alike.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -16,6 +19,9 @@ Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, an
 
 _INCLUDE = re.compile(r"-- include (\w+)$", re.MULTILINE)
 _COMMENT = re.compile(r"^\s*--.*\n", re.MULTILINE)
+_FILTERED = re.compile(r"^(.*)-- if (\w+)$", re.MULTILINE)
+_FILTER = re.compile(r"-- if (\w+)$", re.MULTILINE)
+_NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 
@@ -27,16 +33,28 @@ class NamedQuery(NamedTuple):
 
     text: str
     parameters: tuple[str, ...]
+    has_filters: bool = False  # lines that only stand if their value is given
 
     @classmethod
     def of(cls, text: str) -> Self:
         """Out of a text with named parameters."""
+        if _FILTER.search(text):
+            return cls(text, tuple(dict.fromkeys(_PARAMETER.findall(text))), has_filters=True)
         names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
         return cls(_PARAMETER.sub(lambda one: f"${names.index(one[1]) + 1}", text), names)
 
     def bind(self, values: Mapping[str, Any]) -> Query:
         """The query with a value for each parameter; others are left out."""
+        if self.has_filters:
+            wanted = frozenset(n for n in _FILTER.findall(self.text) if values[n] is not None)
+            return _filtered(self.text, wanted).bind(values)
         return self.text, [_untyped(values[name]) for name in self.parameters]
+
+
+@cache
+def _filtered(text: str, wanted: frozenset[str]) -> NamedQuery:
+    """A query with those of its filters that are wanted: each choice has a plan of its own."""
+    return NamedQuery.of(_FILTERED.sub(lambda one: one[1] if one[2] in wanted else "", text))
 
 
 def _untyped(value: Any) -> Any:
@@ -55,14 +73,39 @@ def _untyped(value: Any) -> Any:
 
 
 def read_query(name: str) -> NamedQuery:
-    """A query, without its comments."""
-    return NamedQuery.of(_text(name))
+    """A query without its comments: the only one of a file (`find_candidates`), or one of a store's (`waits.open`)."""
+    file, _, statement = name.partition(".")
+    return NamedQuery.of(_text(file) if not statement else _statements(file)[statement])
+
+
+@cache
+def _statements(file: str) -> dict[str, str]:
+    _, *found = _NAME.split(_read(file))
+    return {name: _plain(text) for name, text in zip(found[::2], found[1::2], strict=True)}
 
 
 def _text(name: str) -> str:
-    text = (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
-    included = _INCLUDE.sub(lambda found: f"\n{_text(found[1])}", text)
-    return _COMMENT.sub("", included)
+    return _plain(_read(name))
+
+
+def _plain(text: str) -> str:
+    """A statement with what it includes, and without comments."""
+    return _COMMENT.sub("", _INCLUDE.sub(lambda found: f"\n{_text(found[1])}", text))
+
+
+def _read(file: str) -> str:
+    return _files()[file].read_text(encoding="utf-8")
+
+
+@cache
+def _files() -> dict[str, Path]:
+    """The files by their names, of which no two are the same; there is a folder for each capability."""
+    return {path.stem: path for path in (Path(__file__).parent / "sql").rglob("*.sql")}
+
+
+def as_json(value: Any) -> str | None:
+    """A value for a column of JSON; None stays null."""
+    return None if value is None else json.dumps(value, ensure_ascii=False)
 
 
 def validity_parameters(interval: Interval | None) -> dict[str, Any]:

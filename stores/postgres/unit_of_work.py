@@ -23,12 +23,12 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.events import MemoryEvent
 from mnestic.stores.postgres.bulk import packed
-from mnestic.stores.postgres.connections import run_together
+from mnestic.stores.postgres.connections import Rows, run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 from mnestic.stores.postgres.transaction_setup import COMMIT, ROLLBACK, begin_statements
 
-Rows = Mapping[str, Any] | Sequence[Mapping[str, Any]]
+Values = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
 
 # Built once: building a statement takes as long as running a small one.
@@ -88,7 +88,7 @@ class UnitOfWork:
         """The condition that a row is this agent's; row-level security is the wall behind it."""
         return (target.c.tenant_id == self.tenant_id) & (target.c.agent_id == self.agent_id)
 
-    async def rows(self, statement: Executable, values: Rows | None = None) -> Sequence[Row[Any]]:
+    async def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Row[Any]]:
         """Runs a statement and returns its rows."""
         return (await self._execute(statement, values)).all()
 
@@ -98,7 +98,21 @@ class UnitOfWork:
         """Runs a statement and returns its first row, or None."""
         return (await self._execute(statement, values)).first()
 
-    async def rows_of(self, *queries: Query) -> list[Sequence[Any]]:
+    async def fetch(self, query: NamedQuery, **values: Any) -> Rows:
+        """The rows of a query about this agent; `tenant_id` and `agent_id` are among its values."""
+        (rows,) = await self.rows_of(query.bind(self.owner | values))
+        return rows
+
+    async def fetch_one(self, query: NamedQuery, **values: Any) -> Any | None:
+        """The first row of a query about this agent, or None."""
+        rows = await self.fetch(query, **values)
+        return rows[0] if rows else None
+
+    async def write(self, query: NamedQuery, **values: Any) -> int:
+        """Runs a query about this agent; returns how many rows it wrote."""
+        return (await self.fetch(query, **values)).touched
+
+    async def rows_of(self, *queries: Query) -> list[Rows]:
         """Runs statements that do not wait for each other, in one round trip; returns the rows of each.
 
         Raises:
@@ -107,9 +121,9 @@ class UnitOfWork:
         first = () if self._is_begun else self._begin_statements()
         with self._running():
             self._is_begun = True
-            return [*await run_together(self.connection, queries, opening=first)]
+            return await run_together(self.connection, queries, opening=first)
 
-    async def run(self, statement: Executable, rows: Rows | None = None) -> int:
+    async def run(self, statement: Executable, rows: Values | None = None) -> int:
         """Runs a statement, with one row of values or for each of many; returns how many it touched."""
         counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
         return (await self._execute(counting, rows)).rowcount
@@ -209,7 +223,9 @@ class UnitOfWork:
         ]
         return packed(self.owner, rows, what="the audit log")
 
-    async def _execute(self, statement: Executable, rows: Rows | None = None) -> CursorResult[Any]:
+    async def _execute(
+        self, statement: Executable, rows: Values | None = None
+    ) -> CursorResult[Any]:
         """Runs a statement.
 
         Raises:

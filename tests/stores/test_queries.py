@@ -15,8 +15,37 @@ _COMMENT = re.compile(r"--.*")
 _QUOTED = re.compile(r"'(\w+)'")
 
 
+FILES = sorted(SQL.rglob("*.sql"))
+
+
 def statement(name: str) -> str:
-    return _COMMENT.sub("", (SQL / f"{name}.sql").read_text(encoding="utf-8"))
+    (path,) = SQL.rglob(f"{name}.sql")
+    return _COMMENT.sub("", path.read_text(encoding="utf-8"))
+
+
+def test_each_statement_says_what_it_is_for() -> None:
+    begins = re.compile(r"^(?:-- name: \w+\n)?-- \w.+$", re.MULTILINE)
+
+    parts = [
+        (path.name, part)
+        for path in FILES
+        for part in re.split(r"\n(?=-- name: )", path.read_text(encoding="utf-8"))
+    ]
+
+    assert len({path.name for path in FILES}) == len(FILES)
+    assert [part for part in parts if not begins.match(part[1])] == []
+
+
+def test_a_filter_stands_only_where_its_value_is_given() -> None:
+    query = queries.read_query("episodes.list")
+    values = dict.fromkeys(query.parameters) | {"tenant_id": "t", "agent_id": "a", "limit": 5}
+
+    all_text, all_values = query.bind(values)
+    text, given = query.bind(values | {"of_job": "j"})
+
+    assert ("job_id = $" in text, "job_id = $" in all_text) == (True, False)
+    assert given == ["t", "a", "j", "5"]
+    assert all_values == ["t", "a", "5"]
 
 
 def test_stored_columns_are_read_in_the_order_of_their_names() -> None:

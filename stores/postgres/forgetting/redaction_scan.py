@@ -31,7 +31,6 @@ from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import NameSigns, Topic
-from mnestic.stores.postgres.jobs.episodes import EPISODE
 from mnestic.stores.postgres.jobs.plans import PLAN
 from mnestic.stores.postgres.jobs.records import READ, RECORD
 from mnestic.stores.postgres.jobs.snapshots import SNAPSHOT
@@ -49,10 +48,10 @@ from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
 from mnestic.stores.postgres.retrieval.retrieval_log import RETRIEVAL_LOG
-from mnestic.stores.postgres.tables import AuditRow, table
+from mnestic.stores.postgres.tables import AuditRow, EpisodeRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-CATEGORY, SUMMARY = table(CategoryRow), table(SummaryRow)
+CATEGORY, SUMMARY, EPISODE = table(CategoryRow), table(SummaryRow), table(EpisodeRow)
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 

@@ -1,29 +1,16 @@
 """Episodes in Postgres, newest first."""
 
-from typing import Any
-
-from sqlalchemy import bindparam, select, tuple_
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import AlreadyExistsError, InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
-from mnestic.stores.postgres.tables import EpisodeRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
+from mnestic.stores.postgres.queries import as_json, read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-EPISODE = table(EpisodeRow)
 Page = tuple[tuple[Episode, ...], str | None]
 
-# Built once: building a statement takes as long as running a small one.
-_APPEND = insert(EPISODE).on_conflict_do_nothing()
-_LIST = (
-    select(*EPISODE.c)
-    .where(is_owned(EPISODE))
-    .order_by(EPISODE.c.created_at.desc(), EPISODE.c.id.desc())
-    .limit(bindparam("at_most"))
-)
+_APPEND, _LIST = read_query("episodes.append"), read_query("episodes.list")
 
 
 class PostgresEpisodeStore:
@@ -38,9 +25,9 @@ class PostgresEpisodeStore:
             raise InvalidInputError(
                 what=f"episode {episode.id}", why=f"is of another agent, {episode.agent_id}"
             )
-        values = {**self._unit.owner, **episode.model_dump()}
         check_json([episode.summary, episode.payload], what=f"episode {episode.id}")
-        if not await self._unit.run(_APPEND, values):
+        columns = episode.model_dump() | {"payload": as_json(episode.payload)}
+        if not await self._unit.write(_APPEND, **columns):
             raise AlreadyExistsError(what="episode", name=episode.id)
         self._derived.touch_episodes([episode.id])
         self._unit.wrote("episode.append", episode.id)
@@ -48,32 +35,40 @@ class PostgresEpisodeStore:
 
     async def list_by_agent(self, *, limit: int = 20, cursor: str | None = None) -> Page:
         """See the port."""
-        return await self._page(None, target=self._unit.agent_id, limit=limit, cursor=cursor)
+        return await self._page(target=self._unit.agent_id, limit=limit, cursor=cursor)
 
     async def list_by_session(
         self, session_id: str, *, limit: int = 20, cursor: str | None = None
     ) -> Page:
         """See the port."""
-        condition = EPISODE.c.session_id == session_id
         target = f"session {session_id}"
-        return await self._page(condition, target=target, limit=limit, cursor=cursor)
+        return await self._page(session_id=session_id, target=target, limit=limit, cursor=cursor)
 
     async def list_by_job(self, job_id: str, *, limit: int = 20, cursor: str | None = None) -> Page:
         """See the port."""
-        condition = EPISODE.c.job_id == job_id
-        return await self._page(condition, target=f"job {job_id}", limit=limit, cursor=cursor)
+        target = f"job {job_id}"
+        return await self._page(job_id=job_id, target=target, limit=limit, cursor=cursor)
 
-    async def _page(self, condition: Any, *, target: str, limit: int, cursor: str | None) -> Page:
-        statement = _LIST
-        if condition is not None:
-            statement = statement.where(condition)
-        if cursor is not None:
-            before = decode_time_cursor(cursor)
-            statement = statement.where(tuple_(EPISODE.c.created_at, EPISODE.c.id) < before)
-        values = {**self._unit.here, "at_most": check_limit(limit) + 1}
-        rows = await self._unit.rows(statement, values)
+    async def _page(
+        self,
+        *,
+        target: str,
+        limit: int,
+        cursor: str | None,
+        session_id: str | None = None,
+        job_id: str | None = None,
+    ) -> Page:
+        before, before_id = decode_time_cursor(cursor) if cursor is not None else (None, None)
+        rows = await self._unit.fetch(
+            _LIST,
+            of_session=session_id,
+            of_job=job_id,
+            before=before,
+            before_id=before_id,
+            limit=check_limit(limit) + 1,
+        )
         self._unit.read("episode.list", target)
-        episodes = tuple(Episode.model_validate(row, from_attributes=True) for row in rows[:limit])
+        episodes = tuple(Episode.model_validate(row._asdict()) for row in rows[:limit])
         if len(rows) <= limit:
             return episodes, None
         return episodes, encode_cursor(episodes[-1].created_at.isoformat(), episodes[-1].id)

@@ -218,7 +218,7 @@ class PostgresPeriodSummaryStore:
             )
         return tuple(nodes)
 
-    async def _run(self, query: NamedQuery, **values: Any) -> list[Sequence[Any]]:
+    async def _run(self, query: NamedQuery, **values: Any) -> Sequence[Sequence[Any]]:
         return await self._unit.rows_of(query.bind({**self._unit.owner, **values}))
 
 

@@ -4,31 +4,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, literal_column, select
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.models.costs import ModelCosts
 from mnestic.memory.models.usage import ModelCall, Purpose, UsageTotal
-from mnestic.stores.postgres.tables import UsageRow, table
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-USAGE = table(UsageRow)
-_TOTAL = select(
-    func.count().label("calls"),
-    func.count().filter(USAGE.c.cost_usd.is_(None)).label("unpriced"),
-    func.coalesce(func.sum(USAGE.c.input_tokens), 0).label("input_tokens"),
-    func.coalesce(func.sum(USAGE.c.output_tokens), 0).label("output_tokens"),
-    func.coalesce(func.sum(USAGE.c.cost_usd), 0).label("cost_usd"),
-)
-_BY_MODEL = (
-    _TOTAL.add_columns(
-        USAGE.c.purpose,
-        USAGE.c.model,
-        func.coalesce(func.sum(USAGE.c.injected_tokens), 0).label("injected_tokens"),
-    )
-    .group_by(USAGE.c.purpose, USAGE.c.model)
-    .order_by(USAGE.c.purpose, USAGE.c.model)
-)
+_ADD, _SUM = read_query("usage.add"), read_query("usage.sum")
+_SUM_BY_MODEL = read_query("usage.sum_by_model")
 
 
 class PostgresUsageStore:
@@ -42,35 +24,24 @@ class PostgresUsageStore:
 
     async def add(self, call: ModelCall) -> None:
         """See the port."""
-        values = call.model_dump()
-        await self._unit.run(
-            insert(USAGE).values(**self._unit.owner, created_at=func.now(), **values)
-        )
+        await self._unit.write(_ADD, **call.model_dump())
         self._unit.read("usage.add", call.model)
 
     async def sum_by_job(self, job_id: str) -> UsageTotal:
         """See the port."""
-        total = await self._sum(self._unit.owned(USAGE), USAGE.c.job_id == job_id)
+        total = await self._sum(of_job=job_id)
         self._unit.read("usage.sum", f"job {job_id}")
         return total
 
     async def sum_by_run(self, run: str) -> UsageTotal:
         """See the port."""
-        total = await self._sum(
-            USAGE.c.tenant_id == self._unit.tenant_id,
-            USAGE.c.operation_key == run,
-            USAGE.c.purpose == literal_column("'maintain'"),
-        )
+        total = await self._sum(of_run=run)
         self._unit.read("usage.sum", run)
         return total
 
     async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
         """See the port."""
-        total = await self._sum(
-            USAGE.c.tenant_id == self._unit.tenant_id,
-            USAGE.c.created_at >= moment,
-            USAGE.c.purpose.in_(purposes),
-        )
+        total = await self._sum(since=moment, purposes=[*purposes])
         self._unit.read("usage.sum", f"{', '.join(purposes)} since {moment.isoformat()}")
         return total
 
@@ -78,17 +49,12 @@ class PostgresUsageStore:
         self, since: datetime, until: datetime, *, agent_id: str | None = None
     ) -> tuple[ModelCosts, ...]:
         """See the port."""
-        summed = _BY_MODEL.where(
-            USAGE.c.tenant_id == self._unit.tenant_id,
-            USAGE.c.created_at >= since,
-            USAGE.c.created_at < until,
-        )
-        if agent_id is not None:
-            summed = summed.where(USAGE.c.agent_id == agent_id)
-        rows = await self._unit.rows(summed)
+        rows = await self._unit.fetch(_SUM_BY_MODEL, since=since, until=until, of_agent=agent_id)
         self._unit.read("usage.sum", agent_id or "*")
-        return tuple(ModelCosts.model_validate(row, from_attributes=True) for row in rows)
+        return tuple(ModelCosts.model_validate(row._asdict()) for row in rows)
 
-    async def _sum(self, *conditions: Any) -> UsageTotal:
-        row = await self._unit.row(_TOTAL.where(*conditions))
-        return UsageTotal.model_validate(row, from_attributes=True)
+    async def _sum(self, **conditions: Any) -> UsageTotal:
+        (row,) = await self._unit.fetch(
+            _SUM, **dict.fromkeys(("of_job", "of_run", "since", "purposes")) | conditions
+        )
+        return UsageTotal.model_validate(row._asdict())
