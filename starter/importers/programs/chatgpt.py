@@ -18,7 +18,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items
 
 _UNTITLED = "ChatGPT"
 # What people read; the others are thoughts, code and results.
@@ -40,10 +40,10 @@ class ChatGPTExport:
 
     def items(self) -> Iterator[Item]:
         """The messages of the current branches, conversation by conversation."""
-        for number, conversation in read_objects(self._path, self._prefix, self._source):
-            yield from self._messages(conversation, place=f"item {number}")
+        return read_items(self._path, self._prefix, self._source, read=self._messages)
 
-    def _messages(self, conversation: Mapping[str, Any], *, place: str) -> Iterator[Item]:
+    def _messages(self, number: int, conversation: Mapping[str, Any]) -> Iterator[Item]:
+        place = f"item {number}"
         nodes = conversation.get("mapping")
         if not isinstance(nodes, dict):
             yield Skipped(place, "is no conversation: it has no `mapping` of messages")

@@ -17,7 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items
 
 _UNTITLED = "Claude"
 _PERSON, _SENDERS = "human", ("human", "assistant")
@@ -34,24 +34,26 @@ class ClaudeExport:
 
     def items(self) -> Iterator[Item]:
         """The messages, conversation by conversation."""
-        for number, conversation in read_objects(self._path, self._prefix, self._source):
-            place = f"item {number}"
-            messages = conversation.get("chat_messages")
-            if not isinstance(messages, list):
-                yield Skipped(place, "is no conversation: it has no `chat_messages`")
-                continue
-            title = str(conversation.get("name") or "").strip() or _UNTITLED
-            for at, message in enumerate(messages, 1):
-                if isinstance(message, dict):
-                    origin = Origin(
-                        session_id=f"claude/{conversation.get('uuid') or number}",
-                        source_id=str(message.get("uuid") or at),
-                        channel=self._options.channel or title,
-                        place=f"{place}, message {at}",
-                    )
-                    yield self._item(message, origin)
-                else:
-                    yield Skipped(f"{place}, message {at}", "is no object")
+        return read_items(self._path, self._prefix, self._source, read=self._messages)
+
+    def _messages(self, number: int, conversation: Mapping[str, Any]) -> Iterator[Item]:
+        place = f"item {number}"
+        messages = conversation.get("chat_messages")
+        if not isinstance(messages, list):
+            yield Skipped(place, "is no conversation: it has no `chat_messages`")
+            return
+        title = str(conversation.get("name") or "").strip() or _UNTITLED
+        for at, message in enumerate(messages, 1):
+            if isinstance(message, dict):
+                origin = Origin(
+                    session_id=f"claude/{conversation.get('uuid') or number}",
+                    source_id=str(message.get("uuid") or at),
+                    channel=self._options.channel or title,
+                    place=f"{place}, message {at}",
+                )
+                yield self._item(message, origin)
+            else:
+                yield Skipped(f"{place}, message {at}", "is no object")
 
     def _item(self, message: Mapping[str, Any], origin: Origin) -> Item:
         sender = message.get("sender")

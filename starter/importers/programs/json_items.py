@@ -3,7 +3,7 @@
 It stands alone because a document of gigabytes must not be in memory whole, whatever program wrote it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import ijson
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.items import Item, Skipped
 from mnestic.starter.importers.programs.json_limits import check_json
 
 _MOST_EVENTS, _MOST_OBJECTS = 100_000, 10  # of the first objects, in which keys are looked for
@@ -55,13 +56,43 @@ def find_shape(path: Path, source: str) -> JsonShape | None:
     return None if prefix is None else JsonShape(prefix, frozenset(keys))
 
 
-def read_objects(path: Path, prefix: str, source: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects below a path, each with its number.
+def read_items(
+    path: Path,
+    prefix: str,
+    source: str,
+    *,
+    read: Callable[[int, dict[str, Any]], Iterable[Item]],
+    place: str = "item",
+) -> Iterator[Item]:
+    """What is read of the objects below a path; whatever else is there is skipped, and hides no other.
+
+    Args:
+        path: The document.
+        prefix: The path within it.
+        source: How errors name it.
+        read: Reads an object; it also gets its number.
+        place: How what is skipped is named before its number.
 
     Raises:
-        InvalidInputError: the file cannot be read, is no JSON any more, is beyond the limits of what is read, or has something
-            else than an object there.
+        InvalidInputError: as of `read_objects`.
     """
+    for number, item in _read_values(path, prefix, source):
+        if isinstance(item, dict):
+            yield from read(number, item)
+        else:
+            yield Skipped(f"{place} {number}", "is no object")
+
+
+def read_objects(path: Path, prefix: str, source: str) -> Iterator[dict[str, Any]]:
+    """The objects below a path, without what else is there.
+
+    Raises:
+        InvalidInputError: the file cannot be read, is no JSON any more, or is beyond the limits of what is read.
+    """
+    return (item for _, item in _read_values(path, prefix, source) if isinstance(item, dict))
+
+
+def _read_values(path: Path, prefix: str, source: str) -> Iterator[tuple[int, Any]]:
     number = 0
     try:
         check_json(path, source)
@@ -69,9 +100,6 @@ def read_objects(path: Path, prefix: str, source: str) -> Iterator[tuple[int, di
             _skip_mark(file)
             items = ijson.items(file, prefix, multiple_values=True, use_float=True)
             for number, item in enumerate(items, start=1):
-                if not isinstance(item, dict):
-                    why = f"is {type(item).__name__}, not an object of JSON"
-                    raise InvalidInputError(what=f"{source}, item {number}", why=why)
                 yield number, item
     except OSError as error:
         raise InvalidInputError(what=source, why=f"cannot be read: {error.strerror}") from error

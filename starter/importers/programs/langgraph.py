@@ -16,7 +16,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     Skipped,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items
 
 
 class LangGraphStore:
@@ -30,8 +30,10 @@ class LangGraphStore:
 
     def items(self) -> Iterator[Item]:
         """The records in the order of the file."""
-        for number, item in read_objects(self._path, self._prefix, self._source):
-            yield _record(item, place=f"item {number}")
+        return read_items(
+            *(self._path, self._prefix, self._source),
+            read=lambda number, item: [_record(item, place=f"item {number}")],
+        )
 
 
 def _record(item: Mapping[str, Any], *, place: str) -> Item:

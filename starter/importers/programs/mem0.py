@@ -16,7 +16,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items
 
 _OWNERS = ("user_id", "actor_id", "agent_id")
 
@@ -32,8 +32,10 @@ class Mem0Dump:
 
     def items(self) -> Iterator[Item]:
         """The memories in the order of the file."""
-        for number, memory in read_objects(self._path, self._prefix, self._source):
-            yield self._item(memory, place=f"item {number}")
+        return read_items(
+            *(self._path, self._prefix, self._source),
+            read=lambda number, memory: [self._item(memory, place=f"item {number}")],
+        )
 
     def _item(self, memory: Mapping[str, Any], *, place: str) -> Item:
         text, source_id = memory.get("memory"), memory.get("id")

@@ -18,7 +18,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items, read_objects
 from mnestic.starter.importers.programs.slack_text import text_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -44,8 +44,15 @@ class SlackExport:
             channel = self._options.channel or self._direct.get(name, name)
             relative = path.name if path == self._path else f"{path.parent.name}/{path.name}"
             source = self._source if path == self._path else f"{self._source}/{relative}"
-            for number, message in read_objects(path, "item", source):
-                yield self._item(message, channel=channel, place=f"{relative}, item {number}")
+            yield from self._items_of(path, source, channel=channel, place=f"{relative}, item")
+
+    def _items_of(self, path: Path, source: str, *, channel: str, place: str) -> Iterator[Item]:
+        """The messages of a day."""
+
+        def read(number: int, message: Mapping[str, Any]) -> list[Item]:
+            return [self._item(message, channel=channel, place=f"{place} {number}")]
+
+        return read_items(path, "item", source, read=read, place=place)
 
     def _days(self) -> list[Path]:
         if self._path.is_file():
@@ -94,7 +101,7 @@ class SlackExport:
             return {str(user.get("id")): name for user in listed if (name := _name_of(user))}
         if not self._path.is_file():
             return {}
-        profiles = (message for _, message in read_objects(self._path, "item", self._source))
+        profiles = read_objects(self._path, "item", self._source)
         return {
             str(message.get("user")): name
             for message in profiles
@@ -117,7 +124,7 @@ class SlackExport:
         path = folder / name
         if not path.is_file():
             return None
-        return [one for _, one in read_objects(path, "item", f"{self._source}, {name}")]
+        return [*read_objects(path, "item", f"{self._source}, {name}")]
 
 
 def is_slack_folder(path: Path) -> bool:

@@ -17,7 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_objects
+from mnestic.starter.importers.programs.json_items import read_items
 
 OF_CHAT, OF_ACCOUNT = frozenset({"id", "type", "messages"}), "personal_information"
 _CHATS = "chats.list.item"
@@ -38,20 +38,20 @@ class TelegramExport:
 
     def items(self) -> Iterator[Item]:
         """The messages, chat by chat."""
-        for number, chat in read_objects(self._path, self._prefix, self._source):
-            messages = chat.get("messages")
-            if not isinstance(messages, list):
-                yield Skipped(f"chat {number}", "has no messages")
-                continue
-            name = str(chat.get("name") or "").strip() or "Telegram"
-            for at, message in enumerate(messages, 1):
-                place = f"chat {number}, message {at}"
-                if isinstance(message, dict):
-                    yield self._item(
-                        message, chat=str(chat.get("id") or name), name=name, place=place
-                    )
-                else:
-                    yield Skipped(place, "is no object")
+        return read_items(self._path, self._prefix, self._source, read=self._messages, place="chat")
+
+    def _messages(self, number: int, chat: Mapping[str, Any]) -> Iterator[Item]:
+        messages = chat.get("messages")
+        if not isinstance(messages, list):
+            yield Skipped(f"chat {number}", "has no messages")
+            return
+        name = str(chat.get("name") or "").strip() or "Telegram"
+        for at, message in enumerate(messages, 1):
+            place = f"chat {number}, message {at}"
+            if isinstance(message, dict):
+                yield self._item(message, chat=str(chat.get("id") or name), name=name, place=place)
+            else:
+                yield Skipped(place, "is no object")
 
     def _item(self, message: Mapping[str, Any], *, chat: str, name: str, place: str) -> Item:
         if message.get("type") != "message":
@@ -62,8 +62,8 @@ class TelegramExport:
             return LeftOut("media" if media else "empty", media)
         try:
             at = self._time(message)
-        except ValueError as error:
-            return Skipped(place, f"its date {error}")
+        except ValueError:
+            return Skipped(place, "its date is no time")
         by = message.get("forwarded_from") if "forwarded_from" in message else message.get("from")
         origin = Origin(
             session_id=f"telegram/{chat}/{at:%Y-%m-%d}",

@@ -102,6 +102,34 @@ def test_a_conversation_without_messages_is_named(read: Read, place: int) -> Non
     ]
 
 
+@pytest.mark.parametrize("other", [None, 7, "text", []])
+@pytest.mark.parametrize("place", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("one", "named"),
+    [
+        (CONVERSATION | {"mapping": {"a": {"id": "a", "message": {"author": {}}}}}, "item"),
+        ({"uuid": "c", "chat_messages": [{"sender": "tool"}]}, "item"),
+        ({"type": "message", "ts": "1", "text": "", "user": "U"}, "export.json, item"),
+        ({"id": "m", "memory": "Likes tea", "created_at": 1}, "item"),
+        ({"namespace": ["ana"], "key": "k", "value": 1}, "item"),
+        ({"id": 1, "messages": [{"type": "service"}]}, "chat"),
+    ],
+    ids=["chatgpt", "claude", "slack", "mem0", "langgraph", "telegram"],
+)
+def test_what_is_no_object_is_named_and_hides_no_other(
+    read: Read, one: dict[str, Any], named: str, place: int, other: Any
+) -> None:
+    document: Any = [one, one]
+    document.insert(place - 1, other)
+    if named == "chat":
+        document = {"personal_information": {}, "chats": {"list": document}}
+
+    items = read("export.json", text=json.dumps(document))
+
+    assert items[place - 1] == Skipped(f"{named} {place}", "is no object")
+    assert len(items) == 3
+
+
 @pytest.mark.parametrize("value", [[], {}, 1, None, True])
 @pytest.mark.parametrize(
     ("name", "keys"),
