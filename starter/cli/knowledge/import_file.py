@@ -16,7 +16,6 @@ from mnestic.starter.cli.knowledge.extraction_wait import (
 from mnestic.starter.cli.known_agents import Agent
 from mnestic.starter.cli.output import (
     AsJson,
-    counted,
     out,
     print_json,
     print_progress,
@@ -74,6 +73,8 @@ def import_file(
     mbox, WebVTT, dumps of mem0 and of a LangGraph store, and all Markdown files in a folder. The whole file is checked before anything is stored.
     Repeated, it adds what is new.
 
+    Items that cannot be stored are listed on standard error, and the others are imported; then the exit code is 2.
+
     Any other file is read as `memory ingest` reads it.
     """
     from mnestic.starter.importers.programs.detection import find_export
@@ -123,6 +124,8 @@ async def _import(export: "ProgramExport", *, source: str, agent: str, as_json: 
     warn_without_extractor(before, after)
     if paused:
         raise paused
+    if report is not None and (count := report.skipped.total()):
+        raise InvalidInputError(what=source, why=f"{count} of its items cannot be stored")
 
 
 def _print(
@@ -151,7 +154,7 @@ def _print(
     left_out = ", ".join(f"{count} {reason}" for reason, count in report.left_out.items())
     out.print(
         f"{report.format}: {report.new} new, {report.known} known, {report.skipped.total()} skipped; "
-        f"left out: {left_out or 'nothing'}; {counted(report.media, 'pictures and files')} not imported; "
+        f"left out: {left_out or 'nothing'}; {report.media} pictures and files not imported; "
         f"{extraction['extracted']} extracted, {extraction['parked']} parked.",
         soft_wrap=True,
     )

@@ -66,15 +66,35 @@ async def test_a_store_becomes_records_which_stay_as_they_are(ask: Ask, tmp_path
     changed = tmp_path / "later.json"
     changed.write_text(json.dumps([other]), encoding="utf-8")
 
-    first = await ask("memory", "import", str(SAMPLES / "store.jsonl"), *ADA, "--json")
-    again = await ask("memory", "import", str(SAMPLES / "store.jsonl"), *ADA, "--json")
-    later = await ask("memory", "import", str(changed), *ADA, "--json")
+    paths = (SAMPLES / "store.jsonl", SAMPLES / "store.jsonl", changed)
+    done = [await ask("memory", "import", str(path), *ADA, "--json") for path in paths]
+    first, again, later = (json.loads(one.out) for one in done)
     record = await ask("memory", "record", "get", "users/yara", "prefs", *ADA, "--json")
 
-    assert (first.document["new"], first.document["known"]) == (2, 0)
-    assert (again.document["new"], again.document["known"]) == (0, 2)
-    assert later.document["skipped"]["count"] == 1
+    assert (first["new"], first["known"]) == (2, 0)
+    assert (again["new"], again["known"]) == (0, 2)
+    assert [one["skipped"]["count"] for one in (first, again, later)] == [1, 1, 1]
+    assert [one.code for one in done] == [2, 2, 2]
     assert record.document["value"] == {"tea": "rooibos", "cups": 2}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_items_that_cannot_be_stored_are_listed_and_the_exit_code_says_so(
+    ask: Ask, tmp_path: Path
+) -> None:
+    path = tmp_path / "conversations.json"
+    said = {"sender": "human", "text": "I row.", "created_at": "2026-05-01T10:00:00Z"}
+    path.write_text(
+        json.dumps([None, {"uuid": "c", "chat_messages": [said, said | {"created_at": "soon"}]}]),
+        encoding="utf-8",
+    )
+
+    done = await ask("memory", "import", str(path), *ADA)
+
+    assert done.code == 2
+    assert "claude: 1 new, 0 known, 2 skipped; " in done.out
+    assert "refused: item 1: is no object\n" in done.err
+    assert f"error: file {path}: 2 of its items cannot be stored\n" in done.err
 
 
 async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: Path) -> None:
