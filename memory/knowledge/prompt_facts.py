@@ -54,15 +54,16 @@ def quote_change(fact: FactVersion) -> str:
 
 
 def quote_memory(
-    content: str, *, by: str | None, channel: str | None, at: datetime, when: str
+    content: str, *, by: str | None, channel: str | None, at: datetime, when: str, archived: bool
 ) -> str:
-    """A memory as one line: who said it, where, on which day, and when that is in words."""
+    """A memory as one line: who said it, where, on which day, when that is in words, and whether it is archived."""
     fields = {
         "memory": content,
         "by": by,
         "channel": channel,
         "date": f"{at:%Y-%m-%d}",
         "when": when,
+        "archived": archived or None,
     }
     return quoted({name: value for name, value in fields.items() if value is not None})
 

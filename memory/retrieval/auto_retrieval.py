@@ -64,6 +64,7 @@ class RetrievedMemory(DeferredModel):
     score: float
     timestamp: AwareDatetime
     when: str
+    archived: bool = False
 
     @classmethod
     def of(cls, found: RetrievedEntry, *, now: datetime) -> "RetrievedMemory":
@@ -80,6 +81,7 @@ class RetrievedMemory(DeferredModel):
             score=found.score,
             timestamp=entry.at,
             when=time_in_words(entry.at, now=now),
+            archived=found.archived,
         )
 
 
@@ -221,6 +223,7 @@ def memory_item(memory: RetrievedMemory, *, words: str | None = None) -> PromptI
         channel=memory.channel,
         at=memory.timestamp,
         when=memory.when,
+        archived=memory.archived,
     )
     return PromptItem(
         kind="memory",

@@ -211,7 +211,7 @@ def search_tier(
     """
     words = {fact.id: {"words": _fact_words(fact)} for fact in facts}
     pieces = (
-        _piece(one.entry, now=now, content=excerpt(one)).model_copy(
+        _piece(one.entry, now=now, content=excerpt(one), archived=one.archived).model_copy(
             update={"score": one.score, "min_score": min_score, **words.get(one.entry.id, {})}
         )
         for one in found
@@ -245,7 +245,7 @@ def _fact_words(fact: Fact) -> str:
     return f"{fact.subject} {fact.predicate} {fact.object}"
 
 
-def _piece(entry: Entry, *, now: datetime, content: str) -> PromptItem:
+def _piece(entry: Entry, *, now: datetime, content: str, archived: bool = False) -> PromptItem:
     """An entry as an item of a prompt, with what is quoted of its content."""
     line = quote_memory(
         content,
@@ -253,5 +253,6 @@ def _piece(entry: Entry, *, now: datetime, content: str) -> PromptItem:
         channel=entry.channel,
         at=entry.at,
         when=time_in_words(entry.at, now=now),
+        archived=archived,
     )
     return PromptItem(kind="memory", name=entry.id, line=line, words=entry.content)

@@ -1,5 +1,6 @@
 """Archived entries are found where nothing live answers: marked, and below the live ones."""
 
+import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
@@ -110,6 +111,23 @@ async def test_a_live_answer_to_one_clause_comes_before_an_archived_one_to_anoth
     found = await ada.retrieve(f"{QUESTION} What does the staging server run?")
 
     assert contents_of(found) == [("The staging server runs Debian.", False), (LATEX, True)]
+
+
+async def test_a_prompt_marks_what_is_archived(ada: MemoryClient, archive: Archive) -> None:
+    await archive(LATEX)
+
+    question = f"{QUESTION} What does the staging server run?"
+    texts = [
+        (await ada.auto_retrieve(question, "chat")).text,
+        (await ada.context_for_query(question)).text,
+    ]
+
+    for text in texts:
+        lines = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+        assert {line["memory"]: line.get("archived") for line in lines} == {
+            "The staging server runs Debian.": None,
+            LATEX: True,
+        }
 
 
 async def test_a_setting_leaves_the_archive_out_of_searches(
