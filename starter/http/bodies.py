@@ -6,19 +6,18 @@ would block it is refused here, in one place.
 
 import asyncio
 import json
-import re
 from http import HTTPStatus
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import Message, Receive
 
+from mnestic.starter.json_structure import brackets_of, levels_of, longest_number, without_escapes
+
 MOST_FORM_BYTES, MOST_FIELDS = 2**19, 1000  # of a form, which is parsed in Python
 MOST_VALUES, DEEPEST, MOST_DIGITS = 20_000, 64, 400  # of a JSON document, and of a number in it
 _LARGE = 2**16  # bytes; a larger body is looked at in a thread
 _FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
-_DIGITS = re.compile(rb"\d++")
-_NO_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
 
 
 async def read_body(
@@ -72,31 +71,29 @@ async def _receive_all(receive: Receive, *, most: int) -> tuple[Message, bytes]:
 
 
 def _check_structure(body: bytes) -> None:
-    """Refuses a JSON document of too many values or levels, by its marks outside of strings; each step is one of C.
+    """Refuses a JSON document of too many values or levels, by its marks outside of texts.
 
     Raises:
         HTTPException: says what is too much.
     """
     if json.detect_encoding(body) not in {"utf-8", "utf-8-sig"}:
         raise HTTPException(HTTPStatus.BAD_REQUEST, "the body is not UTF-8")
-    plain = body.replace(rb"\\", b"").replace(rb"\"", b"")
+    plain = without_escapes(body)
     too_many = f"the body has more than {MOST_VALUES} values"
     if plain.count(b'"') > 4 * MOST_VALUES:  # at most a name and a text for each
         raise _too_large(too_many)
     outside = b"".join(plain.split(b'"')[::2])
-    brackets = outside.translate(None, _NO_BRACKETS)
+    brackets = brackets_of(outside)
     if outside.count(b",") + len(brackets) // 2 > MOST_VALUES:
         raise _too_large(too_many)
-    if max(map(len, _DIGITS.findall(outside)), default=0) > MOST_DIGITS:
+    if longest_number(outside) > MOST_DIGITS:
         why = "the body has a number with too many digits"
         raise HTTPException(HTTPStatus.BAD_REQUEST, why)
-    levels = 0
-    for bracket in brackets:
-        levels += 1 if bracket in b"[{" else -1
-        if levels > DEEPEST:
-            raise HTTPException(
-                HTTPStatus.BAD_REQUEST, f"the body is nested deeper than {DEEPEST} levels"
-            )
+    highest, _ = levels_of(brackets)
+    if highest > DEEPEST:
+        raise HTTPException(
+            HTTPStatus.BAD_REQUEST, f"the body is nested deeper than {DEEPEST} levels"
+        )
 
 
 def _too_large(why: str) -> HTTPException:
