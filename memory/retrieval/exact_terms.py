@@ -5,11 +5,13 @@ identifier in the place of the one in the query does not answer it, nor does *th
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
@@ -205,23 +207,25 @@ def _codes(identifiers: Iterable[Identifier]) -> Iterator[Numbered]:
 
 
 def _numbered(text: str, identifiers: Sequence[Identifier]) -> Iterator[Numbered]:
-    taken = [one for one in identifiers if one.kind not in _WITH_NUMBERS]
+    taken = [one for one in identifiers if one.kind not in _WITH_NUMBERS]  # none overlaps another
+    least = _BARE if _has_no_words(text) else _LONG
     for match in _pattern().finditer(text):
         name, (start, end) = (match["name"] or "").casefold(), match.span("number")
-        if any(one.start < end and start < one.end for one in taken):
+        at = bisect_right(taken, start, key=attrgetter("end"))
+        if at < len(taken) and taken[at].start < end:
             continue
         number = match["number"].lower()
         if name and not (
             name in stop_words() or name in date_words().months or name in _no_names()
         ):
             yield Numbered(_short_names().get(name, name), number)
-        if end - start >= (_BARE if _has_no_words(text) else _LONG):
+        if end - start >= least:
             yield Numbered("", number)
 
 
 def _has_no_words(text: str) -> bool:
     """Whether a text has nothing but numbers and words without meaning."""
-    return all(word.casefold() in stop_words() for word in _WORDS.findall(text))
+    return all(word[0].casefold() in stop_words() for word in _WORDS.finditer(text))
 
 
 @cache

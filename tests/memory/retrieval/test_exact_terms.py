@@ -1,6 +1,10 @@
 """Identifiers and numbered names are the same or others, however alike they look."""
 
+import sys
+from collections import Counter
 from datetime import UTC, datetime
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -125,3 +129,31 @@ def test_a_thing_without_another_name_may_be_the_one_asked_for(query: str, text:
     terms = ExactTerms(kinds=find_kinds(query))
 
     assert not terms.has_other_kind(text)
+
+
+@pytest.mark.parametrize(
+    "part", ["Postgres 16, ", "AB-1234 and Postgres 16, ", "the 123456 ", "a@b.de 7, "]
+)
+def test_a_long_text_takes_steps_by_its_length_alone(part: str) -> None:
+    few, many = (_steps(part * times) for times in (10, 300))
+
+    assert many["events"] < 45 * few["events"]
+    assert many["searches"] == few["searches"]
+
+
+def _steps(text: str) -> Counter[str]:
+    """How many calls `find_exact_terms` makes of its own and of others, and how often it searches a whole text."""
+    counts = Counter[str]()
+
+    def count(frame: FrameType, event: str, called: Any) -> None:
+        if event in {"call", "c_call"}:
+            counts["events"] += 1
+        is_own = frame.f_globals["__name__"] == find_exact_terms.__module__
+        if is_own and event == "c_call" and called.__name__ in {"findall", "finditer"}:
+            counts["searches"] += 1
+
+    find_exact_terms(text)  # with all patterns compiled
+    sys.setprofile(count)
+    find_exact_terms(text)
+    sys.setprofile(None)
+    return counts
