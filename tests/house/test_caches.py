@@ -57,6 +57,11 @@ ALLOWED = {
         "_titles": "our own words",
         "_title_pattern": "our own words, as a pattern",
     },
+    "stores/postgres/queries.py": {
+        "_files": "our own files",
+        "_statements": "our own statements",
+        "_filtered": "our own statements, with the filters that are wanted",
+    },
     "memory/retrieval/clauses.py": {
         "_patterns": "our own patterns",
         "_request_patterns": "our own patterns",
