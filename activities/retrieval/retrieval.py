@@ -42,7 +42,7 @@ from mnestic.memory.retrieval.search import Search, SearchHits, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 Fetch = Callable[[Sequence[int], Search], Awaitable[SearchHits]]
-_ANSWERS = 0.5  # the score from which a live entry answers, so that the archive is not searched
+_ANSWERS = 0.9  # the score from which the archive is not searched; below it, what is near a question hides its archived answer
 
 
 @dataclass(frozen=True, slots=True)

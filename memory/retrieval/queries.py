@@ -173,7 +173,7 @@ class RetrievalPolicy(DeferredModel):
     pool: int = Field(100, ge=10, le=5000, description="Candidates of each source")
     archived: Archived = Field(
         "when_empty",
-        description="Whether archived entries are searched where no live one has a score of 0.5",
+        description="Whether archived entries are searched where no live one has a score of 0.9",
     )
     propagation_seeds: int = Field(
         30, ge=0, le=500, description="How many of the best entries their neighbours are read of"

@@ -90,6 +90,21 @@ async def test_the_archive_is_left_alone_where_a_live_entry_answers(
     assert contents_of(await ada.retrieve(QUESTION)) == [("Nora is allergic to walnuts.", False)]
 
 
+async def test_a_live_entry_about_the_same_does_not_hide_an_archived_answer(
+    ada: MemoryClient, archive: Archive
+) -> None:
+    await archive("Ottoline is writing her doctorate on lichens.")
+    await ada.add("Ottoline moves to Bergen in January.", at=NOON)
+
+    found = await ada.retrieve("What is Ottoline's doctorate about?")
+
+    assert contents_of(found) == [
+        ("Ottoline moves to Bergen in January.", False),
+        ("Ottoline is writing her doctorate on lichens.", True),
+    ]
+    assert found.results[0].score > 0.5
+
+
 async def test_archived_results_come_below_live_ones_and_have_half_of_the_places(
     ada: MemoryClient, archive: Archive
 ) -> None:
