@@ -182,7 +182,8 @@ async def _find_best(
 ) -> _Best:
     """The best live candidates; if none of them answers, archived ones follow, to which half of the places is left."""
     live = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
-    if parsed.policy.archived == "never" or any(one.score >= _ANSWERS for one in live.ranked):
+    reads_archive = parsed.known.has_archive and parsed.policy.archived != "never"
+    if not reads_archive or any(one.score >= _ANSWERS for one in live.ranked):
         return live
     archived = await _search_archive(transaction, context, parsed, vector=vector, embedder=embedder)
     left = max(parsed.wanted // 2, parsed.wanted - len(archived.ranked))
@@ -207,8 +208,6 @@ async def _search_archive(
     if query.tags or query.subject:
         return _Best()
     words = await store.count_archived(parsed.known.all_lexemes)
-    if not words.entries:
-        return _Best()
     context = replace(context, archived=words)
     parsed = await parse_query(store, context, parsed.known.with_archived(words))
     if not parsed.is_answerable:

@@ -112,7 +112,7 @@ class ResolvedTerms:
     language; `acronyms` are the words that some entry has as acronyms. `tags` are the keys that some entry has as a tag
     or an alias. `period` is the first of the periods of which there is an entry. `languages` are those of entries.
     `entries`, `lexemes` and `vectors` count what the memory has; `model` is that of the vectors. `knowledge` is the revision of the agent's memory in
-    `database` at the time `now`; `ends_at` is when an entry or a fact next expires.
+    `database` at the time `now`; `ends_at` is when an entry or a fact next expires. `has_archive`: an entry is archived.
     """
 
     names: Mapping[str, NameRow]
@@ -126,6 +126,7 @@ class ResolvedTerms:
     lexemes: int = 0
     vectors: int = 0
     model: str | None = None
+    has_archive: bool = False
     now: datetime
     knowledge: int
     ends_at: datetime | None

@@ -248,6 +248,7 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         lexemes=row.lexemes or 0,
         model=row.active_model,
         vectors=row.vectors or 0,
+        has_archive=row.has_archive,
         now=row.now,
         knowledge=row.knowledge,
         ends_at=row.ends_at,

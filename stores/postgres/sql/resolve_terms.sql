@@ -132,6 +132,8 @@ SELECT now() AS now,
                  AND valid_to > now())) AS ends_at,
        (SELECT jsonb_object_agg(name, value) FROM mnestic.setting
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
+       EXISTS (SELECT FROM mnestic.archived_entry
+                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS has_archive,
        c.entries, c.lexemes, c.languages, c.active_model, COALESCE(m.entries, 0) AS vectors,
        (SELECT json_agg(json_build_array(term, key, is_by_alias, speakers)) FROM name) AS names,
        (SELECT json_agg(json_build_array(part, term, speakers)) FROM by_part) AS name_parts,
