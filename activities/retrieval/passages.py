@@ -3,9 +3,12 @@
 It stands apart from the sources, which have one vector for each entry: the mean of a long text is near to nothing.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mnestic.memory.language.sentences import split_sentences
+from mnestic.memory.long_texts import work_on
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.candidates import Candidates
 
@@ -24,11 +27,8 @@ async def compare_passages(
     """
     if vector is None or embedder.model is not None:
         return
-    sentences = {
-        place: found
-        for place, text in enumerate(candidates.texts)
-        if text.passage and (found := split_sentences(text.passage))
-    }
+    contents = (text.content for text in candidates.texts)
+    sentences = await work_on(contents, lambda: _sentences(candidates))
     if not sentences:
         return
     every = [one for found in sentences.values() for one in found]
@@ -37,3 +37,12 @@ async def compare_passages(
     first = np.cumsum([0, *map(len, sentences.values())])[:-1]
     places, cosine = [*sentences], candidates.rows["cosine"]
     cosine[places] = np.maximum(cosine[places], np.maximum.reduceat(cosines, first))
+
+
+def _sentences(candidates: Candidates) -> dict[int, Sequence[str]]:
+    """The sentences of each passage, by the place of its candidate."""
+    return {
+        place: found
+        for place, text in enumerate(candidates.texts)
+        if text.passage and (found := split_sentences(text.passage))
+    }

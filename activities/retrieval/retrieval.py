@@ -23,6 +23,7 @@ from mnestic.activities.retrieval.query_context import (
 from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
 from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.long_texts import work_on
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
 from mnestic.memory.retrieval.candidates import CandidateText
@@ -214,7 +215,7 @@ async def _search_archive(
         return _Best()
     search = parsed.search(embedder.name, vector)
     found = await store.find_archived(search)
-    order = _ranked(
+    order = await _ranked(
         parsed, search, SearchResult(candidates=found, edges={}, successors={}, is_exhaustive=True)
     )
 
@@ -243,12 +244,12 @@ async def _search(
         found = await store.find_candidates(search)
         await compare_passages(found.candidates, vector=vector, embedder=embedder)
         best = await _fetch_best(
-            store.fetch_hits, parsed, search, order=_ranked(parsed, search, found)
+            store.fetch_hits, parsed, search, order=await _ranked(parsed, search, found)
         )
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
             best = await _fetch_best(
-                store.fetch_hits, parsed, search, order=_ranked(parsed, search, found)
+                store.fetch_hits, parsed, search, order=await _ranked(parsed, search, found)
             )
         are_enough = len(best.ranked) >= parsed.wanted
         are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
@@ -257,8 +258,13 @@ async def _search(
         search = replace(search, is_strict=True)
 
 
-def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
-    """The candidates above the threshold, the best first, before any is read."""
+async def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
+    """The candidates above the threshold, the best first, before any is read; long texts do not stop the loop."""
+    texts = (text.content for text in found.candidates.texts)
+    return await work_on(texts, lambda: _rank(parsed, search, found))
+
+
+def _rank(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
     query = parsed.query
     candidates = found.candidates.with_successors(found.successors)
     candidates = candidates.without(

@@ -62,3 +62,16 @@ async def test_a_long_text_is_described_beside_the_event_loop(
         await write(client.memory("ada"))
 
     assert found == set()
+
+
+async def test_long_texts_are_compared_with_a_question_beside_the_event_loop(
+    client: MnesticClient,
+) -> None:
+    ada = client.memory("ada")
+    await ada.add(TEXT)
+
+    with language_calls() as found:
+        answer = await ada.retrieve("order AB-1234")
+
+    assert len(answer.results) == 1
+    assert found == set()
