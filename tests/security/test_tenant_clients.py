@@ -33,6 +33,7 @@ from tests.security.client_cases import (
     SHARED_BY_AGENTS,
     WITHOUT_TENANT,
 )
+from tests.security.matrix import first_of_each
 from tests.security.tenants import (
     AGENT,
     QUESTION,
@@ -111,6 +112,11 @@ def doors(memory: MemoryClient) -> set[str]:
     return methods | of_parts | set(functions())
 
 
+def client_of(name: str) -> str:
+    """The client or the part whose method a case calls."""
+    return name.rpartition(".")[0]
+
+
 async def answered(call: Callable[[], Awaitable[Any]]) -> str:
     """What a call gives, or how it is refused, as text."""
     try:
@@ -137,7 +143,7 @@ async def test_no_part_of_a_memory_is_overlooked(theirs: MnesticClient) -> None:
 
 
 @pytest.mark.usefixtures("shared_worker")
-@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("name", first_of_each(sorted(CASES), client_of))
 async def test_what_one_knows_of_another_tenant_is_as_nothing(
     theirs: MnesticClient, victim: Victim, admin_url: str, name: str
 ) -> None:
@@ -159,7 +165,9 @@ async def test_what_one_knows_of_another_tenant_is_as_nothing(
 
 
 @pytest.mark.usefixtures("shared_worker")
-@pytest.mark.parametrize("name", [n for n in MEMORY_CASES if n not in SHARED_BY_AGENTS])
+@pytest.mark.parametrize(
+    "name", first_of_each((n for n in MEMORY_CASES if n not in SHARED_BY_AGENTS), client_of)
+)
 async def test_what_another_agent_of_the_tenant_knows_is_as_nothing(
     theirs: MnesticClient, victim: Victim, admin_url: str, name: str
 ) -> None:
@@ -206,7 +214,7 @@ def taking(parameter: str) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", taking("job_id"))
+@pytest.mark.parametrize("name", first_of_each(taking("job_id"), client_of))
 async def test_a_crooked_job_id_is_refused_everywhere(
     theirs: MnesticClient, victim: Victim, name: str
 ) -> None:
