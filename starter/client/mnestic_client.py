@@ -5,9 +5,12 @@ from contextlib import AsyncExitStack
 from datetime import datetime, timedelta
 from typing import Any, Literal, Self, Unpack
 
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowExecutionStatus
 
-from mnestic.memory.jobs.agent_job import JobResult
+from mnestic.memory.canonical import check_size
+from mnestic.memory.errors import NotFoundError
+from mnestic.memory.jobs.agent_job import JobInput, JobResult
+from mnestic.memory.jobs.plan_inputs import check_inputs
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import (
     RESUMED,
@@ -22,12 +25,14 @@ from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.job_queries import JobQueries
 from mnestic.starter.client.memory_connection import ConnectionArguments
-from mnestic.starter.deployments import POLLS_WITHIN
-from mnestic.starter.jobs.forks import ForkTerms
-from mnestic.starter.jobs.job_calls import JobCalls
-from mnestic.starter.jobs.pokes import PokeResult
-from mnestic.starter.jobs.resumes import override_request, request_id_of
-from mnestic.starter.jobs.start import check_job
+from mnestic.starter.deployments import POLLS_WITHIN, Deployment
+from mnestic.starter.jobs.extensions import extend_wait
+from mnestic.starter.jobs.forks import ForkTerms, fork_input
+from mnestic.starter.jobs.plans import require_sound
+from mnestic.starter.jobs.pokes import PokeResult, poke_job
+from mnestic.starter.jobs.results import job_result
+from mnestic.starter.jobs.resumes import override_request, request_id_of, resume_job
+from mnestic.starter.jobs.start import check_job, start_job
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
@@ -66,9 +71,6 @@ class MnesticClient(JobQueries):
         self.temporal, self.endpoints = temporal, endpoints
         self._extraction = ExtractionStarts(lazy_temporal, tenant_id=settings.tenant_id)
         self.maintenance = MaintenanceClient(connection, memory, tenant_id=settings.tenant_id)
-        self._jobs = JobCalls(
-            temporal=temporal, memory=memory, settings=settings, endpoints=endpoints
-        )
 
     @classmethod
     async def connect(cls, settings: Settings | None = None) -> Self:
@@ -130,7 +132,7 @@ class MnesticClient(JobQueries):
             job_id=job_id,
             settings=self.settings,
         )
-        return await self._jobs.start(job_input, priority=priority)
+        return await self._start(job_input, priority=priority)
 
     async def fork_job(
         self,
@@ -169,7 +171,14 @@ class MnesticClient(JobQueries):
             plan=plan,
             priority=priority,
         )
-        return await self._jobs.fork(terms)
+        with self._job_errors(job_id):
+            job_input, priority = await fork_input(
+                self.temporal, self._memory, terms, settings=self.settings
+            )
+        require_sound(job_input.plan)
+        cursor = None if job_input.progress is None else job_input.progress.cursor
+        check_inputs(job_input.plan, job_input.inputs, cursor=cursor)
+        return await self._start(job_input, priority=priority)
 
     async def resume_job(
         self,
@@ -197,7 +206,7 @@ class MnesticClient(JobQueries):
             PayloadTooLargeError: the payload exceeds the limit; nothing was sent.
             NotFoundError: there is no such job.
         """
-        self._jobs.check_payload(payload)
+        self._check_payload(payload)
         request = ResumeRequest(
             request_id=request_id_of(request_id),
             wait_id=wait_id,
@@ -205,7 +214,7 @@ class MnesticClient(JobQueries):
             payload=payload,
             expected_sha256=expected_sha256,
         )
-        return await self._jobs.send(job_id, request, by=by, limit=limit)
+        return await self._send(job_id, request, by=by, limit=limit)
 
     async def override_job(
         self,
@@ -229,11 +238,11 @@ class MnesticClient(JobQueries):
             ResumeRefusedError: the job does not need attention, or has no such outcome.
             SnapshotUnverifiedError: `pinned` needs the snapshot, which cannot be verified.
         """
-        self._jobs.check_payload(payload)
+        self._check_payload(payload)
         request = override_request(
             payload, reason=reason, by=by, policy=policy, outcome=outcome, request_id=request_id
         )
-        return await self._jobs.send(job_id, request, limit=limit)
+        return await self._send(job_id, request, limit=limit)
 
     async def extend_wait(
         self,
@@ -252,9 +261,10 @@ class MnesticClient(JobQueries):
             InvalidInputError: the job does not wait, or the deadline is not later.
             WorkerUnavailableError: no worker answers.
         """
-        return await self._jobs.extend_wait(
-            job_id, by=by, until=until, wait_id=wait_id, request_id=request_id
-        )
+        with self._job_errors(job_id):
+            return await extend_wait(
+                self._handle(job_id), by=by, until=until, wait_id=wait_id, request_id=request_id
+            )
 
     async def pause_job(self, job_id: str) -> None:
         """Pauses a job before its next step. A deadline that passes takes effect when the job continues.
@@ -262,7 +272,8 @@ class MnesticClient(JobQueries):
         Raises:
             NotFoundError: there is no such job, or it has ended.
         """
-        await self._jobs.signal(job_id, PAUSE)
+        with self._job_errors(job_id):
+            await self._handle(job_id).signal(PAUSE)
 
     async def unpause_job(self, job_id: str) -> None:
         """Lets a paused job continue.
@@ -270,7 +281,8 @@ class MnesticClient(JobQueries):
         Raises:
             NotFoundError: there is no such job, or it has ended.
         """
-        await self._jobs.signal(job_id, UNPAUSE)
+        with self._job_errors(job_id):
+            await self._handle(job_id).signal(UNPAUSE)
 
     async def poke_job(self, job_id: str, *, untried: bool = False) -> PokeResult:
         """Moves a job to a new run at its wait, with the current build of the worker.
@@ -288,7 +300,16 @@ class MnesticClient(JobQueries):
                 nothing has changed.
             NotFoundError: there is no such job, or it has ended.
         """
-        return await self._jobs.poke(job_id, untried=untried, polls_within=self.polls_within)
+        deployment = Deployment(
+            self.temporal,
+            settings=self.settings,
+            address=self.endpoints.temporal_address,
+            polls_within=self.polls_within,
+        )
+        with self._job_errors(job_id):
+            return await poke_job(
+                self._handle(job_id), job_id=job_id, deployment=deployment, untried=untried
+            )
 
     async def cancel_job(self, job_id: str) -> None:
         """Asks a job to end; it writes its episode first.
@@ -296,7 +317,11 @@ class MnesticClient(JobQueries):
         Raises:
             NotFoundError: there is no such job, or it has ended.
         """
-        await self._jobs.cancel(job_id)
+        handle = self._handle(job_id)
+        with self._job_errors(job_id):
+            if (await handle.describe()).status is not WorkflowExecutionStatus.RUNNING:
+                raise NotFoundError(what="running job", name=job_id)
+            await handle.cancel()
 
     async def wait_for_result(self, job_id: str) -> JobResult:
         """Waits until a job has ended.
@@ -305,4 +330,39 @@ class MnesticClient(JobQueries):
             JobFailedError: it failed, or was cancelled or terminated; has the cause.
             NotFoundError: there is no such job.
         """
-        return await self._jobs.wait_for_result(job_id)
+        with self._job_errors(job_id):
+            return await job_result(self._handle(job_id), job_id=job_id)
+
+    async def _start(self, job_input: JobInput, *, priority: int | None) -> str:
+        with self._job_errors(job_input.job_id):
+            await start_job(
+                self.temporal, self._memory, job_input, settings=self.settings, priority=priority
+            )
+        return job_input.job_id
+
+    async def _send(
+        self,
+        job_id: str,
+        request: ResumeRequest,
+        *,
+        by: Literal["update", "signal"] = "update",
+        limit: timedelta,
+    ) -> ResumeReceipt | None:
+        with self._job_errors(job_id):
+            return await resume_job(
+                self._handle(job_id),
+                request,
+                job_id=job_id,
+                by=by,
+                limit=limit,
+                memory=self._memory,
+            )
+
+    def _check_payload(self, payload: Any) -> None:
+        """Refuses a payload that is too large, or that is not JSON.
+
+        Raises:
+            InvalidInputError: it is not JSON.
+            PayloadTooLargeError: it is too large.
+        """
+        check_size(payload, what="payload", limit_bytes=self.settings.max_payload_bytes)
