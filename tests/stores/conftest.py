@@ -1,7 +1,5 @@
 """What each store's conformance tests need; another implementation joins by a name in `memory`."""
 
-import base64
-import json
 import re
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -13,7 +11,6 @@ import psycopg
 import pytest
 from psycopg import sql
 from psycopg.rows import TupleRow
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumptionContext
@@ -22,24 +19,6 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Scope
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.stores.postgres.schema import driver_url
-
-
-def _cursor(*parts: str) -> str:
-    return base64.urlsafe_b64encode(json.dumps(parts).encode()).decode()
-
-
-_FOREIGN = [
-    "x",
-    "ü",
-    "",
-    "W10=",
-    "WzEsMl0=",
-    '["a","b"]',
-    _cursor("a"),
-    _cursor("a", "b", "c"),
-    _cursor("a\0", "b"),
-]
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -82,15 +61,6 @@ def begin(memory: Memory, settings: Settings) -> Begin:
         )
 
     return begin
-
-
-@pytest.fixture
-async def reading_engine(settings: Settings) -> AsyncIterator[AsyncEngine]:
-    """Connections of the application's role, for what reads beside all transactions."""
-    assert settings.database_url is not None
-    engine = create_async_engine(driver_url(settings.database_url.get_secret_value()))
-    yield engine
-    await engine.dispose()
 
 
 @pytest.fixture
@@ -193,17 +163,3 @@ def make_receipt() -> Callable[..., ResumeReceipt]:
         )
 
     return make
-
-
-@pytest.fixture(params=_FOREIGN)
-def bad_cursor(request: pytest.FixtureRequest) -> str:
-    """A cursor that no list of names gave."""
-    return str(request.param)
-
-
-@pytest.fixture(
-    params=[*_FOREIGN, _cursor("not a time", "e1"), _cursor("2026-03-01T12:00:00", "no zone")]
-)
-def bad_time_cursor(request: pytest.FixtureRequest) -> str:
-    """A cursor that no list in the order of time gave."""
-    return str(request.param)

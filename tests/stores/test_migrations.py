@@ -1,6 +1,7 @@
 """The migrations: which there are, how they run, and what becomes of the rows that are there."""
 
 import re
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib.resources import as_file, files
@@ -14,8 +15,8 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -24,11 +25,14 @@ from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
 from tests.stores.migration_samples import NOON, insert, moved_in
 from tests.stores.search_samples import read_words
 
-STATE_OF_0_1_0 = """
-INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
-VALUES ('t1', 'ada', 's1', 3, %s, now())
-"""
-
+DAY = timedelta(days=1)
+EPISODE = {
+    "id": "j1",
+    "session_id": "s",
+    "summary": "The boat was ordered.",
+    "payload": {},
+    "created_at": NOON,
+}
 LESSONS = {
     "received": None,
     "extracted": None,
@@ -44,6 +48,14 @@ EXTRACTED = {
     "confidence": 0.9,
     "span": {"start": 0, "end": 16},
 }
+
+
+def at_version(url: str, version: str) -> str:
+    """The address of an empty database, once it has the schema of a version."""
+    engine = create_engine(driver_url(url), poolclass=NullPool)
+    with engine.begin() as connection:
+        upgrade(connection, to=version)
+    return url
 
 
 def test_the_code_needs_the_latest_migration() -> None:
@@ -68,46 +80,14 @@ def test_a_migration_stands_alone() -> None:
     assert ours == []
 
 
-def test_migrating_again_changes_nothing(admin_url: str) -> None:
-    versions = [migrate(admin_url), migrate(admin_url)]
-
-    assert versions == [SCHEMA_VERSION] * 2
-
-
 def test_two_migrations_at_once_make_one_schema(empty_url: str) -> None:
     with ThreadPoolExecutor(2) as pool:
         versions = list(pool.map(migrate, [empty_url, empty_url]))
 
-    assert versions == [SCHEMA_VERSION] * 2
+    assert [*versions, migrate(empty_url)] == [SCHEMA_VERSION] * 3
     with psycopg.connect(empty_url) as connection:
         rows = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
     assert rows == [(SCHEMA_VERSION,)]
-
-
-async def test_working_memory_of_0_1_0_becomes_what_a_snapshot_takes_over(empty_url: str) -> None:
-    state = WorkingMemory(version=3, last_checkpoint="n1", variables={"b": 1.5, "a": "é"})
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0001")
-    with psycopg.connect(empty_url) as connection:
-        connection.execute(STATE_OF_0_1_0, [state.model_dump_json()])
-
-    migrate(empty_url)
-
-    memory = PostgresMemory(empty_url)
-    async with memory.transaction(
-        tenant_id="t1", agent_id="ada", actor="test", write=False
-    ) as transaction:
-        document = await transaction.working.load_document("s1")
-        found = await transaction.working.load("s1")
-    await memory.close()
-    assert document == state.document()
-    assert found == state
-    with psycopg.connect(empty_url) as connection:
-        walled = connection.execute(
-            "SELECT relforcerowsecurity FROM pg_class WHERE relname = 'working_memory'"
-        ).fetchone()
-    assert walled == (True,)
 
 
 def insert_messages_of_0003(connection: psycopg.Connection[Any]) -> None:
@@ -165,55 +145,13 @@ def insert_facts_of_0003(connection: psycopg.Connection[Any]) -> None:
         insert(connection, "fact", row)
 
 
-async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0003")
-    with psycopg.connect(empty_url) as owner:
-        insert_messages_of_0003(owner)
-        insert_facts_of_0003(owner)
-
-    migrate(empty_url)
-
-    memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
-    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**scope, write=True) as transaction:
-        counted = await transaction.ingest_states.count()
-        (received,) = await transaction.ingest_states.take("received", limit=9)
-        (extracted,) = await transaction.ingest_states.take("extracted", limit=9)
-        (parked,), _ = await transaction.ingest_states.list_by_state("parked")
-        bare = await transaction.entries.list_unembedded("some-model", limit=9)
-        related, _ = await transaction.entries.list_entries(EntryQuery(related="e0"))
-        before, _ = await transaction.facts.list_facts()
-        changes = await transaction.facts.claim(extracted.claims(workflow_run=None))
-        taught = await transaction.facts.list_from(("s", "learned"))
-    async with memory.transaction(**scope, write=False) as transaction:
-        signals = await transaction.events.list_events()
-        other = await transaction.entries.list_unembedded("other-model", limit=9)
-    await memory.close()
-
-    assert set(counted.model_dump(exclude={"without_extractor"}).values()) == {1}
-    assert (received.turn.content, received.corrects) == ("I live in Ghent.", None)
-    assert parked.reason == "no words"
-    assert [entry.id for entry in bare[:2]] == ["e3", "e4"]
-    assert [entry.content for entry in bare[2:]] == ["Mara lives in Bruges."]
-    assert len(other) == 5  # a message states what was learned now
-    assert [entry.id for entry in related] == ["e1"]
-    assert [fact.object for fact in before] == ["Bruges"]
-    assert {change.fact.object: change.fact.status for change in changes} == {
-        "Bruges": "archived",
-        "Ghent": "active",
-    }
-    assert {fact.object for fact in taught} == {"Genk", "Bruges"}
-    assert {signal.kind for signal in signals} >= {"memory.conflict", "memory.stored"}
-
-
 CURLY = "“Ghent”—the café’s 東京都"  # noqa: RUF001
 
 
 def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
     """The postings of the entries, as 0003 made them; one entry has punctuation that is not ASCII."""
     connection.execute("UPDATE mnestic.entry SET content = %s WHERE id = 'e1'", [CURLY])
+    connection.execute("UPDATE mnestic.entry SET content = 'Who lives in Ghent?' WHERE id = 'e4'")
     connection.execute("""
         INSERT INTO mnestic.posting
         SELECT e.tenant_id, e.agent_id, w.lexeme, e.number, cardinality(w.positions), e.lexemes
@@ -226,9 +164,7 @@ def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
 
 
 def test_messages_forgotten_before_0007_lose_their_channels(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0006")
+    at_version(empty_url, "0006")
     said = {"session_id": "s", "speaker": "", "content": "", "at": NOON, "created_at": NOON}
     with psycopg.connect(empty_url) as owner:
         for channel, forgotten in (("falcon", NOON), ("mail", None)):
@@ -244,39 +180,90 @@ def test_messages_forgotten_before_0007_lose_their_channels(empty_url: str) -> N
             owner.execute("UPDATE mnestic.resource SET channel = 'x'")
 
 
-async def test_words_of_0003_are_read_as_they_are_now(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0003")
-    with psycopg.connect(empty_url) as owner:
+OF_ADA = {"tenant_id": "t1", "agent_id": "ada", "actor": "test", "write": True}
+
+
+@pytest.fixture
+async def of_0003(empty_url: str) -> AsyncIterator[PostgresMemory]:
+    """Memory of this version, in a database that 0003 has filled."""
+    with psycopg.connect(at_version(empty_url, "0003")) as owner:
         insert_messages_of_0003(owner)
         insert_words_of_0003(owner)
-
+        insert_facts_of_0003(owner)
+        insert(owner, "episode", EPISODE)
+        insert(owner, "agent_revision", {"revision": 1, "updated_at": NOON})
     migrate(empty_url)
-
     memory = PostgresMemory(empty_url.replace("postgres@", "mnestic_app@"))
-    scope = {"tenant_id": "t1", "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**scope, write=True) as transaction:
-        ghent = await read_words(transaction, "Ghent", "東京")
-        await transaction.entries.remove(["e1"])
+    yield memory
     await memory.close()
-    assert {one.lexemes: one.is_known for one in ghent.query_lexemes} == {
-        ("ghent",): True,
-        ("東京",): True,
+
+
+async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(
+    of_0003: PostgresMemory,
+) -> None:
+    waiting = await of_0003.list_waiting_agents(tenants=())
+    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+        counted = await transaction.ingest_states.count()
+        (received,) = await transaction.ingest_states.take("received", limit=9)
+        (extracted,) = await transaction.ingest_states.take("extracted", limit=9)
+        (parked,), _ = await transaction.ingest_states.list_by_state("parked")
+        related, _ = await transaction.entries.list_entries(EntryQuery(related="e0"))
+        before, _ = await transaction.facts.list_facts()
+        changes = await transaction.facts.claim(extracted.claims(workflow_run=None))
+        taught = await transaction.facts.list_from(("s", "learned"))
+    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+        signals = await transaction.events.list_events()
+
+    assert waiting == (("t1", "ada"),)
+    assert set(counted.model_dump(exclude={"without_extractor"}).values()) == {1}
+    assert (received.turn.content, received.corrects) == ("I live in Ghent.", None)
+    assert parked.reason == "no words"
+    assert [entry.id for entry in related] == ["e1"]
+    assert [fact.object for fact in before] == ["Bruges"]
+    assert {change.fact.object: change.fact.status for change in changes} == {
+        "Bruges": "archived",
+        "Ghent": "active",
     }
+    assert {fact.object for fact in taught} == {"Genk", "Bruges"}
+    assert {signal.kind for signal in signals} >= {"memory.conflict", "memory.stored"}
+
+
+async def test_what_0003_stored_is_in_the_indexes_of_today(
+    of_0003: PostgresMemory, empty_url: str
+) -> None:
+    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+        bare = await transaction.entries.list_unembedded("some-model", limit=9)
+        derived, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact", "episode")))
+        words = await read_words(transaction, "Ghent", "東京", "boat")
+        then = await transaction.facts.graph.list_edges(["mara"], at=NOON - 5 * DAY, limit=9)
+        now = await transaction.facts.graph.list_edges(["mara"], at=None, limit=9)
+        mended = await transaction.facts.graph.rebuild()
+        await transaction.entries.remove(["e1"])
+
+    sentences = {"Mara lives in Bruges.", "The boat was ordered."}
+    assert {entry.content for entry in derived} == sentences
+    assert [entry.id for entry in bare[:2]] == ["e3", "e4"]
+    assert {entry.content for entry in bare[2:]} == sentences
+    assert all(one.is_known for one in words.query_lexemes)
+    assert [[one.target_name for one in edges] for edges in (then, now)] == [["Genk"], ["Bruges"]]
+    assert mended == 0
     with psycopg.connect(empty_url) as owner:
-        left = owner.execute("SELECT lexeme, count(*) FROM mnestic.posting GROUP BY 1").fetchall()
-        counted = owner.execute("SELECT lexeme, entries FROM mnestic.lexeme WHERE entries > 0")
-        assert sorted(counted.fetchall()) == sorted(left) == [("ghent", 4), ("live", 4)]
-        corpus = owner.execute("SELECT entries, lexemes, languages FROM mnestic.corpus").fetchall()
-    assert corpus == [(4, 8, ["english"])]
+        features = owner.execute("SELECT features FROM mnestic.entry WHERE id = 'e4'").fetchall()
+        held = owner.execute("SELECT lexeme, entries FROM mnestic.lexeme WHERE entries > 0")
+        lexemes = sorted(held.fetchall())
+        posted = owner.execute("SELECT lexeme, count(*) FROM mnestic.posting GROUP BY 1")
+        assert lexemes == sorted(posted.fetchall())
+        open_tables = owner.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace "
+            "AND relrowsecurity AND NOT relforcerowsecurity"
+        ).fetchall()
+    assert {("ghent", 4), ("boat", 1)} <= {*lexemes}
+    assert (features, open_tables) == ([(EntryFeatures.ASKS,)], [])
 
 
 def test_weights_of_a_sum_that_is_no_more_go_with_0034(empty_url: str) -> None:
     stored = {"semantic": 0.9, "pool": 50}
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0033")
+    at_version(empty_url, "0033")
     with psycopg.connect(empty_url) as connection:
         for agent_id, preset in (("ada", "mnestic"), ("leo", "leonidas")):
             for name, value in (("retrieval_preset", preset), ("retrieval_policy", stored)):
@@ -292,24 +279,3 @@ def test_weights_of_a_sum_that_is_no_more_go_with_0034(empty_url: str) -> None:
             "SELECT agent_id, value FROM mnestic.setting WHERE name = 'retrieval_policy'"
         ).fetchall()
     assert dict(rows) == {"ada": {"pool": 50}, "leo": stored}
-
-
-async def test_tenants_that_were_there_are_registered(empty_url: str) -> None:
-    engine = create_engine(driver_url(empty_url), poolclass=NullPool)
-    with engine.begin() as connection:
-        upgrade(connection, to="0036")
-    with psycopg.connect(empty_url) as connection:
-        connection.execute(
-            "INSERT INTO mnestic.agent_revision (tenant_id, agent_id, revision, updated_at)"
-            " VALUES ('t1', 'ada', 1, now()), ('t1', 'bea', 1, now()), ('t2', 'ada', 1, now())"
-        )
-        connection.execute(
-            "INSERT INTO mnestic.ingest_state (tenant_id, agent_id, session_id, source_id, state, entry_type, kind, updated_at)"
-            " VALUES ('t2', 'ada', 's', 'm', 'received', 'conversation', 'message', now())"
-        )
-
-    migrate(empty_url)
-
-    memory = PostgresMemory(empty_url)
-    assert await memory.list_waiting_agents(tenants=()) == (("t2", "ada"),)
-    await memory.close()

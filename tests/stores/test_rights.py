@@ -3,9 +3,11 @@
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import psycopg
 import pytest
+import yaml
 from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy import create_engine
@@ -21,6 +23,7 @@ from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
 from mnestic.stores.postgres.tables import Table
 
 Owner = psycopg.Connection[TupleRow]
+SPOILT = yaml.safe_load(Path(__file__).with_name("spoilt_rights.yaml").read_text("utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -87,52 +90,11 @@ def test_every_table_and_function_is_declared(migrated: str) -> None:
     assert functions == {name for (name,) in rows}
 
 
-@pytest.mark.parametrize(
-    ("statement", "what"),
-    [
-        ("REVOKE INSERT ON mnestic.entry FROM mnestic_app", "mnestic_app lacks INSERT on entry"),
-        ("REVOKE USAGE ON SCHEMA mnestic FROM mnestic_app", "mnestic_app lacks USAGE on mnestic"),
-        (
-            "REVOKE UPDATE (result) ON mnestic.operation FROM mnestic_app",
-            "mnestic_app lacks UPDATE on operation.result",
-        ),
-        ("GRANT UPDATE ON mnestic.audit_log TO mnestic_app", "mnestic_app has UPDATE on audit_log"),
-        ("GRANT SELECT ON mnestic.claim TO PUBLIC", "PUBLIC has SELECT on claim"),
-        (
-            "GRANT EXECUTE ON FUNCTION mnestic.forget_claims TO PUBLIC",
-            "PUBLIC has EXECUTE on forget_claims",
-        ),
-        (
-            "REVOKE EXECUTE ON FUNCTION mnestic.forget_claims FROM mnestic_app",
-            "mnestic_app lacks EXECUTE on forget_claims",
-        ),
-        (
-            "ALTER TABLE mnestic.fact DISABLE ROW LEVEL SECURITY",
-            "fact has no row-level security",
-        ),
-        (
-            "ALTER TABLE mnestic.fact NO FORCE ROW LEVEL SECURITY",
-            "fact does not hold its owner to it",
-        ),
-        ("DROP POLICY tenant ON mnestic.fact", "fact has no policy of its tenant"),
-        ("ALTER POLICY tenant ON mnestic.fact USING (true)", "fact has no policy of its tenant"),
-        (
-            """
-            ALTER POLICY tenant ON mnestic.fact
-            USING (tenant_id = current_setting('mnestic.tenant_id', true) OR true)
-            """,
-            "fact has no policy of its tenant",
-        ),
-        (
-            "CREATE POLICY leak ON mnestic.entry USING (true)",
-            "entry has a policy leak, which lets more through",
-        ),
-    ],
-)
-def test_what_was_spoilt_is_seen_and_mended(migrated: str, statement: str, what: str) -> None:
-    spoil(migrated, statement)
+@pytest.mark.parametrize("case", SPOILT, ids=lambda case: case["told"])
+def test_what_was_spoilt_is_seen_and_mended(migrated: str, case: dict[str, str]) -> None:
+    spoil(migrated, case["statement"])
 
-    assert amiss(migrated) == [what]
+    assert amiss(migrated) == [case["told"]]
     assert migrate(migrated) == SCHEMA_VERSION
     assert amiss(migrated) == []
 

@@ -304,10 +304,7 @@ async def test_an_audit_row_is_never_changed_not_even_by_the_owner(
     "grant", ["GRANT mnestic_app TO {role}", "GRANT mnestic_app TO {role} WITH INHERIT FALSE"]
 )
 async def test_a_member_of_the_application_runs_as_the_application(
-    admin_url: str,
-    settings: Settings,
-    make_login: Callable[[str], str],
-    grant: str,
+    admin_url: str, settings: Settings, make_login: Callable[[str], str], grant: str
 ) -> None:
     url = with_user(admin_url, make_login(grant))
 

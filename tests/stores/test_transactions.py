@@ -2,27 +2,24 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from benchmarks.ingest.round_trips import counted
 from mnestic.activities.knowledge.receiving import receive
-from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelCall
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import episode, message
 
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 PLAN = Plan.model_validate(
     {
         "name": "p",
@@ -63,15 +60,10 @@ async def write_everything(
     await transaction.working.save("s1", WorkingMemory())
     await transaction.records.set("n", "k", 1)
     await transaction.records.add_reads("j1", [ReadRecord(namespace="n", key="k", version=1)])
-    await transaction.episodes.append(
-        Episode(id="e1", agent_id="ada", summary="s", created_at=NOON)
-    )
+    await transaction.episodes.append(episode(1))
     await transaction.snapshots.put("n1", snapshot.parts, job_id="j1")
     await transaction.waits.open(wait)
-    spoken = Resource(
-        session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
-    )
-    await transaction.resources.append([spoken])
+    await transaction.resources.append([message(1)])
     await transaction.plans.put(PLAN)
     await transaction.usage.add(CALL)
     await transaction.complete(operation, {"done": True})
@@ -156,7 +148,7 @@ async def test_every_read_leaves_an_audit_row(
     ]
 
 
-async def test_a_rollback_leaves_nothing_in_any_table(
+async def test_a_rollback_leaves_nothing_in_any_table_and_a_commit_leaves_rows(
     begin: Begin,
     count: Callable[[str], int],
     snapshot: MemorySnapshot,
@@ -169,53 +161,40 @@ async def test_a_rollback_leaves_nothing_in_any_table(
 
     with pytest.raises(RuntimeError, match="at the end"):
         await fail()
-
-    assert {table: count(table) for table in TABLES} == dict.fromkeys(TABLES, 0)
-
-
-async def test_a_commit_leaves_a_row_in_every_table(
-    begin: Begin,
-    count: Callable[[str], int],
-    snapshot: MemorySnapshot,
-    make_wait: Callable[..., JobWait],
-) -> None:
+    after = {table: count(table) for table in TABLES}
     async with begin() as transaction:
         await write_everything(transaction, snapshot, make_wait())
 
+    assert after == dict.fromkeys(TABLES, 0)
     assert all(count(table) > 0 for table in TABLES)
 
 
 async def test_the_revision_grows_by_one_for_each_transaction_that_writes(
     begin: Begin, revision: Callable[[], int]
 ) -> None:
-    seen = []
-
+    operation, seen = Operation(key="k1", name="set"), []
     for writes in (1, 3):
         async with begin() as transaction:
             for number in range(writes):
                 await transaction.records.set("n", f"k{number}", 1)
             seen.append(await transaction.revision())
         seen.append(revision())
-
-    assert seen == [1, 1, 2, 2]
-
-
-async def test_reads_and_replays_leave_the_revision_as_it_was(
-    begin: Begin, revision: Callable[[], int]
-) -> None:
-    operation = Operation(key="k1", name="set")
     async with begin() as transaction:
         await transaction.replay(operation, "h")
-        await transaction.records.set("n", "k", 1)
         await transaction.complete(operation, {})
+    before = revision()
 
     async with begin(write=False) as transaction:
-        await transaction.records.get("n", "k")
+        await transaction.records.get("n", "k0")
         await transaction.working.load("s1")
     async with begin() as transaction:
         await transaction.replay(operation, "h")
+    async with begin(agent="eve") as transaction:
+        await transaction.records.set("n", "k", 1)
+        of_eve = await transaction.revision()
 
-    assert revision() == 1
+    assert seen == [1, 1, 2, 2]
+    assert (revision(), of_eve) == (before, 1)
 
 
 async def test_writers_of_one_agent_at_once_each_get_a_revision_of_their_own(
@@ -230,17 +209,6 @@ async def test_writers_of_one_agent_at_once_each_get_a_revision_of_their_own(
 
     assert sorted(seen) == list(range(1, 10))
     assert revision() == 9
-
-
-async def test_agents_have_revisions_of_their_own(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.records.set("n", "k", 1)
-
-    async with begin(agent="eve") as transaction:
-        await transaction.records.set("n", "k", 1)
-        of_eve = await transaction.revision()
-
-    assert of_eve == 1
 
 
 async def test_a_transaction_that_only_reads_cannot_write(
@@ -266,15 +234,11 @@ async def test_now_is_one_moment_in_a_transaction_and_later_in_the_next(begin: B
 
 
 async def test_what_a_write_leaves_behind_is_one_statement(begin: Begin) -> None:
-    spoken = Resource(
-        session_id="s1", source_id="m1", channel="c", speaker="M", content="x", at=NOON
-    )
-
     async with begin(write=False) as transaction:  # which connects
         await transaction.working.load("s1")
     with counted() as trips:
         async with begin() as transaction:
-            await receive(transaction, [spoken], owner="t/ada")
+            await receive(transaction, [message(1)], owner="t/ada")
 
     # The transaction begins by two; keep-outs, messages, entries, what is left behind, and the commit.
     assert trips.statements == 2 + 5
@@ -283,17 +247,12 @@ async def test_what_a_write_leaves_behind_is_one_statement(begin: Begin) -> None
 async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept(
     begin: Begin,
 ) -> None:
-    def spoken(number: int, content: str) -> Resource:
-        name = f"m{number}"
-        return Resource(
-            session_id="s1", source_id=name, channel="c", speaker="M", content=content, at=NOON
-        )
+    async with begin() as transaction:
+        kept = [message(number, content="kept") for number in (1, 3)]
+        await transaction.resources.append(kept)
 
     async with begin() as transaction:
-        await transaction.resources.append([spoken(1, "first"), spoken(3, "third")])
-
-    incoming = [IncomingMessage(resource=spoken(number, "later")) for number in (1, 2, 3)]
-    async with begin() as transaction:
+        incoming = [IncomingMessage(resource=message(number)) for number in (1, 2, 3)]
         begun = await transaction.ingest_states.receive(incoming)
 
-    assert [one.resource.content for one in begun.lessons] == ["first", "later", "third"]
+    assert [one.resource.content for one in begun.lessons] == ["kept", "text 2", "kept"]

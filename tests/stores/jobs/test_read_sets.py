@@ -1,15 +1,10 @@
 """What jobs have read of long-term records, in every implementation of `Memory`."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
 from mnestic.memory.jobs.records import ReadRecord
-from mnestic.memory.ports import Transaction
-
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+from tests.stores.conftest import Begin
 
 
-async def test_a_job_keeps_what_it_saw_last(begin: Begin) -> None:
+async def test_a_job_keeps_what_it_saw_last_until_it_ends(begin: Begin) -> None:
     async with begin() as transaction:
         await transaction.records.add_reads(
             "j1",
@@ -30,18 +25,8 @@ async def test_a_job_keeps_what_it_saw_last(begin: Begin) -> None:
         ReadRecord(namespace="p", key="a", version=0),
         ReadRecord(namespace="p", key="b", version=2, value={"new": True}),
     )
-
-
-async def test_a_read_set_is_forgotten_with_its_job_alone(begin: Begin) -> None:
-    async with begin() as transaction:
-        for job_id in ("j1", "j2"):
-            read = ReadRecord(namespace="p", key="a", version=1, value=1)
-            await transaction.records.add_reads(job_id, [read])
-
     async with begin() as transaction:
         await transaction.records.remove_reads("j1")
-
-    async with begin(write=False) as transaction:
         assert await transaction.records.list_reads("j1") == ()
         assert len(await transaction.records.list_reads("j2")) == 1
 
@@ -83,22 +68,21 @@ async def test_what_was_there_beyond_the_end_of_a_reading_is_not_new(begin: Begi
     assert more == (*seen, ReadRecord(namespace="n", key="ca", version=0))
 
 
-async def test_of_two_readings_of_a_namespace_the_further_one_counts(begin: Begin) -> None:
+async def test_of_two_readings_of_a_namespace_the_further_and_larger_one_counts(
+    begin: Begin,
+) -> None:
     ends = {"p": ("m", "c"), "q": ("c", "m"), "r": ("c", None), "s": (None, "c")}
     async with begin() as transaction:
         for namespace, untils in ends.items():
-            for until in untils:
-                read = ReadRecord.of_namespace(namespace, limit=3, until=until)
+            for limit, until in zip((3, 2), untils, strict=True):
+                read = ReadRecord.of_namespace(namespace, limit=limit, until=until)
                 await transaction.records.add_reads("j1", [read])
 
     async with begin(write=False) as transaction:
         found = await transaction.records.list_reads("j1")
-    assert {read.namespace: read.value for read in found} == {
-        "p": "m",
-        "q": "m",
-        "r": None,
-        "s": None,
-    }
+    ended = {read.namespace: read.value for read in found}
+    assert ended == {"p": "m", "q": "m", "r": None, "s": None}
+    assert {read.version for read in found} == {3}
 
 
 async def test_a_read_set_of_any_size_is_compared(begin: Begin) -> None:
@@ -111,19 +95,3 @@ async def test_a_read_set_of_any_size_is_compared(begin: Begin) -> None:
 
     assert same == tuple(reads)
     assert (list(live), versions) == ([("p", "k39999")], {("p", "k39999"): 1})
-
-
-async def test_of_a_namespace_that_is_read_twice_the_larger_reading_counts(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.records.add_reads(
-            "j1",
-            [
-                ReadRecord.of_namespace("p", limit=100),
-                ReadRecord.of_namespace("p", limit=10),
-                ReadRecord.of_namespace("q", limit=10),
-            ],
-        )
-
-    async with begin(write=False) as transaction:
-        found = await transaction.records.list_reads("j1")
-    assert [(read.namespace, read.version) for read in found] == [("p", 100), ("q", 10)]

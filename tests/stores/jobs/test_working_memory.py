@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,13 +13,11 @@ from psycopg.rows import TupleRow
 from sqlalchemy import event
 
 from mnestic.memory.canonical import sha256_hex
-from mnestic.memory.errors import InvalidInputError, StaleVersionError, StoredValueError
+from mnestic.memory.errors import StaleVersionError, StoredValueError
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
-from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+from tests.stores.conftest import Begin
 
 
 @pytest.fixture
@@ -65,13 +62,6 @@ async def test_a_session_is_saved_and_loaded_in_two_round_trips(
     assert taken == {"first save": [3, 2], "save": [3, 2], "load": [3, 2], "checkpoint": [3, 2]}
 
 
-async def test_a_session_that_nobody_wrote_is_empty_at_version_zero(begin: Begin) -> None:
-    async with begin(write=False) as transaction:
-        state = await transaction.working.load("s1")
-
-    assert state == WorkingMemory()
-
-
 async def test_what_was_saved_is_loaded_with_everything_in_it(begin: Begin) -> None:
     state = (
         WorkingMemory()
@@ -95,44 +85,32 @@ async def test_what_was_saved_is_loaded_with_everything_in_it(begin: Begin) -> N
     )
 
     async with begin() as transaction:
+        before = await transaction.working.load("s1")
         saved = await transaction.working.save("s1", state)
 
     async with begin(write=False) as transaction:
         loaded = await transaction.working.load("s1")
+    assert before == WorkingMemory()
     assert loaded == saved == state.model_copy(update={"version": 1})
 
 
-async def test_each_save_is_a_version_of_its_own(begin: Begin) -> None:
+async def test_each_save_is_a_version_and_a_stale_one_is_refused_with_what_is_stored_now(
+    begin: Begin,
+) -> None:
     async with begin() as transaction:
-        state = await transaction.working.save("s1", WorkingMemory())
-        state = await transaction.working.save("s1", state.with_note("a"))
+        first = await transaction.working.save("s1", WorkingMemory().with_note("a"))
     async with begin() as transaction:
-        state = await transaction.working.save("s1", state.with_note("b"))
+        now = await transaction.working.save("s1", first.with_note("b"))
 
-    assert (state.version, state.scratchpad) == (3, "a\nb")
+    for session, late, stored in (("s1", first, now), ("s2", now, WorkingMemory())):
+        with pytest.raises(StaleVersionError, match=session) as caught:
+            async with begin() as transaction:
+                await transaction.working.save(session, late.with_note("late"))
+        assert (caught.value.expected, caught.value.stored) == (late.version, stored)
 
-
-async def test_a_stale_save_is_refused_with_what_is_stored_now(begin: Begin) -> None:
-    async with begin() as transaction:
-        first = await transaction.working.save("s1", WorkingMemory().with_note("first"))
-        now = await transaction.working.save("s1", first.with_note("second"))
-
-    with pytest.raises(StaleVersionError, match="s1") as caught:
-        async with begin() as transaction:
-            await transaction.working.save("s1", first.with_note("late"))
-
-    assert (caught.value.expected, caught.value.stored_version) == (1, 2)
-    assert caught.value.stored == now
+    assert (now.version, now.scratchpad) == (2, "a\nb")
     async with begin(write=False) as transaction:
         assert await transaction.working.load("s1") == now
-
-
-async def test_a_state_that_claims_a_version_nobody_wrote_is_refused(begin: Begin) -> None:
-    with pytest.raises(StaleVersionError) as caught:
-        async with begin() as transaction:
-            await transaction.working.save("s1", WorkingMemory(version=7))
-
-    assert caught.value.stored == WorkingMemory()
 
 
 async def test_of_writers_at_the_same_version_one_wins(begin: Begin) -> None:
@@ -164,33 +142,25 @@ async def test_a_lock_lets_each_writer_build_on_the_one_before(begin: Begin) -> 
     assert sorted(state.scratchpad.split("\n")) == sorted(f"n{i}" for i in range(12))
 
 
-async def test_a_checkpoint_is_a_version_that_names_its_snapshot(begin: Begin) -> None:
+async def test_a_checkpoint_is_a_version_that_names_its_snapshot(
+    begin: Begin, trail: Callable[[], list[tuple[str, str]]]
+) -> None:
+    async with begin() as transaction:
+        nobodys = await transaction.working.checkpoint("s2", "snapshot-0")
+    told = trail()
     async with begin() as transaction:
         state = await transaction.working.save("s1", WorkingMemory().with_note("a"))
     async with begin() as transaction:
         named = await transaction.working.checkpoint("s1", "snapshot-1")
-        again = await transaction.working.checkpoint("s1", "snapshot-2")
 
     async with begin() as transaction:
         loaded = await transaction.working.load("s1")
         kept = await transaction.working.save("s1", loaded.with_note("b"))
-    first = state.with_checkpoint("snapshot-1").model_copy(update={"version": 2})
-    second = state.with_checkpoint("snapshot-2").model_copy(update={"version": 3})
-    assert (named, again) == (first.document(), second.document())
-    assert loaded == second
-    async with begin(write=False) as transaction:
-        assert await transaction.working.load("s1") == kept
-    assert kept.last_checkpoint == "snapshot-2"
-
-
-async def test_a_checkpoint_of_a_session_that_nobody_wrote_is_its_first_version(
-    begin: Begin, trail: Callable[[], list[tuple[str, str]]]
-) -> None:
-    async with begin() as transaction:
-        document = await transaction.working.checkpoint("s1", "snapshot-1")
-
-    assert document == WorkingMemory(version=1, last_checkpoint="snapshot-1").document()
-    assert trail() == [("working.load", "s1"), ("working.save", "s1")]
+    assert nobodys == WorkingMemory(version=1, last_checkpoint="snapshot-0").document()
+    assert told == [("working.load", "s2"), ("working.save", "s2")]
+    assert loaded == state.with_checkpoint("snapshot-1").model_copy(update={"version": 2})
+    assert named == loaded.document()
+    assert (kept.last_checkpoint, kept.version) == ("snapshot-1", 3)
 
 
 async def test_checkpoints_and_saves_of_one_session_queue(begin: Begin) -> None:
@@ -251,36 +221,3 @@ async def test_a_lock_on_a_session_leaves_other_sessions_free(begin: Begin) -> N
             saved = await other.working.save("s2", WorkingMemory().with_note("free"))
 
     assert saved.version == 1
-
-
-@pytest.mark.parametrize("text", ["a\0b", "half \ud800"])
-async def test_text_that_cannot_be_stored_is_refused_and_nothing_is_kept(
-    begin: Begin, text: str
-) -> None:
-    with pytest.raises(InvalidInputError, match="variables"):
-        async with begin() as transaction:
-            await transaction.working.save("s1", WorkingMemory().with_variables({"v": {"x": text}}))
-
-    async with begin(write=False) as transaction:
-        assert await transaction.working.load("s1") == WorkingMemory()
-
-
-async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.working.save("s1", WorkingMemory().with_note("mine"))
-
-    async with begin(agent="eve", write=False) as transaction:
-        by_agent = await transaction.working.load("s1")
-    async with begin(tenant="other", write=False) as transaction:
-        by_tenant = await transaction.working.load("s1")
-
-    assert by_agent == by_tenant == WorkingMemory()
-
-
-@pytest.mark.parametrize("session_id", ["nul\0", "half \udc00"])
-async def test_a_name_that_cannot_be_stored_is_refused_in_words(
-    begin: Begin, session_id: str
-) -> None:
-    with pytest.raises(InvalidInputError):
-        async with begin(write=False) as transaction:
-            await transaction.working.load(session_id)

@@ -10,7 +10,7 @@ import pytest
 from psycopg.rows import TupleRow
 
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.knowledge.accesses import AccessCounts
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -80,27 +80,6 @@ async def test_accesses_are_written_together_and_raise_no_revision(
 
 
 @pytest.mark.usefixtures("known")
-async def test_accesses_are_written_while_the_process_goes_on(
-    begin: Begin, memory: Memory, settings: Settings
-) -> None:
-    memory.count_accesses(["a"], tenant_id=settings.tenant_id, agent_id="ada")
-
-    async with asyncio.timeout(30):
-        while (await accesses(begin))["a"] == 0:  # noqa: ASYNC110 - Postgres sets no event
-            await asyncio.sleep(0.05)
-
-
-@pytest.mark.usefixtures("known")
-async def test_accesses_are_written_when_memory_is_closed(begin: Begin, settings: Settings) -> None:
-    assert settings.database_url is not None
-    other = PostgresMemory(settings.database_url.get_secret_value())
-    other.count_accesses(["a"], tenant_id=settings.tenant_id, agent_id="ada")
-    await other.close()
-
-    assert await accesses(begin) == {"a": 1, "b": 0}
-
-
-@pytest.mark.usefixtures("known")
 async def test_an_entry_that_somebody_writes_is_passed_over(begin: Begin) -> None:
     async with begin() as writer, begin(write=False) as counting:
         await writer.entries.select(["a"], lock=True)
@@ -136,10 +115,7 @@ async def test_a_count_leaves_an_entry_on_its_page(
 
 @pytest.mark.usefixtures("known")
 async def test_closing_waits_for_an_entry_that_somebody_writes(
-    begin: Begin,
-    make: Callable[..., AccessCounts],
-    ada: Owner,
-    owner: psycopg.Connection[TupleRow],
+    begin: Begin, make: Callable[..., AccessCounts], ada: Owner, owner: psycopg.Connection[TupleRow]
 ) -> None:
     counts = make()
     counts.add(ada, ["a", "b"])
@@ -168,10 +144,7 @@ async def test_who_has_read_an_entry_before_does_not_undo_its_accesses(begin: Be
 
 @pytest.mark.usefixtures("known")
 async def test_closing_gives_up_what_it_cannot_write_in_time(
-    begin: Begin,
-    make: Callable[..., AccessCounts],
-    ada: Owner,
-    caplog: pytest.LogCaptureFixture,
+    begin: Begin, make: Callable[..., AccessCounts], ada: Owner, caplog: pytest.LogCaptureFixture
 ) -> None:
     hasty = make(closing=timedelta(milliseconds=300))
     hasty.add(ada, ["a", "b"])

@@ -1,22 +1,17 @@
 """Entries, in every implementation of `Memory`."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
 import psycopg
-import pytest
 from psycopg.rows import TupleRow
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.knowledge.entries import Entry, EntryQuery, TimeMention
+from mnestic.memory.knowledge.entries import EntryQuery, TimeMention
 from mnestic.memory.knowledge.entry_features import EntryFeatures
-from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
+from tests.stores.conftest import Begin
 from tests.stores.entry_samples import NOON, entry
 
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 TODAY = TimeMention(words="today", start=NOON, end=NOON + timedelta(days=1))
 
 
@@ -96,45 +91,3 @@ async def test_entries_are_asked_for_by_what_they_are(begin: Begin) -> None:
         "b"
     ]
     assert await listed(begin, statuses=("archived",)) == ["d"]
-
-
-async def test_entries_are_listed_in_pages(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.entries.add(
-            [entry(f"e{n}", at=NOON + timedelta(days=n % 3)) for n in range(11)]
-        )
-
-    found: list[Entry] = []
-    cursor = None
-    while cursor is not None or not found:
-        async with begin(write=False) as transaction:
-            page, cursor = await transaction.entries.list_entries(
-                EntryQuery(), limit=4, cursor=cursor
-            )
-        found += page
-
-    assert len({one.id for one in found}) == len(found) == 11
-    assert found == sorted(found, key=lambda one: (one.at, one.id), reverse=True)
-
-
-async def test_another_agent_and_another_tenant_see_nothing(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.entries.add([entry("e1", subjects=("Mara",))])
-
-    for stranger in ({"agent": "eve"}, {"tenant": "other"}):
-        async with begin(**stranger) as transaction:
-            assert await transaction.entries.list_entries(EntryQuery(subject="Mara")) == ((), None)
-            assert await transaction.entries.list_unembedded("m", limit=9) == ()
-            assert await transaction.entries.remove(["e1"]) == 0
-            with pytest.raises(NotFoundError, match="e1"):
-                await transaction.entries.change([entry("e1", "other")])
-
-
-async def test_an_entry_that_cannot_be_stored_is_named_and_none_is_added(
-    begin: Begin, count: Callable[[str], int]
-) -> None:
-    with pytest.raises(InvalidInputError, match=r"entries\[1\]\.content"):
-        async with begin() as transaction:
-            await transaction.entries.add([entry("e1"), entry("e2", "a\0b")])
-
-    assert count("entry") == 0

@@ -2,35 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
-import pytest
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import Predicate
-from mnestic.memory.ports import Transaction
-
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-FUTURE = datetime(2100, 1, 1, tzinfo=UTC)
-
-
-def claim(said: int, value: str | None, kind: str = "affirmed", **fields: Any) -> Claim:
-    values = {
-        "id": f"{said}/{kind}/{value}",
-        "kind": kind,
-        "subject": "Mara",
-        "predicate": "lives_in",
-        "object": value,
-        "said_at": NOON + timedelta(days=said),
-        "source": ClaimSource(extractor="test", session_id="s1", source_id=f"m{said}"),
-    }
-    return Claim.model_validate(values | fields)
+from tests.stores.conftest import Begin
+from tests.stores.entry_samples import claim
 
 
 async def facts(begin: Begin, **query: Any) -> list[Fact]:
@@ -148,55 +127,6 @@ async def test_a_predicate_that_is_changed_is_worked_out_anew(begin: Begin) -> N
     assert [fact.object for fact in one] == ["tea"]
     assert await facts(begin, **ALL) == side_by_side
     assert [change.fact.id for change in changes if change.after is None] == [one[0].id]
-
-
-async def test_facts_are_listed_in_pages_by_subject_and_predicate(begin: Begin) -> None:
-    async with begin() as transaction:
-        await transaction.facts.claim(
-            [
-                claim(
-                    number,
-                    f"o{number}",
-                    subject=subject,
-                    predicate=predicate,
-                    id=f"{number}{subject}{predicate}",
-                )
-                for number in range(3)
-                for subject in ("Mara", "Jonas")
-                for predicate in ("likes", "owns")
-            ]
-        )
-
-    found: list[Fact] = []
-    cursor = None
-    while cursor is not None or not found:
-        async with begin(write=False) as transaction:
-            page, cursor = await transaction.facts.list_facts(limit=5, cursor=cursor)
-        found += page
-    assert len(found) == 12
-    assert found == sorted(found, key=lambda f: (f.subject, f.predicate, f.valid_from))
-    assert {fact.subject for fact in await facts(begin, subject=" MARA ")} == {"Mara"}
-    assert len(await facts(begin, subject="mara", predicate="owns")) == 3
-
-
-async def test_another_agent_and_another_tenant_know_nothing_of_it(begin: Begin) -> None:
-    async with begin() as transaction:
-        (change,) = await transaction.facts.claim([claim(1, "Ghent")])
-
-    for stranger in ({"agent": "eve"}, {"tenant": "other"}):
-        async with begin(write=False, **stranger) as transaction:
-            assert await transaction.facts.list_facts() == ((), None)
-            assert await transaction.facts.list_facts(believed_at=FUTURE) == ((), None)
-            with pytest.raises(NotFoundError, match=change.fact.id):
-                await transaction.facts.get(change.fact.id)
-
-
-async def test_a_claim_that_cannot_be_stored_is_refused_with_its_place(begin: Begin) -> None:
-    with pytest.raises(InvalidInputError, match=r"claims\[1\]\.object"):
-        async with begin() as transaction:
-            await transaction.facts.claim([claim(1, "Ghent"), claim(2, "a\0b", id="2")])
-
-    assert await facts(begin, **ALL) == []
 
 
 async def test_a_transaction_on_many_topics_takes_no_more_locks_than_postgres_has_room_for(

@@ -1,21 +1,15 @@
 """Calls of language models, in every implementation of `Memory`."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 import psycopg
-import pytest
 from psycopg.rows import TupleRow
 
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.models.usage import ModelCall, UsageTotal
-from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
-
-Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
+from tests.stores.conftest import Begin
 
 
 def call(**fields: Any) -> ModelCall:
@@ -57,6 +51,7 @@ async def test_the_calls_of_a_job_are_summed(begin: Begin) -> None:
     await add(
         begin,
         call(),
+        call(),
         call(purpose="summarise", input_tokens=7, output_tokens=3, cost_usd=Decimal("0.2")),
         call(cost_usd=None),
         call(job_id="j2"),
@@ -65,25 +60,12 @@ async def test_the_calls_of_a_job_are_summed(begin: Begin) -> None:
 
     async with begin(write=False) as transaction:
         total = await transaction.usage.sum_by_job("j1")
+        assert await transaction.usage.sum_by_job("nobody") == UsageTotal()
 
     assert total == UsageTotal(
-        calls=3, unpriced=1, input_tokens=207, output_tokens=43, cost_usd=Decimal("0.2001")
+        calls=4, unpriced=1, input_tokens=307, output_tokens=63, cost_usd=Decimal("0.2002")
     )
-    assert total.tokens == 250
-
-
-async def test_the_same_call_may_be_kept_twice(begin: Begin) -> None:
-    await add(begin, call(), call())
-
-    async with begin(write=False) as transaction:
-        assert (await transaction.usage.sum_by_job("j1")).calls == 2
-
-
-async def test_a_job_without_calls_took_nothing(begin: Begin) -> None:
-    async with begin(write=False) as transaction:
-        total = await transaction.usage.sum_by_job("nobody")
-
-    assert total == UsageTotal()
+    assert total.tokens == 370
 
 
 async def test_the_calls_of_a_tenant_since_a_moment_are_summed(begin: Begin) -> None:
@@ -127,16 +109,3 @@ async def test_calls_are_summed_by_purpose_and_model_between_two_moments(begin: 
     ]
     assert (everyone[2].unpriced, everyone[2].cost_usd) == (1, Decimal("0.0001"))
     assert (eve, later) == (everyone[:1], ())
-
-
-async def test_another_agent_and_another_tenant_see_no_usage(begin: Begin) -> None:
-    await add(begin, call())
-
-    for stranger in (begin(agent="eve", write=False), begin(tenant="other", write=False)):
-        async with stranger as transaction:
-            assert await transaction.usage.sum_by_job("j1") == UsageTotal()
-
-
-async def test_a_model_whose_name_cannot_be_stored_is_refused(begin: Begin) -> None:
-    with pytest.raises(InvalidInputError):
-        await add(begin, call(model="a\0b"))

@@ -3,9 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 
-import pytest
-
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.models.costs import InjectedTokens
 from mnestic.memory.retrieval.retrieval_log import (
     LoggedMemory,
@@ -18,10 +15,10 @@ from tests.stores.conftest import Begin
 DAY = timedelta(days=1)
 
 
-def log_entry(preview: str = "Where does Mara live?", *, tokens: int = 40) -> RetrievalLogEntry:
+def log_entry(*, tokens: int = 40) -> RetrievalLogEntry:
     return RetrievalLogEntry(
         channel="whatsapp",
-        preview=preview,
+        preview="Where does Mara live?",
         memories=(LoggedMemory(id="e1", score=0.75),),
         notes=(LoggedNote(path="People/Mara.md"),),
         skipped=(Skipped(source="notes", name="Gone.md", why="is not in the vault"),),
@@ -29,7 +26,9 @@ def log_entry(preview: str = "Where does Mara live?", *, tokens: int = 40) -> Re
     )
 
 
-async def test_an_injection_is_kept_as_it_was(begin: Begin) -> None:
+async def test_an_injection_is_kept_as_it_was_and_raises_no_revision(
+    begin: Begin, revision: Callable[[], int]
+) -> None:
     async with begin() as transaction:
         now = await transaction.now()
         await transaction.retrieval_log.add(log_entry())
@@ -38,45 +37,7 @@ async def test_an_injection_is_kept_as_it_was(begin: Begin) -> None:
         ((kept,), cursor) = await transaction.retrieval_log.list_entries()
 
     assert RetrievalLogEntry.model_validate(kept.model_dump()) == log_entry()
-    assert (kept.created_at, cursor) == (now, None)
-
-
-async def test_injections_are_listed_page_by_page_the_latest_first(begin: Begin) -> None:
-    for number in range(5):
-        async with begin() as transaction:
-            await transaction.retrieval_log.add(log_entry(str(number)))
-    async with begin(agent="eve") as transaction:
-        await transaction.retrieval_log.add(log_entry("another agent's"))
-
-    pages, cursor = [], None
-    async with begin(write=False) as transaction:
-        while True:
-            page, cursor = await transaction.retrieval_log.list_entries(limit=2, cursor=cursor)
-            pages.append([one.preview for one in page])
-            if cursor is None:
-                break
-
-    assert pages == [["4", "3"], ["2", "1"], ["0"]]
-
-
-@pytest.mark.parametrize(
-    "cursor", ["x", "W10=", "WyJhIl0=", "WyItMSJd", "WyI5OTk5OTk5OTk5OTk5OTk5OTk5OSJd"]
-)
-async def test_a_cursor_of_another_list_is_refused(begin: Begin, cursor: str) -> None:
-    async with begin(write=False) as transaction:
-        with pytest.raises(InvalidInputError, match="cursor"):
-            await transaction.retrieval_log.list_entries(cursor=cursor)
-
-
-async def test_memory_stays_at_its_revision(begin: Begin, revision: Callable[[], int]) -> None:
-    async with begin() as transaction:
-        await transaction.settings.put("auto_retrieve_enabled", True)
-    before = revision()
-
-    async with begin() as transaction:
-        await transaction.retrieval_log.add(log_entry())
-
-    assert revision() == before == 1
+    assert (kept.created_at, cursor, revision()) == (now, None, 0)
 
 
 async def test_injections_are_summed_between_two_moments(begin: Begin) -> None:
