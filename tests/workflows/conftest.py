@@ -1,9 +1,10 @@
-"""Plans, jobs that wait in them, and what an adversary does to those."""
+"""Jobs that wait in plans, and what people and an adversary do to them."""
 
 import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,41 +21,28 @@ from temporalio.client import (
     WorkflowHandle,
     WorkflowUpdateHandle,
 )
-from temporalio.common import WorkflowIDConflictPolicy
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.testing import TimeSkipper
 
-from mnestic.memory.knowledge.inbox import InboxReport
-from mnestic.memory.names import inbox_workflow_id, job_workflow_id
-from mnestic.memory.ports import Memory
+from mnestic.memory.jobs.agent_job import JobResult, JobStatus
+from mnestic.memory.jobs.waits import JobWait, ResumeRequest
+from mnestic.memory.names import RESUME, STATUS, job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
-from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from tests.rotten_snapshots import rot_snapshots
 
-PLANS = Path(__file__).parent / "plans"
+
+def plan_of(name: str) -> str:
+    """The plan in a file of `plans/`."""
+    return (Path(__file__).parent / "plans" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+# A plan that remembers a name, waits three weeks for a word, and says both; one that waits and keeps a text until
+# it is told the last one; and one that recalls a price before a wait of policy `rebase`, and again after it.
+GREETING, LOOP, RECHECK = map(plan_of, ("greeting", "loop", "recheck"))
+DAY = timedelta(days=1)
 Until = Callable[..., Awaitable[Any]]
-SendAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
-ResumeAhead = Callable[..., Awaitable[asyncio.Task[Any]]]
-HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
-
-
-@pytest.fixture
-def greeting() -> str:
-    """A plan that remembers a name, waits three weeks for a word, and says both."""
-    return (PLANS / "greeting.yaml").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def loop() -> str:
-    """A plan that waits and keeps a text, until it is told the last one."""
-    return (PLANS / "loop.yaml").read_text(encoding="utf-8")
-
-
-@pytest.fixture
-def recheck() -> str:
-    """A plan that recalls a price before a wait of policy `rebase`, and again after it."""
-    return (PLANS / "recheck.yaml").read_text(encoding="utf-8")
+Worker = Callable[[], AbstractAsyncContextManager[None]]
 
 
 @pytest.fixture
@@ -94,200 +82,157 @@ class SentUpdates(Interceptor):
         return Noting(next)
 
 
-@pytest.fixture
-def send_ahead(client: MnesticClient, memory: Memory, until: Until) -> SendAhead:
-    """Sends an update by a client, and returns once Temporal has it, though no worker is up."""
-    updates = SentUpdates()
-    config = client.temporal.config()
-    config["interceptors"] = [*config["interceptors"], updates]
-    sender = MnesticClient(
-        Client(**config), memory, settings=client.settings, endpoints=client.endpoints
-    )
+class Jobs(MnesticClient):
+    """A client that starts, looks at and steers jobs of the agent `ada`, and what is done to them beside it."""
 
-    async def is_there() -> bool:
-        for workflow_id, update_id in updates.sent:
-            execution = WorkflowExecution(workflow_id=workflow_id)
-            ref = UpdateRef(workflow_execution=execution, update_id=update_id)
-            asked = PollWorkflowExecutionUpdateRequest(
-                namespace=client.temporal.namespace, update_ref=ref
-            )
-            try:
-                await client.temporal.workflow_service.poll_workflow_execution_update(asked)
-            except RPCError as error:
-                if error.status is not RPCStatusCode.NOT_FOUND:
-                    raise
-            else:
-                return True
-        return False
-
-    async def send(
-        call: Callable[[MnesticClient], Coroutine[Any, Any, Any]],
-    ) -> asyncio.Task[Any]:
-        sending = asyncio.create_task(call(sender))
-        await until(is_there)
-        return sending
-
-    return send
-
-
-@pytest.fixture
-def resume_ahead(send_ahead: SendAhead) -> ResumeAhead:
-    """Sends a resume by update, and returns once Temporal has it, though no worker is up."""
-
-    async def send(*args: Any, **fields: Any) -> asyncio.Task[Any]:
-        return await send_ahead(lambda sender: sender.resume_job(*args, **fields))
-
-    return send
-
-
-@pytest.fixture
-def start_waiting(
-    client: MnesticClient, greeting: str, until: Until
-) -> Callable[..., Awaitable[str]]:
-    """Starts a job of a plan, the greeting if none is given, and returns its id once it waits."""
-
-    async def start(plan: str = greeting) -> str:
-        job_id = await client.start_job(
-            parse_plan(plan, source="test"),
-            agent_id="ada",
-            session_id="s1",
-            inputs={"name": "Mara"},
+    def __init__(
+        self, client: MnesticClient, *, until: Until, worker: Worker, admin_url: str
+    ) -> None:
+        super().__init__(
+            client.temporal, client._memory, settings=client.settings, endpoints=client.endpoints
         )
+        self.until, self.worker, self._admin_url = until, worker, admin_url
 
-        async def parked() -> bool:
-            return (await client.describe_job(job_id)).state == "waiting"
+    async def start(self, plan: str = GREETING, **fields: Any) -> str:
+        asked: dict[str, Any] = {"agent_id": "ada", "session_id": "s1", "inputs": {"name": "Mara"}}
+        return await self.start_job(parse_plan(plan, source="test"), **(asked | fields))
 
-        await until(parked)
+    async def start_waiting(self, plan: str = GREETING, **fields: Any) -> str:
+        """Starts a job, and returns its id once it waits."""
+        job_id = await self.start(plan, **fields)
+        await self.until_state(job_id, "waiting")
         return job_id
 
-    return start
+    async def run(self, plan: str, **fields: Any) -> JobResult:
+        return await self.wait_for_result(await self.start(plan, **fields))
 
+    def handle(self, job_id: str) -> WorkflowHandle[Any, Any]:
+        """Temporal's own handle of a job."""
+        workflow_id = job_workflow_id(self.settings.tenant_id, job_id)
+        return self.temporal.get_workflow_handle(workflow_id)
 
-@pytest.fixture
-def handle_of(client: MnesticClient) -> Callable[[str], WorkflowHandle[Any, Any]]:
-    """Temporal's own handle of a job."""
+    async def status(self, job_id: str) -> JobStatus:
+        """What a job says of itself, once it has handled all that came before."""
+        status: JobStatus = await self.handle(job_id).query(STATUS, result_type=JobStatus)
+        return status
 
-    def handle(job_id: str) -> WorkflowHandle[Any, Any]:
-        workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
-        return client.temporal.get_workflow_handle(workflow_id)
+    async def until_state(self, job_id: str, state: str, *, waits: int | None = None) -> Any:
+        """Waits until a job is in a state, maybe at a wait of a number; returns how it is described then."""
 
-    return handle
-
-
-@pytest.fixture
-def until_state(client: MnesticClient, until: Until) -> Callable[[str, str], Awaitable[Any]]:
-    """Waits until a job is in a state, and returns how it is described then."""
-
-    async def wait(job_id: str, state: str) -> Any:
         async def there() -> Any:
-            found = await client.describe_job(job_id)
-            return found if found.state == state else None
+            found = await self.describe_job(job_id)
+            is_there = found.state == state and waits in {None, len(found.waits)}
+            return found if is_there else None
 
-        return await until(there)
+        return await self.until(there)
 
-    return wait
+    async def told(self, job_id: str, what: str) -> list[Any]:
+        """The entries of a kind in a job's history."""
+        return [e for e in (await self.job_history(job_id)).entries if e.what == what]
 
+    async def until_fired(self, job_id: str) -> None:
+        """Waits until a job's timer has fired, though nobody may see it."""
 
-@pytest.fixture
-def until_fired(client: MnesticClient, until: Until) -> Callable[[str], Awaitable[None]]:
-    """Waits until a job's timer has fired, though nobody may see it."""
-
-    async def wait(job_id: str) -> None:
         async def fired() -> bool:
-            entries = (await client.job_history(job_id)).entries
-            return any(entry.what == "timer_fired" for entry in entries)
+            events = self.handle(job_id).fetch_history_events()
+            return any([event.HasField("timer_fired_event_attributes") async for event in events])
 
-        await until(fired)
+        await self.until(fired)
 
-    return wait
+    async def waits(self, job_id: str) -> tuple[JobWait, ...]:
+        return (await self.describe_job(job_id)).waits
 
+    async def result(self, job_id: str) -> JobResult:
+        async with asyncio.timeout(30):
+            return await self.wait_for_result(job_id)
 
-@pytest.fixture
-def pass_deadline(
-    client: MnesticClient, handle_of: HandleOf, until_fired: Callable[[str], Awaitable[None]]
-) -> Callable[[str], Awaitable[None]]:
-    """Moves a job's clock by two days, past a deadline of one day."""
+    async def resumed_by(self, job_id: str) -> list[str | None]:
+        """Who resumed the waits of a job, once it is over."""
+        await self.result(job_id)
+        return [w.receipt and w.receipt.request_id for w in await self.waits(job_id)]
 
-    async def pass_(job_id: str) -> None:
-        skipper = TimeSkipper(client.temporal)
-        skipping = asyncio.create_task(skipper.fast_forward(handle_of(job_id), timedelta(days=2)))
-        await until_fired(job_id)
+    async def texts(self, session_id: str = "s1") -> list[str]:
+        """The messages of a session."""
+        state = await self.memory("ada").working_memory.get(session_id)
+        return [message.content for message in state.messages]
+
+    async def variables(self) -> dict[str, Any]:
+        return (await self.memory("ada").working_memory.get("s1")).variables
+
+    async def signal(self, job_id: str, request_id: str = "r1", **fields: Any) -> None:
+        """Signals past all checks of our client."""
+        await self.handle(job_id).signal(RESUME, ResumeRequest(request_id=request_id, **fields))
+
+    async def ahead(
+        self, call: Callable[[MnesticClient], Coroutine[Any, Any, Any]]
+    ) -> asyncio.Task[Any]:
+        """Sends an update by a client, and returns once Temporal has it, though no worker is up."""
+        updates = SentUpdates()
+        config = self.temporal.config()
+        config["interceptors"] = [*config["interceptors"], updates]
+        sender = MnesticClient(
+            Client(**config),
+            self._memory,
+            settings=self.settings,
+            endpoints=self.endpoints,
+        )
+
+        async def is_there() -> bool:
+            for workflow_id, update_id in updates.sent:
+                execution = WorkflowExecution(workflow_id=workflow_id)
+                ref = UpdateRef(workflow_execution=execution, update_id=update_id)
+                asked = PollWorkflowExecutionUpdateRequest(
+                    namespace=self.temporal.namespace, update_ref=ref
+                )
+                try:
+                    await self.temporal.workflow_service.poll_workflow_execution_update(asked)
+                except RPCError as error:
+                    if error.status is not RPCStatusCode.NOT_FOUND:
+                        raise
+                else:
+                    return True
+            return False
+
+        sending = asyncio.create_task(call(sender))
+        await self.until(is_there)
+        return sending
+
+    async def resume_ahead(self, *args: Any, **fields: Any) -> asyncio.Task[Any]:
+        return await self.ahead(lambda sender: sender.resume_job(*args, **fields))
+
+    async def pause(self, job_id: str) -> None:
+        await self.pause_job(job_id)
+        await self.until_state(job_id, "paused")
+
+    async def poke(self, job_id: str) -> None:
+        """Pokes a job, and returns once it is in a new run."""
+        first = (await self.handle(job_id).describe()).run_id
+        await self.poke_job(job_id)
+
+        async def moved() -> bool:
+            return bool((await self.handle(job_id).describe()).run_id != first)
+
+        await self.until(moved)
+
+    async def pass_days(self, job_id: str, days: int) -> None:
+        """Moves a job's clock, and returns once it has seen that."""
+        await TimeSkipper(self.temporal).fast_forward(self.handle(job_id), days * DAY)
+        await self.status(job_id)
+
+    async def pass_deadline(self, job_id: str) -> None:
+        """Moves a job's clock by two days, past a deadline of one day, though no worker may be up."""
+        skipper = TimeSkipper(self.temporal)
+        skipping = asyncio.create_task(skipper.fast_forward(self.handle(job_id), 2 * DAY))
+        await self.until_fired(job_id)
         skipping.cancel()  # it waits for a worker, too
         await asyncio.gather(skipping, return_exceptions=True)
 
-    return pass_
+    def rot(self) -> None:
+        """Flips a bit of the tenant's snapshots, past their trigger; done again, they verify again."""
+        rot_snapshots(self._admin_url, tenant_id=self.settings.tenant_id)
 
 
 @pytest.fixture
-def poke(
-    client: MnesticClient, until: Until, handle_of: HandleOf
-) -> Callable[[str], Awaitable[None]]:
-    """Pokes a job, and returns once it is in a new run."""
-
-    async def send(job_id: str) -> None:
-        first = (await handle_of(job_id).describe()).run_id
-        await client.poke_job(job_id)
-
-        async def moved() -> bool:
-            return (await handle_of(job_id).describe()).run_id != first
-
-        await until(moved)
-
-    return send
-
-
-@pytest.fixture
-def rot(admin_url: str, client: MnesticClient) -> Callable[[], None]:
-    """Flips a bit of the tenant's snapshots, past their trigger."""
-    return lambda: rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
-
-
-Signal = Callable[..., Awaitable[None]]
-Settled = Callable[..., Awaitable[InboxReport]]
-
-
-@pytest.fixture
-def settled(client: MnesticClient, until: Until) -> Settled:
-    """Waits until so many messages are learned or parked and nothing is on its way."""
-
-    async def settle(number: int, *, limit_s: float = 60) -> InboxReport:
-        async def done() -> InboxReport | None:
-            report = await client.inbox("ada").status()
-            is_done = report.learned + report.parked == number and not report.waiting
-            return report if is_done and not report.pending else None
-
-        found: InboxReport = await until(done, limit_s=limit_s)
-        return found
-
-    return settle
-
-
-@pytest.fixture
-def signal(client: MnesticClient) -> Signal:
-    """Sends a signal as anybody may, in whatever language."""
-
-    async def send(name: str, *arguments: Any, **terms: Any) -> None:
-        tenant = client.settings.tenant_id
-        await client.temporal.start_workflow(
-            AgentInbox.run,
-            InboxInput(tenant_id=tenant, agent_id="ada", **terms),
-            id=inbox_workflow_id(tenant, "ada"),
-            task_queue=client.settings.task_queue,
-            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
-            start_signal=name,
-            start_signal_args=arguments,
-        )
-
-    return send
-
-
-@pytest.fixture
-def inbox(client: MnesticClient) -> Callable[[], WorkflowHandle[Any, Any]]:
-    """Temporal's own handle of the inbox."""
-
-    def handle() -> WorkflowHandle[Any, Any]:
-        return client.temporal.get_workflow_handle(
-            inbox_workflow_id(client.settings.tenant_id, "ada")
-        )
-
-    return handle
+def jobs(client: MnesticClient, until: Until, run_worker: Worker, admin_url: str) -> Jobs:
+    """Jobs of this test's tenant."""
+    return Jobs(client, until=until, worker=run_worker, admin_url=admin_url)

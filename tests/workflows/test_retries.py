@@ -14,14 +14,17 @@ def test_a_plan_that_says_nothing_has_what_is_usual(usual: RetryPolicy) -> None:
     assert retry_policy(Retry(), usual=usual) == usual
 
 
+MINUTE, INSTANT = timedelta(minutes=1), timedelta(milliseconds=100)
+
+
 @pytest.mark.parametrize(
     ("asked", "changed"),
     [
         ({"attempts": 2}, {"maximum_attempts": 2}),
         ({"attempts": 0}, {"maximum_attempts": 0}),
         ({"backoff": 1}, {"backoff_coefficient": 1}),
-        ({"first_delay": "1m"}, {"initial_interval": "1m", "maximum_interval": "1m"}),
-        ({"max_delay": "100ms"}, {"initial_interval": "100ms", "maximum_interval": "100ms"}),
+        ({"first_delay": "1m"}, {"initial_interval": MINUTE, "maximum_interval": MINUTE}),
+        ({"max_delay": "100ms"}, {"initial_interval": INSTANT, "maximum_interval": INSTANT}),
         ({"not_on": ["A", "B"]}, {"non_retryable_error_types": ["A", "B"]}),
     ],
 )
@@ -30,10 +33,7 @@ def test_what_a_plan_says_takes_the_place_of_what_is_usual(
 ) -> None:
     policy = retry_policy(Retry.model_validate(asked), usual=OURS)
 
-    durations = {"1m": timedelta(minutes=1), "100ms": timedelta(milliseconds=100)}
-    for name, value in changed.items():
-        wanted = durations[value] if isinstance(value, str) else value
-        assert getattr(policy, name) == wanted
+    assert {name: getattr(policy, name) for name in changed} == changed
 
 
 def test_what_is_usual_for_tools_is_not_lost_by_a_list_of_errors() -> None:

@@ -1,49 +1,24 @@
 """What is said of a topic, and jobs that speak of it, before it is forgotten."""
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from mnestic.memory.errors import StaleRequestError
 from mnestic.memory.forgetting.requests import TopicForgotten
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from tests.workflows.conftest import Jobs, plan_of
 
-Until = Callable[..., Awaitable[Any]]
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
-PLAN = """
-name: travel
-nodes:
-  - id: hear
-    kind: remember
-    message: {role: user, speaker: Mara, content: "We fly to ${input.city} in May. The cat stays home."}
-    records:
-      - {namespace: cities, key: "${input.city}", value: {seen: false}}
-      - {namespace: trips, key: next, value: {to: "${input.city}", days: 4}}
-    variables: {"plan": "Pack for ${input.city}."}
-    next: note
-  - {id: note, kind: remember, note: "Look for hotels in ${input.city}.", next: look}
-  - {id: look, kind: recall, records: [{namespace: cities}, {namespace: trips}], next: task}
-  - id: task
-    kind: remember
-    task: "Book a hotel in ${input.city}"
-    episode: {summary: "Mara flies to ${input.city} in May. Her cat stays home.", payload: {to: "${input.city}"}}
-    next: approval
-  - id: approval
-    kind: wait
-    key: approval
-    ask: "May I book ${input.city}?"
-    timeout: 21d
-    on: {resumed: end, timeout: end}
-"""
+PLAN = plan_of("travel")
 
 
-def said(source_id: str, content: str, *, session: str = "chat", speaker: str = "Mara") -> Resource:
+def said(source_id: str, content: str, *, speaker: str = "Mara") -> Resource:
     return Resource(
-        session_id=session,
+        session_id="chat",
         source_id=source_id,
         channel="mail",
         speaker=speaker,
@@ -57,26 +32,26 @@ async def learn(client: MnesticClient, *messages: Resource, agent: str = "ada") 
     await (await start_ingest(client, agent_id=agent)).result()
 
 
-async def wait_in(
-    client: MnesticClient, until: Until, job_id: str, *, agent: str = "ada", city: str = "Paris"
-) -> None:
-    await client.start_job(
-        parse_plan(PLAN, source="test"),
-        agent_id=agent,
-        session_id=f"s-{job_id}",
-        job_id=job_id,
-        inputs={"city": city},
+async def wait_in(jobs: Jobs, job_id: str) -> None:
+    await jobs.start_waiting(
+        PLAN, job_id=job_id, session_id=f"s-{job_id}", inputs={"city": "Paris"}
     )
-    await until(lambda: is_waiting(client, job_id))
 
 
-async def is_waiting(client: MnesticClient, job_id: str) -> bool:
-    return (await client.describe_job(job_id)).state == "waiting"
+async def end(jobs: Jobs, job_id: str, **payload: Any) -> None:
+    await jobs.resume_job(job_id, payload, request_id=f"end-{job_id}")
+    await jobs.wait_for_result(job_id)
 
 
-async def end(client: MnesticClient, job_id: str, **payload: Any) -> None:
-    await client.resume_job(job_id, payload, request_id=f"end-{job_id}")
-    await client.wait_for_result(job_id)
+async def contents(memory: MemoryClient) -> set[str]:
+    """What the entries of an agent say."""
+    entries, _ = await memory.entries.list(EntryQuery())
+    return {entry.content for entry in entries}
+
+
+async def facts_of(memory: MemoryClient) -> set[str]:
+    facts, _ = await memory.facts.list(statuses=("active", "archived"))
+    return {f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts}
 
 
 async def forget(memory: MemoryClient, topic: str) -> TopicForgotten:

@@ -5,33 +5,20 @@ from contextlib import AbstractAsyncContextManager
 
 import pytest
 
-from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.workflows.forgetting.conftest import Scan
-from tests.workflows.forgetting.forget_samples import forget, learn, said
+from tests.workflows.forgetting.forget_samples import contents, facts_of, forget, learn, said
 
 pytestmark = pytest.mark.acceptance  # each forgets whole memories and scans every table
 
 TWO = "My sister Ida visits me on 3 July. Project Falcon starts in August."
 
 
-@pytest.fixture
-def ada(client: MnesticClient) -> MemoryClient:
-    """The memory of one agent."""
-    return client.memory("ada")
-
-
-async def facts_of(memory: MemoryClient) -> set[str]:
-    facts, _ = await memory.facts.list(statuses=("active", "archived"))
-    return {f"{fact.subject} {fact.predicate} {fact.object}" for fact in facts}
-
-
-async def only_entry(memory: MemoryClient) -> Entry:
-    (entry,), _ = await memory.entries.list(EntryQuery())
-    return entry
+LEFT = "My sister Ida visits me on 3 July."
 
 
 @pytest.mark.usefixtures("worker")
@@ -47,8 +34,8 @@ async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
 
     after = await facts_of(ada)
     assert after == {fact for fact in before if "Falcon" not in fact}
-    entry = await only_entry(ada)
-    assert entry.content == entry.summary == "My sister Ida visits me on 3 July."
+    (entry,), _ = await ada.entries.list(EntryQuery())
+    assert entry.content == entry.summary == LEFT
     assert scan("falcon") == scan("august") == {}
     counted = {"entry": 1, "resource": 1, "embedding": 1, "fact": len(before) - len(after)}
     assert counted.items() <= shown.purged.items()
@@ -62,23 +49,24 @@ async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize(
-    "content",
-    [TWO, "Project Falcon starts in August. My sister Ida visits me on 3 July.", f"Hi! {TWO} Bye."],
-)
-async def test_what_is_left_stands_where_its_facts_say(
-    client: MnesticClient, ada: MemoryClient, content: str
+async def test_what_is_left_is_found_and_stands_where_its_facts_say(
+    client: MnesticClient, ada: MemoryClient
 ) -> None:
+    content = f"Hi! {TWO} Bye."
     await learn(client, said("1", content))
     await forget(ada, "Project Falcon")
+    await (await start_ingest(client, agent_id="ada")).result()
 
     facts, _ = await ada.facts.list(statuses=("active", "archived"))
     claims = [claim for fact in facts for claim in (await ada.facts.why(fact.id))[1]]
     words = await ada.facts.quotes(claims)
+    found = await ada.retrieve("When does Ida visit?")
 
     assert claims
     assert all(words[claim.id].strip() and words[claim.id] in content for claim in claims)
     assert "Ida" in " ".join(words.values())
+    assert [LEFT in one.entry.content for one in found.results] == [True]
+    assert set((await ada.stats()).entries.embedded.values()) == {1}
 
 
 @pytest.mark.usefixtures("worker")
@@ -105,7 +93,7 @@ async def test_a_sentence_that_refers_back_goes_too(
     await forget(ada, "Project Falcon")
 
     assert scan("otto") == {}
-    assert (await only_entry(ada)).content == "I like tea."
+    assert await contents(ada) == {"I like tea."}
     assert await facts_of(ada) == {"Mara likes tea"}
 
 
@@ -142,23 +130,8 @@ async def test_what_is_added_again_is_a_new_entry(ada: MemoryClient) -> None:
     cut = await ada.entries.get(first.id)
     again = await ada.add(TWO)
 
-    assert cut.content == "My sister Ida visits me on 3 July."
+    assert cut.content == LEFT
     assert (again.id != first.id, again.content) == (True, TWO)
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_cut_entry_is_found_by_what_is_left(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    await learn(client, said("1", TWO))
-    await forget(ada, "Project Falcon")
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    found = await ada.retrieve("When does Ida visit?")
-    stats = await ada.stats()
-
-    assert [one.entry.content for one in found.results] == ["My sister Ida visits me on 3 July."]
-    assert set(stats.entries.embedded.values()) == {1}
 
 
 @pytest.mark.usefixtures("worker")
@@ -181,11 +154,11 @@ async def test_an_archived_entry_is_cut_or_removed_as_others_are(
     assert {**shown.purged, "audit_log": 0} == {**done.purged, "audit_log": 0}
     assert "Project Falcon starts in August." in {item.text for item in shown.items}
     archived, _ = await ada.entries.list_archived()
-    left = {"My sister Ida visits me on 3 July.", "I like tea."}
+    left = {LEFT, "I like tea."}
     assert {one.entry.content for one in archived} == left
     for one in archived:
         await ada.entries.restore(one.entry.id)
     await (await start_ingest(client, agent_id="ada")).result()
     assert (await ada.stats()).entries.embedded.popitem()[1] >= len(left)
     found = await ada.retrieve("Who visits me?", kinds=["message"])
-    assert found.results[0].entry.content == "My sister Ida visits me on 3 July."
+    assert found.results[0].entry.content == LEFT

@@ -13,6 +13,7 @@ from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.maintenance.policies import NightlyPolicy, WeeklyPolicy
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.workflows.forgetting.conftest import Scan
@@ -23,9 +24,8 @@ pytestmark = pytest.mark.acceptance  # it forgets a whole memory and scans every
 
 @pytest.mark.usefixtures("worker")
 async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
-    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+    client: MnesticClient, ada: MemoryClient, memory: Memory, settings: Settings, scan: Scan
 ) -> None:
-    ada = client.memory("ada")
     await learn(client, said("1", "I like Falcon cider."), said("2", "I like falcon cider!"))
     await ada.facts.add("Mara", "likes", "Falcon beer")
     await ada.facts.add("Mara", "likes", "tea")
@@ -54,9 +54,8 @@ async def test_nothing_of_a_topic_is_left_in_summaries_and_merged_entries(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_forgotten_word_is_in_no_summary_by_time_and_in_no_export(
-    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+    client: MnesticClient, ada: MemoryClient, memory: Memory, settings: Settings, scan: Scan
 ) -> None:
-    ada = client.memory("ada")
     await learn(client, said("1", "I like Falcon cider."), said("2", "The boiler hums at night."))
     builder = PeriodSummaryBuilder(
         lambda *, write: memory.transaction(
@@ -81,9 +80,8 @@ async def test_a_forgotten_word_is_in_no_summary_by_time_and_in_no_export(
 
 @pytest.mark.usefixtures("worker")
 async def test_nothing_of_a_topic_is_left_in_compressed_entries(
-    client: MnesticClient, memory: Memory, settings: Settings, scan: Scan
+    client: MnesticClient, ada: MemoryClient, memory: Memory, settings: Settings, scan: Scan
 ) -> None:
-    ada = client.memory("ada")
     garden = (
         "The garden needs water in the evening.",
         "In the evening the garden needs to be watered.",

@@ -1,7 +1,5 @@
 """What would go is shown before, and nothing else goes after."""
 
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 
 import pytest
@@ -10,26 +8,19 @@ from mnestic.memory.errors import InvalidInputError, StaleRequestError
 from mnestic.memory.forgetting.requests import CLOSE
 from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.workflows.conftest import Jobs
 from tests.workflows.forgetting.conftest import Scan
-from tests.workflows.forgetting.forget_samples import (
-    AT,
-    Until,
-    end,
-    forget,
-    learn,
-    said,
-    wait_in,
-)
+from tests.workflows.forgetting.forget_samples import AT, end, forget, learn, said, wait_in
 
 pytestmark = pytest.mark.acceptance  # each previews whole memories
 
 
 @pytest.mark.usefixtures("worker")
 async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else(
-    client: MnesticClient, scan: Scan
+    client: MnesticClient, ada: MemoryClient, scan: Scan
 ) -> None:
-    memory = client.memory("ada")
     ended = "My marriage ended in court."
     await learn(
         client,
@@ -38,13 +29,13 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
         said("3", "The divorcee next door sings."),
         said("4", "I am married to Tom, he says.", speaker="Lisa"),
     )
-    await memory.add("I got divorced last year.")
+    await ada.add("I got divorced last year.")
     past = "The marriage of my parents ended."
-    await memory.add(past, at=AT, expires_at=AT + timedelta(days=1))
-    await memory.records.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
+    await ada.add(past, at=AT, expires_at=AT + timedelta(days=1))
+    await ada.records.set("notes", "last", {"text": f"She said: {ended} Then we had tea."})
 
-    shown = await memory.preview_forget("divorce")
-    done = await forget(memory, "divorce")
+    shown = await ada.preview_forget("divorce")
+    done = await forget(ada, "divorce")
 
     assert {(one.text, one.by) for one in shown.items if one.kind == "entry"} == {
         ("I got divorced last year.", "text"),
@@ -54,43 +45,45 @@ async def test_what_is_about_it_by_meaning_goes_with_its_copies_and_nothing_else
     assert all(one.score is None or one.score >= CLOSE for one in shown.items)
     assert done.purged["entry"] == 3
     assert scan("marriage") == {}
-    record = await memory.records.get("notes", "last")
+    record = await ada.records.get("notes", "last")
     assert record.value == {"text": f"{FORGOTTEN} Then we had tea."}
-    left, _ = await memory.entries.list(EntryQuery())
+    left, _ = await ada.entries.list(EntryQuery())
     assert {entry.source_id for entry in left} == {"2", "3", "4"}
 
 
 @pytest.mark.usefixtures("worker")
-async def test_nothing_is_forgotten_without_the_token_of_a_preview(client: MnesticClient) -> None:
-    memory = client.memory("ada")
+async def test_nothing_is_forgotten_without_the_token_of_a_preview(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
     await learn(client, said("1", "My marriage ended in court."))
 
     with pytest.raises(InvalidInputError, match="confirm: is needed: look at what would go first"):
-        await memory.forget("divorce")
+        await ada.forget("divorce")
     with pytest.raises(StaleRequestError, match="look again"):
-        await memory.forget("divorce", confirm="0" * 32)
-    tea = await memory.preview_forget("tea")
+        await ada.forget("divorce", confirm="0" * 32)
+    tea = await ada.preview_forget("tea")
     with pytest.raises(StaleRequestError, match="look again"):
-        await memory.forget("divorce", confirm=tea.token)
+        await ada.forget("divorce", confirm=tea.token)
 
-    assert len((await memory.entries.list(EntryQuery()))[0]) == 1
+    assert len((await ada.entries.list(EntryQuery()))[0]) == 1
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_preview_holds_until_something_of_the_topic_changes(client: MnesticClient) -> None:
-    memory = client.memory("ada")
+async def test_a_preview_holds_until_something_of_the_topic_changes(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
     await learn(client, said("1", "I live in Paris."))
-    shown = await memory.preview_forget("Paris")
-    again = await memory.preview_forget("PARIS")
+    shown = await ada.preview_forget("Paris")
+    again = await ada.preview_forget("PARIS")
     await learn(client, said("2", "It rains."))
-    await memory.records.set("notes", "last", "Buy milk.")
-    beside = await memory.preview_forget("Paris")
-    await memory.records.set("notes", "first", "Call Paris.")
+    await ada.records.set("notes", "last", "Buy milk.")
+    beside = await ada.preview_forget("Paris")
+    await ada.records.set("notes", "first", "Call Paris.")
 
     with pytest.raises(StaleRequestError, match="what would go has changed; look again"):
-        await memory.forget("Paris", confirm=shown.token)
-    after = await memory.preview_forget("Paris")
-    done = await memory.forget("Paris", confirm=after.token)
+        await ada.forget("Paris", confirm=shown.token)
+    after = await ada.preview_forget("Paris")
+    done = await ada.forget("Paris", confirm=after.token)
 
     assert shown.token == again.token == beside.token != after.token
     assert done.items == after.items
@@ -98,21 +91,18 @@ async def test_a_preview_holds_until_something_of_the_topic_changes(client: Mnes
 
 
 async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning(
-    client: MnesticClient,
-    scan: Scan,
-    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    ada: MemoryClient, scan: Scan, jobs: Jobs
 ) -> None:
-    memory = client.memory("ada")
-    shown_before = await memory.add("My marriage ended in court.")
-    shown = await memory.preview_forget("divorce")
-    handle = await memory.forgetting.start("divorce", confirm=shown.token)
-    await memory.add("They divorced in spring.")
-    alike = await memory.add("The marriage of my parents ended.")
+    shown_before = await ada.add("My marriage ended in court.")
+    shown = await ada.preview_forget("divorce")
+    handle = await ada.forgetting.start("divorce", confirm=shown.token)
+    await ada.add("They divorced in spring.")
+    alike = await ada.add("The marriage of my parents ended.")
 
-    async with run_worker():
+    async with jobs.worker():
         await handle.result()
 
-    left, _ = await memory.entries.list(EntryQuery())
+    left, _ = await ada.entries.list(EntryQuery())
     assert [item.id for item in shown.items] == [shown_before.id]
     assert [entry.id for entry in left] == [alike.id]
     assert scan("divorced") == {}
@@ -120,17 +110,16 @@ async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning
 
 @pytest.mark.usefixtures("worker")
 async def test_each_fact_entry_and_sentence_that_goes_is_shown_before_and_told_after(
-    client: MnesticClient, until: Until
+    ada: MemoryClient, jobs: Jobs
 ) -> None:
-    memory = client.memory("ada")
-    await learn(client, said("1", "I live in Paris."))
-    await memory.records.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
-    await memory.records.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
-    await wait_in(client, until, "j1")
-    await end(client, "j1")
+    await learn(jobs, said("1", "I live in Paris."))
+    await ada.records.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
+    await ada.records.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
+    await wait_in(jobs, "j1")
+    await end(jobs, "j1")
 
-    shown = await memory.preview_forget("Paris")
-    done = await memory.forget("Paris", confirm=shown.token)
+    shown = await ada.preview_forget("Paris")
+    done = await ada.forget("Paris", confirm=shown.token)
 
     facts = [item.text for item in shown.items if item.kind == "fact"]
     entries = [item.text for item in shown.items if item.kind == "entry"]

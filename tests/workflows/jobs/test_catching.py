@@ -1,8 +1,7 @@
 """Nodes that fail: tried again, caught, or the end of their job."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 from temporalio import activity
@@ -11,15 +10,11 @@ from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.memory.errors import BudgetExceededError, JobFailedError
-from mnestic.memory.jobs.agent_job import JobResult
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
-
-Until = Callable[..., Awaitable[Any]]
-RunPlan = Callable[..., Awaitable[JobResult]]
+from tests.workflows.conftest import Jobs
 
 
 class PoorModel:
@@ -64,81 +59,62 @@ def model() -> PoorModel:
 
 
 @pytest.fixture(autouse=True)
-async def worker(
+async def tools(
     client: MnesticClient, memory: PostgresMemory, model: PoorModel
-) -> AsyncIterator[None]:
-    """A worker with tools that fail, and a model that does."""
+) -> AsyncIterator[str]:
+    """The task queue of tools that fail, beside a worker whose model does."""
     activities = activities_of(memory, model=model, summariser=LocalSummariser())
     tools = f"{client.settings.task_queue}-tools"
     async with (
         make_worker(client.temporal, client.settings, activities=activities),
         Worker(client.temporal, task_queue=tools, activities=[fail, fail_twice, sleep]),
     ):
-        yield
+        yield tools
 
 
-@pytest.fixture
-def start(client: MnesticClient) -> Callable[[str], Awaitable[str]]:
-    """Starts a job of nodes in YAML."""
-
-    async def start(nodes: str) -> str:
-        text = nodes.replace("TOOLS", f"{client.settings.task_queue}-tools")
-        plan = parse_plan(f"name: failing\nnodes:{text}", source="test")
-        return await client.start_job(
-            plan, agent_id="ada", session_id="s1", inputs={"name": "Mara", "text": "no list"}
-        )
-
-    return start
+def plan(nodes: str, tools: str = "") -> str:
+    return f"name: failing\nnodes:{nodes.replace('TOOLS', tools)}"
 
 
-@pytest.mark.parametrize(
-    ("node", "kind", "told"),
-    [
-        ("kind: emit, channel: c, content: '${job.nobody}'", "InvalidInputError", "'nobody'"),
-        ("kind: emit, channel: c, content: '${memory.task.x}'", "InvalidInputError", "'x'"),
-        ("kind: remember, records: '${input.text}'", "InvalidInputError", "not a list"),
-        (
-            "kind: remember, records: [{namespace: n, key: k, value: 1, expected_version: 7}]",
-            "StaleVersionError",
-            "expected version 7",
-        ),
-        ("kind: recall, records: [{namespace: '${input}'}]", "InvalidInputError", "string"),
-        ("kind: think, prompt: Hello", "BudgetExceededError", "budget of tokens is used up"),
-        ("kind: tool, activity: fail, task_queue: TOOLS, arguments: Broken", "Broken", "x�"),
-    ],
-)
-async def test_a_failure_is_caught_whatever_the_node(
-    client: MnesticClient,
-    start: Callable[[str], Awaitable[str]],
-    node: str,
-    kind: str,
-    told: str,
-) -> None:
-    retry = "retry: {attempts: 2, first_delay: 10ms}"
-    job_id = await start(
-        f"""
-        - {{id: bad, {node}, {retry}, next: never, catch: mend}}
-        - {{id: never, kind: emit, channel: c, content: never, next: end}}
-        - {{id: mend, kind: emit, channel: c, content: "${{results.bad.error.type}}", next: ask}}
-        - {{id: ask, kind: wait, key: k, timeout: 1s, on: {{resumed: end, timeout: end}}}}
+FAILING = {  # a node of each kind, with the type of its error and what it says
+    "kind: emit, channel: c, content: '${job.nobody}'": ("InvalidInputError", "'nobody'"),
+    "kind: emit, channel: c, content: '${memory.task.x}'": ("InvalidInputError", "'x'"),
+    "kind: remember, records: '${input.text}'": ("InvalidInputError", "not a list"),
+    "kind: remember, records: [{namespace: n, key: k, value: 1, expected_version: 7}]": (
+        "StaleVersionError",
+        "expected version 7",
+    ),
+    "kind: recall, records: [{namespace: '${input}'}]": ("InvalidInputError", "string"),
+    "kind: think, prompt: Hello": ("BudgetExceededError", "budget of tokens is used up"),
+    "kind: tool, activity: fail, task_queue: TOOLS, arguments: Broken": ("Broken", "x�"),
+}
+
+
+async def test_a_failure_is_caught_whatever_the_node(jobs: Jobs, tools: str) -> None:
+    nodes = ""
+    for number, node in enumerate(FAILING):
+        told, retry = f"${{results.n{number}.error.type}}", "{attempts: 2, first_delay: 10ms}"
+        after = f"n{number + 1}" if number + 1 < len(FAILING) else "ask"
+        nodes += f"""
+        - {{id: n{number}, {node}, retry: {retry}, next: never, catch: m{number}}}
+        - {{id: m{number}, kind: emit, channel: c, content: "{told}", next: {after}}}"""
+    nodes += """
+        - {id: never, kind: emit, channel: c, content: never, next: end}
+        - {id: ask, kind: wait, key: k, timeout: 1s, on: {resumed: end, timeout: end}}
         """
-    )
 
-    result = await client.wait_for_result(job_id)
+    result = await jobs.run(plan(nodes, tools), inputs={"text": "no list"})
 
-    state = await client.memory("ada").working_memory.get("s1")
-    error = result.results["bad"]["error"]
-    assert [message.content for message in state.messages] == [kind]
-    assert error["type"] == kind
-    assert told in error["message"]
-    assert len(error["message"]) <= 1_000
+    errors = [result.results[f"n{number}"]["error"] for number in range(len(FAILING))]
+    assert [error["type"] for error in errors] == [kind for kind, _ in FAILING.values()]
+    assert await jobs.texts() == [kind for kind, _ in FAILING.values()]
+    for error, (_, told) in zip(errors, FAILING.values(), strict=True):
+        assert told in error["message"]
+        assert len(error["message"]) <= 1_000
 
 
-async def test_a_branch_that_cannot_be_chosen_is_caught_as_well(
-    client: MnesticClient, start: Callable[[str], Awaitable[str]]
-) -> None:
-    job_id = await start(
-        """
+async def test_a_branch_that_cannot_be_chosen_is_caught_as_well(jobs: Jobs) -> None:
+    nodes = """
         - id: bad
           kind: emit
           channel: c
@@ -147,105 +123,61 @@ async def test_a_branch_that_cannot_be_chosen_is_caught_as_well(
           catch: mend
         - {id: mend, kind: emit, channel: c, content: mended, next: end}
         """
-    )
 
-    await client.wait_for_result(job_id)
+    await jobs.run(plan(nodes))
 
-    state = await client.memory("ada").working_memory.get("s1")
-    assert [message.content for message in state.messages] == ["said", "mended"]
+    assert await jobs.texts() == ["said", "mended"]
 
 
-async def test_a_node_is_tried_as_often_as_its_policy_says(
-    client: MnesticClient, start: Callable[[str], Awaitable[str]]
-) -> None:
-    tool = "kind: tool, activity: fail_twice, task_queue: TOOLS, next: end"
-    patient = await start(f" [{{id: work, {tool}, retry: {{attempts: 3, first_delay: 10ms}}}}]")
-    hasty = await start(f" [{{id: work, {tool}, retry: {{attempts: 2, first_delay: 10ms}}}}]")
-    strict = await start(f" [{{id: work, {tool}, retry: {{not_on: [NotYet]}}}}]")
+async def test_a_node_is_tried_as_often_as_its_policy_says(jobs: Jobs, tools: str) -> None:
+    def tried(retry: str) -> str:
+        tool = "kind: tool, activity: fail_twice, task_queue: TOOLS, next: end"
+        return plan(f" [{{id: work, {tool}, retry: {{{retry}}}}}]", tools)
 
-    done = await client.wait_for_result(patient)
-    for job_id in (hasty, strict):
+    done = await jobs.run(tried("attempts: 3, first_delay: 10ms"))
+    for retry in ("attempts: 2, first_delay: 10ms", "not_on: [NotYet]"):
         with pytest.raises(JobFailedError, match="node work failed: not yet"):
-            await client.wait_for_result(job_id)
+            await jobs.run(tried(retry))
 
     assert done.results["work"] == 3
 
 
-async def test_without_a_catch_memory_stays_as_of_the_last_completed_node(
-    client: MnesticClient, start: Callable[[str], Awaitable[str]]
+async def test_without_a_catch_memory_stays_and_the_failure_is_told_by_its_beginning(
+    jobs: Jobs, tools: str
 ) -> None:
-    retry = "retry: {attempts: 1}"
-    job_id = await start(
-        f"""
-        - {{id: one, kind: remember, message: {{content: one}}, next: two}}
-        - {{id: two, kind: tool, activity: fail, task_queue: TOOLS, arguments: X, {retry}, next: three}}
-        - {{id: three, kind: remember, message: {{content: three}}, next: end}}
+    nodes = """
+        - {id: one, kind: remember, message: {content: one}, next: two}
+        - {id: two, kind: tool, activity: fail, task_queue: TOOLS, arguments: X, retry: {attempts: 1}, next: three}
+        - {id: three, kind: remember, message: {content: three}, next: end}
         """
-    )
-
-    with pytest.raises(JobFailedError, match="node two failed: x"):
-        await client.wait_for_result(job_id)
-
-    state = await client.memory("ada").working_memory.get("s1")
-    assert [message.content for message in state.messages] == ["one"]
-    assert state.tool_calls == ()
-
-
-async def test_a_long_failure_is_told_by_its_beginning(
-    client: MnesticClient, start: Callable[[str], Awaitable[str]]
-) -> None:
-    tool = "kind: tool, activity: fail, task_queue: TOOLS, arguments: Broken, next: end"
-    job_id = await start(f" [{{id: bad, {tool}, retry: {{attempts: 1}}}}]")
 
     with pytest.raises(JobFailedError) as failed:
-        await client.wait_for_result(job_id)
+        await jobs.run(plan(nodes, tools))
 
-    beginning = "node bad failed: " + ("x\N{REPLACEMENT CHARACTER}" * 1_000)
-    (episode,), _ = await client.memory("ada").episodes.list()
+    beginning = "node two failed: " + ("x\N{REPLACEMENT CHARACTER}" * 1_000)
+    (episode,), _ = await jobs.memory("ada").episodes.list()
+    state = await jobs.memory("ada").working_memory.get("s1")
     assert str(failed.value).endswith(beginning)
     assert beginning in episode.summary
     assert f"{beginning}x" not in episode.summary
+    assert (await jobs.texts(), state.tool_calls) == (["one"], ())
 
 
-async def test_a_cancellation_of_a_tool_is_never_caught(
-    client: MnesticClient, start: Callable[[str], Awaitable[str]], until: Until
-) -> None:
-    job_id = await start(
-        """
-        - {id: work, kind: tool, activity: sleep, task_queue: TOOLS, heartbeat: 5s, next: end, catch: mend}
-        - {id: mend, kind: emit, channel: c, content: mended, next: end}
-        """
-    )
-
-    async def at_work() -> bool:
-        return (await client.describe_job(job_id)).state == "running"
-
-    await until(at_work)
-    await client.cancel_job(job_id)
-
-    with pytest.raises(JobFailedError, match="was cancelled"):
-        await client.wait_for_result(job_id)
-    assert (await client.memory("ada").working_memory.get("s1")).messages == ()
-
-
-async def test_a_failure_after_a_cancellation_is_not_caught(
-    client: MnesticClient,
-    start: Callable[[str], Awaitable[str]],
-    model: PoorModel,
-) -> None:
+async def test_a_cancellation_is_never_caught(jobs: Jobs, model: PoorModel, tools: str) -> None:
+    mend = "{id: mend, kind: emit, channel: c, content: mended, next: end}"
+    work = "kind: tool, activity: sleep, task_queue: TOOLS, heartbeat: 5s, next: end, catch: mend"
+    works = await jobs.start(plan(f" [{{id: work, {work}}}, {mend}]", tools))
+    await jobs.until_state(works, "running")
     model.may_answer.clear()
-    job_id = await start(
-        """
-        - {id: ask, kind: think, prompt: Hello, next: end, catch: mend}
-        - {id: mend, kind: emit, channel: c, content: mended, next: end}
-        """
-    )
+    think = "kind: think, prompt: Hello, next: end, catch: mend"
+    thinks = await jobs.start(plan(f" [{{id: ask, {think}}}, {mend}]"))
     await model.asked.wait()
 
-    await client.cancel_job(job_id)
-    await asyncio.sleep(0.5)
-    model.may_answer.set()
+    for job_id in (works, thinks):
+        await jobs.cancel_job(job_id)
+    model.may_answer.set()  # a node that fails after the cancellation
 
-    with pytest.raises(JobFailedError, match="was cancelled"):
-        await client.wait_for_result(job_id)
-    assert (await client.memory("ada").working_memory.get("s1")).messages == ()
+    for job_id in (works, thinks):
+        with pytest.raises(JobFailedError, match="was cancelled"):
+            await jobs.wait_for_result(job_id)
+    assert await jobs.texts() == []

@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any
 
 import pytest
 
@@ -11,37 +10,13 @@ from mnestic.memory.jobs.agent_job import JobResult
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
+from tests.workflows.conftest import Jobs, plan_of
 
-Until = Callable[..., Awaitable[Any]]
-Poke = Callable[[str], Awaitable[None]]
 Happens = Callable[[str, int], Awaitable[None]]
-PLAN = """
-name: continues
-nodes:
-  - {id: keep, kind: remember, records: [{namespace: order, key: price, value: 10}], next: before}
-  - {id: before, kind: recall, records: [{namespace: order}], next: hear}
-  - id: hear
-    kind: remember
-    message: {speaker: Mara, content: "Shall we?"}
-    variables: {mood: calm}
-    next: WAIT
-  - id: approval
-    kind: wait
-    key: approval
-    timeout: 21d
-    policy: POLICY
-    on: {resumed: ask, timeout: end}
-  - id: ask
-    kind: think
-    prompt: "Mood ${memory.variables.mood}, price ${memory.records.order.price}. What now?"
-    next: look
-  - {id: look, kind: recall, episodes: {of: agent, limit: 50}, next: note}
-  - {id: note, kind: remember, variables: {seen: "${memory.episodes}"}, next: end}
-"""
+PLAN = plan_of("continues")
 
 
 class Recorder(LocalChatModel):
@@ -55,8 +30,13 @@ class Recorder(LocalChatModel):
         self.sent.append([(each.role, each.content) for each in messages])
         return await super().reply(messages, max_tokens=max_tokens)
 
+    @property
+    def text(self) -> str:
+        """All that it was sent last."""
+        return "\n".join(content for _, content in self.sent[-1])
 
-@pytest.fixture
+
+@pytest.fixture(autouse=True)
 async def model(
     client: MnesticClient, settings: Settings, memory: PostgresMemory
 ) -> AsyncIterator[Recorder]:
@@ -86,136 +66,100 @@ def happens(client: MnesticClient, memory: PostgresMemory) -> Happens:
     return happens
 
 
-async def start(client: MnesticClient, text: str, *, agent: str, job_id: str | None = None) -> str:
-    plan = parse_plan(text, source="test")
-    return await client.start_job(plan, agent_id=agent, session_id="s1", job_id=job_id)
-
-
-async def parked(client: MnesticClient, job_id: str, wait_id: str, until: Until) -> None:
-    async def is_open() -> bool:
-        wait = await client.find_open_wait(job_id)
-        return wait is not None and wait.wait_id == wait_id
-
-    await until(is_open)
-
-
-async def finish(client: MnesticClient, job_id: str, until: Until) -> JobResult:
+async def finish(jobs: Jobs, job_id: str) -> JobResult:
     """Resumes a job at its first wait, and returns its result."""
-    await parked(client, job_id, f"{job_id}/w1", until)
-    await client.resume_job(job_id)
-    return await client.wait_for_result(job_id)
+    await jobs.until_state(job_id, "waiting")
+    await jobs.resume_job(job_id)
+    return await jobs.wait_for_result(job_id)
+
+
+async def recalled(jobs: Jobs, variable: str) -> list[str]:
+    return [each["summary"] for each in (await jobs.variables())[variable]["episodes"]]
 
 
 @pytest.mark.parametrize("policy", ["rebase", "pinned", "strict"])
 async def test_the_prompt_after_a_wait_is_the_one_that_would_have_been_sent_without(
-    client: MnesticClient, model: Recorder, until: Until, happens: Happens, policy: str
+    jobs: Jobs, model: Recorder, happens: Happens, policy: str
 ) -> None:
     for agent in ("straight", "waits"):
         await happens(agent, 1)
 
-    waiting = PLAN.replace("WAIT", "approval").replace("POLICY", policy)
+    waiting = PLAN.replace("POLICY", policy)
     wait = waiting[waiting.index("  - id: approval") : waiting.index("  - id: ask")]
-    without_wait = waiting.replace(wait, "").replace("next: approval", "next: ask")
-    job_id = await start(client, without_wait, agent="straight")
-    await client.wait_for_result(job_id)
-    await finish(client, await start(client, waiting, agent="waits"), until)
+    await jobs.run(
+        waiting.replace(wait, "").replace("next: approval", "next: ask"), agent_id="straight"
+    )
+    await finish(jobs, await jobs.start(waiting, agent_id="waits"))
 
     expected, sent = model.sent
     assert sent == expected
-    text = "\n".join(content for _, content in sent)
-    assert '{"record": "order/price", "value": 10}' in text
-    assert '{"episode": "Visit 1.", "date": ' in text
-    assert "Mara: Shall we?" in text
-    assert "Mood calm, price 10." in text
+    assert '{"record": "order/price", "value": 10}' in model.text
+    assert '{"episode": "Visit 1.", "date": ' in model.text
+    assert "Mara: Shall we?" in model.text
+    assert "Mood calm, price 10." in model.text
 
 
 async def test_a_rebased_job_goes_on_with_newer_episodes_which_the_drift_names(
-    client: MnesticClient, model: Recorder, until: Until, happens: Happens
+    jobs: Jobs, model: Recorder, happens: Happens
 ) -> None:
     await happens("ada", 1)
-    job_id = await start(
-        client, PLAN.replace("WAIT", "approval").replace("POLICY", "rebase"), agent="ada"
-    )
-    await parked(client, job_id, f"{job_id}/w1", until)
+    job_id = await jobs.start_waiting(PLAN.replace("POLICY", "rebase"))
     await happens("ada", 2)
-    await client.memory("ada").records.set("order", "price", 12)
+    await jobs.memory("ada").records.set("order", "price", 12)
 
-    result = await finish(client, job_id, until)
+    result = await finish(jobs, job_id)
 
-    state = await client.memory("ada").working_memory.get("s1")
-    episodes, _ = await client.memory("ada").episodes.list()
-    ids = {each.id for each in episodes if each.summary == "Visit 2."}
-    (sent,) = model.sent
-    text = "\n".join(content for _, content in sent)
+    episodes, _ = await jobs.memory("ada").episodes.list()
+    (visit,) = [f"episode/{each.id}" for each in episodes if each.summary == "Visit 2."]
     named = {each["key"] for each in result.results["approval"]["drift"]}
-    drift = {each["key"]: each.get("now") for each in state.variables["drift"]}
-    assert text.index("Visit 2.") < text.index("Visit 1.")
-    assert '{"record": "order/price", "value": 12}' in text
-    assert "price 12. What now?" in text
-    assert named >= {"price", *(f"episode/{each}" for each in ids)}
-    assert [drift[f"episode/{each}"] for each in ids] == ["Visit 2."]
-    assert "Visit 2." in str(state.variables["look"])
+    drift = {each["key"]: each.get("now") for each in (await jobs.variables())["drift"]}
+    assert model.text.index("Visit 2.") < model.text.index("Visit 1.")
+    assert '{"record": "order/price", "value": 12}' in model.text
+    assert "price 12. What now?" in model.text
+    assert named >= {"price", visit}
+    assert drift[visit] == "Visit 2."
+    assert "Visit 2." in await recalled(jobs, "look")
 
 
 async def test_a_pinned_job_remembers_no_episode_that_was_written_after_its_snapshot(
-    client: MnesticClient, model: Recorder, until: Until, happens: Happens
+    jobs: Jobs, model: Recorder, happens: Happens
 ) -> None:
     await happens("ada", 1)
-    plan = PLAN.replace("WAIT", "approval").replace("POLICY", "pinned")
-    plan = (
-        plan.replace("resumed: ask", "resumed: own")
-        + "  - {id: own, kind: remember, episode: {summary: My own.}, next: ask}\n"
-    )
-    job_id = await start(client, plan, agent="ada")
-    await parked(client, job_id, f"{job_id}/w1", until)
+    plan = PLAN.replace("POLICY", "pinned").replace("resumed: ask", "resumed: own")
+    own = "  - {id: own, kind: remember, episode: {summary: My own.}, next: ask}\n"
+    job_id = await jobs.start_waiting(plan + own)
     await happens("ada", 2)
 
-    result = await finish(client, job_id, until)
+    result = await finish(jobs, job_id)
 
-    state = await client.memory("ada").working_memory.get("s1")
-    recalled = [each["summary"] for each in state.variables["look"]["episodes"]]
-    (sent,) = model.sent
-    text = "\n".join(content for _, content in sent)
-    assert "Visit 1." in text
-    assert "Visit 2." not in text
-    assert recalled[0] == "My own."
-    assert "Visit 1." in recalled
-    assert "Visit 2." not in recalled
-    assert [each["summary"] for each in state.variables["seen"]] == recalled
+    look = await recalled(jobs, "look")
+    assert "Visit 1." in model.text
+    assert "Visit 2." not in model.text
+    assert look[0] == "My own."
+    assert "Visit 1." in look
+    assert "Visit 2." not in look
+    assert [each["summary"] for each in (await jobs.variables())["seen"]] == look
     assert result.results["approval"]["drift_count"] == 0
 
 
-@pytest.mark.usefixtures("worker")
 async def test_what_is_pinned_stays_so_in_new_runs_and_over_a_strict_wait_until_one_rebases(
-    client: MnesticClient, until: Until, happens: Happens, poke: Poke
+    jobs: Jobs, happens: Happens
 ) -> None:
-    plan = """
-name: pins
-nodes:
-  - {id: a, kind: wait, key: a, timeout: 21d, policy: pinned, on: {resumed: b, timeout: end}}
-  - {id: b, kind: wait, key: b, timeout: 21d, policy: strict, on: {resumed: first, timeout: end}}
-  - {id: first, kind: recall, episodes: {of: agent, limit: 50}, next: c}
-  - {id: c, kind: wait, key: c, timeout: 21d, policy: rebase, on: {resumed: second, timeout: end}}
-  - {id: second, kind: recall, episodes: {of: agent, limit: 50}, next: end}
-"""
+    plan = plan_of("pins")
     for number in range(22):  # a full tail, and two episodes before it
         await happens("ada", number)
-    job_id = await start(client, plan, agent="ada")
-    await parked(client, job_id, f"{job_id}/w1", until)
+    job_id = await jobs.start_waiting(plan)
     await happens("ada", 99)
-    await client.resume_job(job_id, wait_id=f"{job_id}/w1")
-    await parked(client, job_id, f"{job_id}/w2", until)
-    await poke(job_id)
-    await client.resume_job(job_id, wait_id=f"{job_id}/w2")
-    await parked(client, job_id, f"{job_id}/w3", until)
+    await jobs.resume_job(job_id)
+    await jobs.until_state(job_id, "waiting", waits=2)
+    await jobs.poke(job_id)
+    await jobs.resume_job(job_id, wait_id=f"{job_id}/w2")
+    await jobs.until_state(job_id, "waiting", waits=3)
 
-    await client.resume_job(job_id, wait_id=f"{job_id}/w3")
-    result = await client.wait_for_result(job_id)
+    await jobs.resume_job(job_id, wait_id=f"{job_id}/w3")
+    result = await jobs.wait_for_result(job_id)
 
-    variables = (await client.memory("ada").working_memory.get("s1")).variables
-    first, second = (
-        [each["summary"] for each in variables[name]["episodes"]] for name in ("first", "second")
-    )
+    first, second = await recalled(jobs, "first"), await recalled(jobs, "second")
     assert len(first) == 22
     assert "Visit 0." in first
     assert "Visit 99." not in first
@@ -225,18 +169,12 @@ nodes:
 
 
 async def test_a_think_may_leave_out_what_happened_in_other_sessions_or_all_of_it(
-    client: MnesticClient, model: Recorder, happens: Happens
+    jobs: Jobs, model: Recorder, happens: Happens
 ) -> None:
-    plan = """
-name: narrow
-nodes:
-  - {id: own, kind: remember, episode: {summary: Here.}, next: session}
-  - {id: session, kind: think, prompt: "What now?", context: {of: session}, next: nothing}
-  - {id: nothing, kind: think, prompt: "What now?", context: false, history: 0, next: end}
-"""
+    plan = plan_of("narrow")
     await happens("ada", 1)
 
-    await client.wait_for_result(await start(client, plan, agent="ada"))
+    await jobs.run(plan)
 
     (block, *_), nothing = model.sent
     assert "Here." in block[1]

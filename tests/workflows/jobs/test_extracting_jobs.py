@@ -1,9 +1,7 @@
 """Jobs that learn from what they hear, and know what was learned."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from pydantic import BaseModel
@@ -14,80 +12,34 @@ from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.jobs.memories import MemoryActivities, RememberInput
-from mnestic.memory.jobs.agent_job import JobResult
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.inbox import ToolOutput
-from mnestic.memory.names import ingest_workflow_id, job_workflow_id
+from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.jobs.agent_memory import AgentMemory
+from tests.workflows.conftest import Jobs, plan_of
 
-Until = Callable[..., Awaitable[Any]]
-Run = Callable[..., Awaitable[JobResult]]
-IngestProgress = Callable[[int], Awaitable[None]]
-
-HEARD = """
-name: hears
-nodes:
-  - id: hear
-    kind: remember
-    message: {role: user, speaker: Mara, channel: mail, content: "I live in ${input.city}."}
-    next: note
-  - {id: note, kind: remember, message: {role: system, content: "I live in Rome."}, next: quiet}
-  - {id: quiet, kind: remember, message: {content: "I live in Bonn."}, learn: false, next: say}
-  - {id: say, kind: emit, channel: mail, content: "I live in a computer.", next: task}
-  - {id: task, kind: remember, task: greet, next: end}
-"""
-KNOWS = """
-name: knows
-nodes:
-  - id: ask
-    kind: think
-    prompt: Where does ${input.who} live?
-    know: {subjects: ["${input.who}"], predicates: [lives_in]}
-    history: 0
-    learn: true
-    next: end
-"""
+HEARD = plan_of("hears")
+KNOWS = plan_of("knows")
 
 
-@pytest.fixture
-def run(client: MnesticClient) -> Run:
-    """Runs a job of a plan to its end."""
-
-    async def run(plan: str, *, job_id: str = "j1", **inputs: Any) -> JobResult:
-        await client.start_job(
-            parse_plan(plan, source="test"),
-            agent_id="ada",
-            session_id="s1",
-            job_id=job_id,
-            inputs=inputs,
-        )
-        return await client.wait_for_result(job_id)
-
-    return run
-
-
-@pytest.fixture
-def learned(client: MnesticClient, until: Until) -> IngestProgress:
+async def learned(jobs: Jobs, number: int) -> None:
     """Waits until just so many messages are learned from."""
+    messages = jobs.memory("ada").messages
 
-    async def wait(number: int) -> None:
-        async def done() -> bool:
-            count = await client.memory("ada").messages.count()
-            return count.learned >= number and not count.waiting
+    async def done() -> bool:
+        count = await messages.count()
+        return count.learned >= number and not count.waiting
 
-        await until(done)
-        assert (await client.memory("ada").messages.count()).learned == number
-
-    return wait
+    await jobs.until(done)
+    assert (await messages.count()).learned == number
 
 
 async def entries(client: MnesticClient) -> list[Entry]:
@@ -96,20 +48,14 @@ async def entries(client: MnesticClient) -> list[Entry]:
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
-    client: MnesticClient, run: Run, learned: IngestProgress
-) -> None:
-    await run(HEARD, city="Ghent")
-    await learned(1)
+async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(jobs: Jobs) -> None:
+    await jobs.run(HEARD, job_id="j1", inputs={"city": "Ghent"})
+    await learned(jobs, 1)
 
-    (entry,) = await entries(client)
-    (fact,), _ = await client.memory("ada").facts.list(subject="Mara", predicate="lives_in")
-    _, (claim,) = await client.memory("ada").facts.why(fact.id)
-    run_id = (
-        await client.temporal.get_workflow_handle(
-            job_workflow_id(client.settings.tenant_id, "j1")
-        ).describe()
-    ).run_id
+    (entry,) = await entries(jobs)
+    (fact,), _ = await jobs.memory("ada").facts.list(subject="Mara", predicate="lives_in")
+    _, (claim,) = await jobs.memory("ada").facts.why(fact.id)
+    run_id = (await jobs.handle("j1").describe()).run_id
     assert (entry.content, entry.speaker, entry.channel) == ("I live in Ghent.", "Mara", "mail")
     assert (entry.session_id, entry.source_id) == ("s1", "j1/0/1/remember")
     assert fact.object == "Ghent"
@@ -118,17 +64,15 @@ async def test_what_a_job_remembers_as_a_message_is_learned_with_its_way_there(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_think_is_told_what_is_known_and_what_it_says_is_learned(
-    client: MnesticClient, run: Run, learned: IngestProgress
-) -> None:
-    await client.memory("ada").facts.add("Mara", "lives_in", "Ghent")
-    await client.memory("ada").facts.add("Tom", "lives_in", "Rome")
-    await client.memory("ada").facts.add("Mara", "employer", "Tidal Atlas")
+async def test_a_think_is_told_what_is_known_and_what_it_says_is_learned(jobs: Jobs) -> None:
+    await jobs.memory("ada").facts.add("Mara", "lives_in", "Ghent")
+    await jobs.memory("ada").facts.add("Tom", "lives_in", "Rome")
+    await jobs.memory("ada").facts.add("Mara", "employer", "Tidal Atlas")
 
-    result = await run(KNOWS, who="Mara")
-    await learned(2)
+    result = await jobs.run(KNOWS, job_id="j1", inputs={"who": "Mara"})
+    await learned(jobs, 2)
 
-    said = {entry.source_id: (entry.speaker, entry.content) for entry in await entries(client)}
+    said = {entry.source_id: (entry.speaker, entry.content) for entry in await entries(jobs)}
     assert result.results["ask"]["facts"] == 1
     assert said["j1/0/1/think#prompt"] == ("user", "Where does Mara live?")
     assert said["j1/0/1/think"][0] == "ada"
@@ -140,10 +84,8 @@ async def look_up() -> dict[str, list[str]]:
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_tools_result_that_is_learned_belongs_to_the_message_before_it(
-    client: MnesticClient, run: Run, learned: IngestProgress
-) -> None:
-    queue = f"{client.settings.task_queue}-tools"
+async def test_a_tools_result_that_is_learned_belongs_to_the_message_before_it(jobs: Jobs) -> None:
+    queue = f"{jobs.settings.task_queue}-tools"
     plan = f"""
 name: looks
 nodes:
@@ -151,11 +93,11 @@ nodes:
   - {{id: look, kind: tool, activity: look_up, task_queue: {queue}, learn: true, next: again}}
   - {{id: again, kind: tool, activity: look_up, task_queue: {queue}, next: end}}
 """
-    async with Worker(client.temporal, task_queue=queue, activities=[look_up]):
-        await run(plan)
-    await learned(2)
+    async with Worker(jobs.temporal, task_queue=queue, activities=[look_up]):
+        await jobs.run(plan, job_id="j1")
+    await learned(jobs, 2)
 
-    message, result = await entries(client)
+    message, result = await entries(jobs)
     assert (message.source_id, message.parent) == ("j1/0/1/remember", None)
     assert (result.source_id, result.parent) == ("j1/0/2/tool/kept#tool", message.id)
     assert (result.speaker, result.content) == ("look_up", '{"facts": []}')
@@ -194,48 +136,39 @@ class Learns:
         self._go_on = True
 
 
-async def test_a_workflow_of_ones_own_learns_and_knows(
-    client: MnesticClient, memory: PostgresMemory, learned: IngestProgress
-) -> None:
+async def test_a_workflow_of_ones_own_learns_and_knows(memory: PostgresMemory, jobs: Jobs) -> None:
     activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-    tenant = client.settings.tenant_id
+    tenant = jobs.settings.tenant_id
     async with Worker(
-        client.temporal,
-        task_queue=client.settings.task_queue,
+        jobs.temporal,
+        task_queue=jobs.settings.task_queue,
         workflows=[Learns],
         activities=activities,
     ):
-        handle = await client.temporal.start_workflow(
+        handle = await jobs.temporal.start_workflow(
             Learns.run,
             Asked(scope=Scope(tenant_id=tenant, agent_id="ada", session_id="s1")),
-            id=job_workflow_id(tenant, "mine"),
-            task_queue=client.settings.task_queue,
+            id=jobs.handle("mine").id,
+            task_queue=jobs.settings.task_queue,
             run_timeout=timedelta(minutes=2),
         )
-        await learned(2)
+        await learned(jobs, 2)
         await handle.signal("go_on")
         believed = await handle.result()
 
-    message, result = await entries(client)
+    message, result = await entries(jobs)
     assert believed == ["Ghent"]
     assert (message.source_id, result.parent) == ("mine/0/2/learn", message.id)
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_message_that_cannot_be_learned_from_does_not_fail_its_job(
-    client: MnesticClient, run: Run
-) -> None:
-    plan = """
-name: blank
-nodes:
-  - {id: hear, kind: remember, message: {content: " "}, next: end}
-"""
-    await run(plan)
-    await (await start_ingest(client, agent_id="ada")).result()
+async def test_a_message_that_cannot_be_learned_from_does_not_fail_its_job(jobs: Jobs) -> None:
+    plan = plan_of("blank")
+    await jobs.run(plan)
+    await (await start_ingest(jobs, agent_id="ada")).result()
 
-    state = await client.memory("ada").working_memory.get("s1")
-    assert [message.content for message in state.messages] == [" "]
-    assert await entries(client) == []
+    assert await jobs.texts() == [" "]
+    assert await entries(jobs) == []
 
 
 @pytest.mark.parametrize("episode", [None, EpisodeWrite()], ids=["message", "message and episode"])

@@ -14,11 +14,11 @@ from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import SnapshotUnverifiedError
-from mnestic.memory.names import job_workflow_id
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
+from tests.workflows.conftest import Jobs
 from tests.workflows.jobs.own_workflows import (
     JOB,
     Asked,
@@ -31,10 +31,8 @@ from tests.workflows.jobs.own_workflows import (
     Strays,
 )
 
-Until = Callable[..., Awaitable[Any]]
 Run = Callable[..., AbstractAsyncContextManager[None]]
 Start = Callable[..., Awaitable[WorkflowHandle[Any, Any]]]
-UntilState = Callable[[str, str], Awaitable[Any]]
 
 
 @pytest.fixture
@@ -58,66 +56,66 @@ def run(client: MnesticClient, memory: PostgresMemory) -> Run:
 
 
 @pytest.fixture
-def start(client: MnesticClient) -> Start:
+def start(jobs: Jobs) -> Start:
     """Starts a workflow as the job `mine`."""
 
     async def start(kind: str = "Decides", **asked: Any) -> WorkflowHandle[Any, Any]:
-        tenant = client.settings.tenant_id
+        tenant = jobs.settings.tenant_id
         scope = Scope(tenant_id=tenant, agent_id="ada", session_id="s1")
-        return await client.temporal.start_workflow(
+        return await jobs.temporal.start_workflow(
             kind,
             Asked(scope=scope, **asked),
-            id=job_workflow_id(tenant, JOB),
-            task_queue=client.settings.task_queue,
+            id=jobs.handle(JOB).id,
+            task_queue=jobs.settings.task_queue,
             task_timeout=timedelta(seconds=2),  # after it a local activity lets the workflow go on
         )
 
     return start
 
 
-async def test_a_new_run_that_comes_to_another_wait_is_stuck_until_its_code_is_mended(
-    client: MnesticClient, run: Run, start: Start, until: Until, until_state: UntilState
-) -> None:
-    async def stuck() -> list[str]:
-        told = (await client.job_history(JOB)).entries
-        return [entry.detail["cause"] for entry in told if entry.what == "stuck"]
+async def refused(handle: WorkflowHandle[Any, Any]) -> ApplicationError:
+    """Why a workflow has failed that asked for a second wait."""
+    with pytest.raises(WorkflowFailureError) as failed:
+        await asyncio.wait_for(handle.result(), 30)
+    cause = failed.value.cause
+    assert isinstance(cause, ApplicationError)
+    assert cause.type == "AlreadyWaitingError"
+    return cause
 
+
+async def test_a_new_run_that_comes_to_another_wait_is_stuck_until_its_code_is_mended(
+    jobs: Jobs, run: Run, start: Start
+) -> None:
     async with run(Strays):
         handle = await start()
-        await until_state(JOB, "waiting")
-        await client.poke_job(JOB)
-        why = await until(stuck)
-    (wait,) = (await client.describe_job(JOB)).waits
+        await jobs.until_state(JOB, "waiting")
+        await jobs.poke_job(JOB)
+        stuck = await jobs.until(lambda: jobs.told(JOB, "stuck"))
+    (wait,) = await jobs.waits(JOB)
     async with run(Decides):
-        await client.resume_job(JOB, {"amount": 80})
+        await jobs.resume_job(JOB, {"amount": 80})
         result = await handle.result()
 
-    assert "the job waits for decision, and its code came to the wait for another" in why[0]
+    why = "the job waits for decision, and its code came to the wait for another"
+    assert why in stuck[0].detail["cause"]
     assert wait.state == "waiting"
     assert result == ["resumed", 80]
 
 
-async def test_a_key_of_just_the_longest_is_waited_for(
-    client: MnesticClient, run: Run, start: Start, until_state: UntilState
+async def test_a_key_of_just_the_longest_is_waited_for_and_a_longer_one_fails_the_workflow(
+    jobs: Jobs, run: Run, start: Start
 ) -> None:
     async with run(Decides):
         handle = await start(key="\u00e9" * 341)
-        job = await until_state(JOB, "waiting")
-        await client.resume_job(JOB, {"amount": 80})
+        job = await jobs.until_state(JOB, "waiting")
+        await jobs.resume_job(JOB, {"amount": 80})
         result = await handle.result()
+        longer = await start(key="\u00e9" * 342)
+        with pytest.raises(WorkflowFailureError) as failed:
+            await longer.result()
 
     assert job.wait_key == "\u00e9" * 341
     assert result == ["resumed", 80]
-
-
-async def test_a_key_that_no_search_attribute_holds_fails_the_workflow(
-    run: Run, start: Start
-) -> None:
-    async with run(Decides):
-        handle = await start(key="\u00e9" * 342)
-        with pytest.raises(WorkflowFailureError) as failed:
-            await handle.result()
-
     assert "key: takes 2054 bytes as a search attribute" in str(failed.value.cause)
 
 
@@ -126,127 +124,89 @@ async def test_a_second_wait_at_the_same_time_is_refused_and_says_what_to_do(
     run: Run, start: Start, when: str
 ) -> None:
     async with run(Both):
-        handle = await start("Both", key=when)
-        with pytest.raises(WorkflowFailureError) as failed:
-            await asyncio.wait_for(handle.result(), 30)
+        cause = await refused(await start("Both", key=when))
 
-    cause = failed.value.cause
-    assert isinstance(cause, ApplicationError)
-    assert cause.type == "AlreadyWaitingError"
     assert "job mine waits for approval, so it cannot wait for payment" in str(cause)
 
 
-@pytest.mark.parametrize("how", ["timeout", "cancel"])
-async def test_a_second_wait_after_one_that_was_given_up_is_refused_and_says_what_to_do(
-    run: Run, start: Start, until_state: UntilState, how: str
-) -> None:
-    async with run(GivesUp):
-        handle = await start("GivesUp", key="payment")
-        await until_state(JOB, "waiting")
-        if how == "cancel":
-            await handle.cancel()
-        with pytest.raises(WorkflowFailureError) as failed:
-            await asyncio.wait_for(handle.result(), 30)
+@pytest.fixture
+def until_given_up(
+    admin_url: str, jobs: Jobs
+) -> Callable[[WorkflowHandle[Any, Any], str], Awaitable[None]]:
+    """Until a workflow has given its wait up: as one that was open, while it was being opened, or just begun."""
 
-    cause = failed.value.cause
-    assert isinstance(cause, ApplicationError)
-    assert cause.type == "AlreadyWaitingError"
+    async def wait(handle: WorkflowHandle[Any, Any], how: str) -> None:
+        if how == "opening":
+            async with await psycopg.AsyncConnection.connect(admin_url) as connection:
+                await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
+                await jobs.until_fired(JOB)
+        elif how != "early":
+            await jobs.until_state(JOB, "waiting")
+            if how == "cancelled":
+                await handle.cancel()
+            else:
+                await jobs.until_fired(JOB)
+
+    return wait
+
+
+HOW = {"open": "GivesUp", "cancelled": "GivesUp", "opening": "GivesUp", "early": "GivesUpEarly"}
+
+
+@pytest.mark.parametrize("how", HOW)
+async def test_another_wait_after_one_that_was_given_up_is_refused_and_says_what_to_do(
+    run: Run, start: Start, until_given_up: Callable[..., Awaitable[None]], how: str
+) -> None:
+    async with run(GivesUp, GivesUpEarly):
+        handle = await start(HOW[how], key="payment")
+        await until_given_up(handle, how)
+        cause = await refused(handle)
+
     assert "still open; wait for approval again, or end the job" in str(cause)
 
 
+@pytest.mark.parametrize("how", ["open", "opening", "early"])
 async def test_a_wait_that_was_given_up_is_waited_for_again(
-    client: MnesticClient, run: Run, start: Start, until: Until, until_state: UntilState
-) -> None:
-    async def given_up() -> bool:
-        return any(e.what == "timer_fired" for e in (await client.job_history(JOB)).entries)
-
-    async with run(GivesUp):
-        handle = await start("GivesUp", key="approval")
-        await until_state(JOB, "waiting")
-        await until(given_up)
-        await client.resume_job(JOB, request_id="r1")
-        result = await asyncio.wait_for(handle.result(), 30)
-
-    assert result == [f"{JOB}/w1", "resumed"]
-
-
-@pytest.fixture
-def while_it_opens(
-    admin_url: str, until: Until
-) -> Callable[[WorkflowHandle[Any, Any], str], Awaitable[None]]:
-    """Holds the database up, until the workflow that gives up after a moment has done so."""
-
-    async def hold(handle: WorkflowHandle[Any, Any], kind: str) -> None:
-        async def gave_up() -> bool:
-            events = handle.fetch_history_events()
-            return any([event.HasField("timer_fired_event_attributes") async for event in events])
-
-        if kind == "GivesUp":
-            async with await psycopg.AsyncConnection.connect(admin_url) as connection:
-                await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
-                await until(gave_up)
-
-    return hold
-
-
-@pytest.mark.parametrize("kind", ["GivesUp", "GivesUpEarly"])
-async def test_a_wait_that_is_given_up_while_it_opens_is_not_taken_for_another(
-    run: Run, start: Start, while_it_opens: Callable[..., Awaitable[None]], kind: str
+    jobs: Jobs, run: Run, start: Start, until_given_up: Callable[..., Awaitable[None]], how: str
 ) -> None:
     async with run(GivesUp, GivesUpEarly):
-        handle = await start(kind, key="payment")
-        await while_it_opens(handle, kind)
-        with pytest.raises(WorkflowFailureError) as failed:
-            await asyncio.wait_for(handle.result(), 30)
-
-    assert "still open; wait for approval again, or end the job" in str(failed.value.cause)
-
-
-@pytest.mark.parametrize("kind", ["GivesUp", "GivesUpEarly"])
-async def test_a_wait_that_is_given_up_while_it_opens_is_waited_for_again(
-    client: MnesticClient,
-    run: Run,
-    start: Start,
-    while_it_opens: Callable[..., Awaitable[None]],
-    until_state: UntilState,
-    kind: str,
-) -> None:
-    async with run(GivesUp, GivesUpEarly):
-        handle = await start(kind, key="approval")
-        await while_it_opens(handle, kind)
-        await until_state(JOB, "waiting")
-        await client.resume_job(JOB, request_id="r1")
+        handle = await start(HOW[how], key="approval")
+        await until_given_up(handle, how)
+        await jobs.until_state(JOB, "waiting")
+        await jobs.resume_job(JOB, request_id="r1")
         result = await asyncio.wait_for(handle.result(), 30)
 
     assert result == [f"{JOB}/w1", "resumed"]
 
 
 async def test_a_workflow_gives_another_one_the_memory_of_its_wait(
-    client: MnesticClient, run: Run, start: Start, until_state: UntilState
+    jobs: Jobs, run: Run, start: Start
 ) -> None:
     async with run(Forks, Forked):
         handle = await start("Forks")
-        await until_state(JOB, "waiting")
-        await client.resume_job(JOB, request_id="r1")
+        await jobs.until_state(JOB, "waiting")
+        await jobs.resume_job(JOB, request_id="r1")
         told = await asyncio.wait_for(handle.result(), 30)
 
-    notes = [(await client.memory("ada").working_memory.get(s)).scratchpad for s in ("s1", "other")]
-    waits = [(await client.describe_job(job)).waits for job in (JOB, "other")]
+    notes = [(await jobs.memory("ada").working_memory.get(s)).scratchpad for s in ("s1", "other")]
     assert told == ["other/w1", "timeout"]
     assert notes == ["before\nafter", "before\nforked"]
-    assert [[wait.state for wait in each] for each in waits] == [["resumed"], ["timed_out"]]
+    assert [[wait.state for wait in await jobs.waits(job)] for job in (JOB, "other")] == [
+        ["resumed"],
+        ["timed_out"],
+    ]
 
 
 async def test_an_override_by_the_way_of_the_timeout_brings_no_payload_of_any_type(
-    client: MnesticClient, run: Run, start: Start, until_state: UntilState, rot: Callable[[], None]
+    jobs: Jobs, run: Run, start: Start
 ) -> None:
     async with run(Decides):
         handle = await start()
-        await until_state(JOB, "waiting")
-        rot()
+        await jobs.until_state(JOB, "waiting")
+        jobs.rot()
         with pytest.raises(SnapshotUnverifiedError):
-            await client.resume_job(JOB, {"amount": 80})
-        await client.override_job(JOB, {"amount": "no"}, reason="lost", outcome="timeout")
+            await jobs.resume_job(JOB, {"amount": 80})
+        await jobs.override_job(JOB, {"amount": "no"}, reason="lost", outcome="timeout")
         result = await handle.result()
 
     assert result == ["timeout", None]

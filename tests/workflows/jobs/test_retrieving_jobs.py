@@ -27,59 +27,20 @@ from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 from mnestic.workflows.jobs.agent_memory import AgentMemory
 from tests.activities.learning_models import vectors
+from tests.workflows.conftest import Jobs, plan_of
 
 PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
 TURIN = "Mara lives in Turin, near the river."
-THINKS = """
-name: thinks
-nodes:
-  - id: ask
-    kind: think
-    prompt: Where does ${input.who} live?
-    retrieve: true
-    max_input_tokens: ${budget}
-    next: end
-"""
-RECALLS = """
-name: recalls
-nodes:
-  - {id: note, kind: remember, variables: {who: Mara}, learn: false, next: look}
-  - id: look
-    kind: recall
-    search: {question: "Where does ${memory.variables.who} live?", limit: 1, notes: false}
-    next: tell
-  - id: tell
-    kind: think
-    prompt: "Known: ${memory.variables.look.quoted} What follows?"
-    retrieve: {question: "Where does ${memory.variables.who} live?", min_score: 1, notes: false}
-    next: end
-"""
-HEARS = """
-name: hears
-nodes:
-  - id: hear
-    kind: remember
-    message: {role: user, speaker: Tom, content: "Where does Mara live?"}
-    next: ask
-  - {id: ask, kind: think, prompt: Answer the last message., retrieve: {question: "Where does Mara live?"}, next: end}
-"""
-KNOWS = """
-name: knows
-nodes:
-  - id: ask
-    kind: think
-    prompt: Where does Mara live?
-    know: {subjects: [Mara]}
-    retrieve: {notes: false}
-    next: end
-"""
+THINKS = plan_of("thinks")
+RECALLS = plan_of("recalls")
+HEARS = plan_of("hears_retrieving_jobs")
+KNOWS = plan_of("knows_retrieving_jobs")
 Run = Callable[..., Awaitable[JobResult]]
 
 
@@ -137,20 +98,30 @@ async def ada(client: MnesticClient) -> MemoryClient:
 
 
 @pytest.fixture
-def run(client: MnesticClient) -> Run:
-    async def run(text: str, *, job_id: str = "j1", **inputs: Any) -> JobResult:
-        plan = parse_plan(text, source="test")
-        await client.start_job(plan, agent_id="ada", session_id="s1", job_id=job_id, inputs=inputs)
-        return await client.wait_for_result(job_id)
+def run(jobs: Jobs) -> Run:
+    """Runs a plan as the job `j1`, within a budget of tokens for what its think is told."""
+
+    async def run(text: str = THINKS, *, budget: int = 8000, job_id: str = "j1") -> JobResult:
+        plan = text.replace("${budget}", str(budget))
+        return await jobs.run(plan, job_id=job_id, inputs={"who": "Mara"})
 
     return run
 
 
+def usage(admin_url: str, client: MnesticClient, purpose: str, columns: str) -> list[Any]:
+    """Columns of the calls of models for a purpose."""
+    with psycopg.connect(admin_url) as owner:
+        return owner.execute(
+            f"SELECT {columns} FROM mnestic.llm_usage WHERE tenant_id = %s AND purpose = %s",
+            [client.settings.tenant_id, purpose],
+        ).fetchall()
+
+
 @pytest.mark.usefixtures("working", "ada")
 async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
-    run: Run, model: EchoModel, client: MnesticClient, admin_url: str, settings: Settings
+    run: Run, model: EchoModel, client: MnesticClient, admin_url: str
 ) -> None:
-    ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
+    ended = await run()
 
     ((block, prompt),) = model.asked
     assert prompt.content == "Where does Mara live?"
@@ -161,28 +132,19 @@ async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
     ((kept,), _) = await client.memory("ada").retrieval_log.list()
     assert (kept.channel, kept.preview) == ("job", "Where does Mara live?")
     assert kept.tokens == count_tokens(block.content)
-    with psycopg.connect(admin_url) as owner:
-        rows = owner.execute(
-            "SELECT purpose, injected_tokens FROM mnestic.llm_usage WHERE tenant_id = %s "
-            "AND purpose = 'think'",
-            [settings.tenant_id],
-        ).fetchall()
-    assert rows == [("think", kept.tokens)]
+    assert usage(admin_url, client, "think", "injected_tokens") == [(kept.tokens,)]
     costs = await client.costs()
     assert (costs.injections.retrievals, costs.injections.metered_tokens) == (1, kept.tokens)
 
 
 @pytest.mark.usefixtures("working", "ada")
-@pytest.mark.parametrize(("budget", "memories", "notes"), [(20, 0, 0), (115, 1, 0)])
-async def test_what_is_found_counts_in_the_input_of_a_think(
-    run: Run, model: EchoModel, budget: int, memories: int, notes: int
-) -> None:
-    ended = await run(THINKS.replace("${budget}", str(budget)), who="Mara")
+async def test_what_is_found_counts_in_the_input_of_a_think(run: Run, model: EchoModel) -> None:
+    ended = await run(budget=115)
 
     (asked,) = model.asked
-    assert sum(count_tokens(message.content) + 4 for message in asked) + 3 <= budget
+    assert sum(count_tokens(message.content) + 4 for message in asked) + 3 <= 115
     told = ended.results["ask"]
-    assert (told["memories"], told["notes"]) == (memories, notes)
+    assert (told["memories"], told["notes"]) == (1, 0)
 
 
 @pytest.mark.usefixtures("working", "ada")
@@ -198,18 +160,6 @@ async def test_what_the_history_says_is_not_told_as_a_memory_too(
     )
     assert TURIN in block.content
     assert "Where does Mara live?" not in block.content
-
-
-@pytest.mark.usefixtures("working")
-async def test_nothing_is_put_before_a_prompt_where_the_agent_has_it_off(
-    run: Run, model: EchoModel, ada: MemoryClient
-) -> None:
-    await ada.settings.change(auto_retrieve_enabled=False)
-
-    await run(THINKS.replace("${budget}", "8000"), who="Mara")
-
-    assert [len(asked) for asked in model.asked] == [1]
-    assert await ada.retrieval_log.list() == ((), None)
 
 
 @pytest.mark.usefixtures("working")
@@ -247,28 +197,10 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
         auto = AutoRetriever(models=QueryModels(Embedders(embedder)), count_tokens=count_tokens)
         activities = activities_of(memory, model=model, summariser=LocalSummariser(), auto=auto)
         async with make_worker(client.temporal, settings, activities=activities):
-            await run(THINKS.replace("${budget}", "8000"), who="Mara")
+            await run()
 
-    with psycopg.connect(admin_url) as owner:
-        rows = owner.execute(
-            "SELECT agent_id, session_id, job_id, input_tokens FROM mnestic.llm_usage "
-            "WHERE tenant_id = %s AND purpose = 'retrieve'",
-            [settings.tenant_id],
-        ).fetchall()
-    assert rows == [("ada", "s1", "j1", 7)]
-
-
-@pytest.mark.usefixtures("working")
-async def test_a_node_whose_worker_lacks_the_agents_reranker_says_so_and_goes_on(
-    run: Run, ada: MemoryClient
-) -> None:
-    await ada.settings.change(rerank="remote")
-
-    ended = await run(THINKS.replace("${budget}", "8000"), who="Mara")
-
-    told = ended.results["ask"]
-    assert told["memories"] == 1
-    assert [(one["source"], one["name"]) for one in told["skipped"]] == [("memories", "rerank")]
+    columns = "agent_id, session_id, job_id, input_tokens"
+    assert usage(admin_url, client, "retrieve", columns) == [("ada", "s1", "j1", 7)]
 
 
 async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_client_does(
@@ -348,16 +280,3 @@ async def test_a_fact_that_the_prompt_has_is_not_retrieved_too(
     await run(KNOWS)
 
     assert sum(message.content.count("Turin") for message in model.asked[0]) == 1
-
-
-@pytest.mark.usefixtures("working", "ada")
-async def test_the_episode_of_a_job_is_found_once_it_has_ended(
-    run: Run, client: MnesticClient
-) -> None:
-    await run(THINKS.replace("${budget}", "8000"), job_id="visit", who="Mara")
-
-    (found,) = (await client.memory("ada").retrieve("Has the job visit completed?")).results
-
-    assert found.entry.kind == "episode"
-    assert found.entry.content.startswith("Job visit (thinks) completed.")
-    assert found.entry.session_id == "s1"

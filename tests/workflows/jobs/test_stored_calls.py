@@ -7,29 +7,22 @@ import psycopg
 import pytest
 from temporalio import activity
 from temporalio.api.enums.v1 import EventType
-from temporalio.client import WorkflowHandle
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.jobs.memories import MemoryActivities, RememberInput
-from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
+from mnestic.memory.jobs.working_memory import ToolCall
 from mnestic.memory.jobs.writes import MemoryWrite
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker", "tools")
-HandleOf = Callable[[str], WorkflowHandle[Any, Any]]
-PLAN = """
-name: tools
-nodes:
-  - {id: first, kind: tool, activity: TOOL, task_queue: QUEUE, arguments: ARGUMENTS, next: second}
-  - {id: second, kind: tool, activity: double, task_queue: QUEUE, arguments: "${results.first}", next: end}
-"""
+PLAN = plan_of("tools")
 WHOSE = "{scope: '${job.scope}', operation: '${job.operation}'}"
 
 
@@ -65,38 +58,41 @@ def kept_ahead(memory: Memory) -> Callable[..., Awaitable[int]]:
 @pytest.fixture
 async def tools(client: MnesticClient, memory: Memory) -> AsyncIterator[None]:
     """A worker of the tools."""
-    async with Worker(
-        client.temporal, task_queue=queue_of(client), activities=[double, kept_ahead(memory)]
-    ):
+    queue = f"{client.settings.task_queue}-tools"
+    activities = [double, kept_ahead(memory)]
+    async with Worker(client.temporal, task_queue=queue, activities=activities):
         yield
 
 
-async def test_what_a_tool_gave_is_kept_without_a_task_of_its_own(
-    client: MnesticClient, handle_of: HandleOf
-) -> None:
-    job_id = await start(client, tool="double", arguments="21")
-    result = await client.wait_for_result(job_id)
+async def start(jobs: Jobs, tool: str = "double", arguments: str = "21") -> str:
+    queue = f"{jobs.settings.task_queue}-tools"
+    text = PLAN.replace("TOOL", tool).replace("QUEUE", queue)
+    return await jobs.start(text.replace("ARGUMENTS", arguments))
 
-    history = await handle_of(job_id).fetch_history()
+
+async def calls(client: MnesticClient) -> list[tuple[str, Any]]:
+    """The calls in working memory, with their results."""
+    state = await client.memory("ada").working_memory.get("s1")
+    return [(call.activity, call.result) for call in state.tool_calls]
+
+
+async def test_what_a_tool_gave_is_kept_without_a_task_of_its_own_and_told_with_its_tool(
+    jobs: Jobs,
+) -> None:
+    job_id = await start(jobs)
+    result = await jobs.wait_for_result(job_id)
+
+    history = await jobs.handle(job_id).fetch_history()
     scheduled = [
         event.activity_task_scheduled_event_attributes.activity_type.name
         for event in history.events
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED
     ]
+    entries = (await jobs.job_history(job_id)).entries
+    steps = [entry for entry in entries if entry.what == "step"]
     assert result.results == {"first": 42, "second": 84}
     assert scheduled == ["double", "double", "mnestic.end_job"]
-    assert [call.result for call in (await working_memory(client)).tool_calls] == [42, 84]
-
-
-async def test_a_timeline_names_the_operation_that_kept_a_call_with_its_tool(
-    client: MnesticClient,
-) -> None:
-    job_id = await start(client, tool="double", arguments="21")
-    await client.wait_for_result(job_id)
-
-    entries = (await client.job_history(job_id)).entries
-
-    steps = [entry for entry in entries if entry.what == "step"]
+    assert await calls(jobs) == [("double", 42), ("double", 84)]
     assert [entry.what for entry in entries] == ["started", "step", "step", "ended"]
     assert [step.detail["operations"] for step in steps] == [
         [f"{job_id}/0/1/tool/kept"],
@@ -105,45 +101,26 @@ async def test_a_timeline_names_the_operation_that_kept_a_call_with_its_tool(
     assert {step.source for step in steps} == {"both"}
 
 
-async def test_a_call_that_a_lost_attempt_kept_is_kept_once(client: MnesticClient) -> None:
-    job_id = await start(client, tool="kept_ahead", arguments=WHOSE)
-    result = await client.wait_for_result(job_id)
+async def test_a_call_that_a_lost_attempt_kept_is_kept_once(jobs: Jobs) -> None:
+    result = await jobs.wait_for_result(await start(jobs, "kept_ahead", WHOSE))
 
-    calls = (await working_memory(client)).tool_calls
     assert result.results == {"first": 21, "second": 42}
-    assert [(call.activity, call.result) for call in calls] == [("kept_ahead", 21), ("double", 42)]
+    assert await calls(jobs) == [("kept_ahead", 21), ("double", 42)]
 
 
 async def test_a_call_is_kept_by_an_ordinary_activity_while_the_database_is_held_up(
-    client: MnesticClient,
-    admin_url: str,
-    until: Callable[..., Awaitable[Any]],
-    handle_of: HandleOf,
+    admin_url: str, jobs: Jobs
 ) -> None:
     async def goes_on_as_an_activity() -> bool:
-        described = await handle_of(job_id).describe()
+        described = await jobs.handle(job_id).describe()
         pending = described.raw_description.pending_activities
         return [one.activity_type.name for one in pending] == ["mnestic.remember"]
 
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("LOCK TABLE mnestic.operation IN SHARE MODE")
-        job_id = await start(client, tool="double", arguments="21")
-        await until(goes_on_as_an_activity)
-    result = await client.wait_for_result(job_id)
+        job_id = await start(jobs)
+        await jobs.until(goes_on_as_an_activity)
+    result = await jobs.wait_for_result(job_id)
 
     assert result.results == {"first": 42, "second": 84}
-    assert [call.result for call in (await working_memory(client)).tool_calls] == [42, 84]
-
-
-async def start(client: MnesticClient, *, tool: str, arguments: str) -> str:
-    text = PLAN.replace("TOOL", tool).replace("QUEUE", queue_of(client))
-    plan = parse_plan(text.replace("ARGUMENTS", arguments), source="test")
-    return await client.start_job(plan, agent_id="ada", session_id="s1")
-
-
-def queue_of(client: MnesticClient) -> str:
-    return f"{client.settings.task_queue}-tools"
-
-
-async def working_memory(client: MnesticClient) -> WorkingMemory:
-    return await client.memory("ada").working_memory.get("s1")
+    assert await calls(jobs) == [("double", 42), ("double", 84)]

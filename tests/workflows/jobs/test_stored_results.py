@@ -1,34 +1,19 @@
 """Results that add up to more than a job can carry into a new run."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from temporalio.client import WorkflowHandle
 
-from mnestic.memory.jobs.waits import ResumeRequest
-from mnestic.memory.names import RESUME
-from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
+from tests.workflows.conftest import Jobs, plan_of
 
-FOUR_WAITS = """
-name: four
-nodes:
-  - {id: a, kind: wait, key: a, timeout: 1d, on: {resumed: b, timeout: end}}
-  - {id: b, kind: wait, key: b, timeout: 1d, on: {resumed: c, timeout: end}}
-  - {id: c, kind: wait, key: c, timeout: 1d, on: {resumed: d, timeout: end}}
-  - {id: d, kind: wait, key: d, timeout: 1d, on: {resumed: say, timeout: end}}
-  - id: say
-    kind: emit
-    channel: c
-    content: "${memory.results.a.payload.word} ${results.b.payload.word}"
-    next: end
-"""
+pytestmark = pytest.mark.usefixtures("worker")
+
+FOUR_WAITS = plan_of("four")
 REFERENCE = {"ref", "sha256", "size_bytes"}
-Until = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
@@ -38,150 +23,73 @@ def settings(new_settings: Callable[[Path], Settings], tmp_path: Path) -> Settin
     return settings.model_copy(update={"max_payload_bytes": 800_000})
 
 
-@pytest.mark.usefixtures("worker")
-async def test_a_job_with_large_payloads_goes_on_in_new_runs(
-    client: MnesticClient, until: Until, handle_of: Callable[[str], WorkflowHandle[Any, Any]]
-) -> None:
-    plan = parse_plan(FOUR_WAITS, source="test")
-    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+async def resume_each(jobs: Jobs, job_id: str, size: int, keys: str) -> None:
+    """Resumes the first waits of a job with large payloads, until it is at the one after them."""
+    for number, key in enumerate(keys, start=1):
+        await jobs.until_state(job_id, "waiting", waits=number)
+        await jobs.resume_job(job_id, {"word": f"of {key}", "text": "x" * size})
+    await jobs.until_state(job_id, "waiting", waits=len(keys) + 1)
 
-    async def waits_for(key: str) -> None:
-        async def parked() -> bool:
-            return (await client.describe_job(job_id)).wait_key == key
 
-        await until(parked)
+def references(results: dict[str, Any]) -> set[str]:
+    return {key for key in "abcd" if set(results.get(key, ())) == REFERENCE}
 
-    for key in "abc":
-        await waits_for(key)
-        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 700_000})
-    await waits_for("d")
-    first = (await handle_of(job_id).describe()).run_id
-    await client.poke_job(job_id)
 
-    async def moved() -> bool:
-        return (await handle_of(job_id).describe()).run_id != first
+async def test_a_job_with_large_payloads_goes_on_in_new_runs(jobs: Jobs) -> None:
+    job_id = await jobs.start(FOUR_WAITS)
+    await resume_each(jobs, job_id, 700_000, "abc")
+    await jobs.poke(job_id)
+    await jobs.until_state(job_id, "waiting")
+    await jobs.resume_job(job_id)
+    result = await jobs.wait_for_result(job_id)
 
-    await until(moved)
-    await waits_for("d")
-    await client.resume_job(job_id)
-    result = await client.wait_for_result(job_id)
-
-    timeline = await client.job_history(job_id)
-    state = await client.memory("ada").working_memory.get("s1")
-    assert [message.content for message in state.messages] == ["of a of b"]
-    assert {key for key in "abcd" if set(result.results[key]) == REFERENCE} == {"a", "c"}
+    assert await jobs.texts() == ["of a of b"]
+    assert references(result.results) == {"a", "c"}
     assert result.omitted == ()
-    kinds = [entry.detail["kind"] for entry in timeline.entries if entry.what == "step"]
+    kinds = [entry.detail["kind"] for entry in await jobs.told(job_id, "step")]
     assert kinds == ["keep_result", "keep_result", "emit"]
 
 
-NAMED = """
-name: named
-nodes:
-  - {id: a, kind: wait, key: a, timeout: 1d, on: {resumed: b, timeout: end}}
-  - {id: b, kind: wait, key: b, timeout: 1d, on: {resumed: c, timeout: end}}
-  - {id: c, kind: wait, key: c, timeout: 1d, on: {resumed: d, timeout: end}}
-  - id: d
-    kind: wait
-    key: d
-    ask: "${results.a.payload.word} ${results.b.payload.word} ${results.c.payload.word}?"
-    timeout: 1d
-    on: {resumed: say, timeout: end}
-  - id: say
-    kind: emit
-    channel: c
-    content: "${results.a.payload.word} ${results.b.payload.word} ${results.c.payload.word}"
-    next: d2
-  - id: d2
-    kind: wait
-    key: d2
-    timeout: 1d
-    on: {resumed: again, timeout: end}
-  - id: again
-    kind: emit
-    channel: c
-    content: "${results.c.payload.word} ${memory.results.a.payload.word}"
-    next: {on: "${results.b.payload.word}", cases: {"of b": end}, otherwise: d}
-"""
+NAMED = plan_of("named")
 
 
-@pytest.mark.usefixtures("worker")
 async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
-    client: MnesticClient,
-    until: Until,
-    handle_of: Callable[[str], WorkflowHandle[Any, Any]],
-    poke: Callable[[str], Awaitable[None]],
-    admin_url: str,
+    jobs: Jobs, admin_url: str
 ) -> None:
-    job_id = await client.start_job(
-        parse_plan(NAMED, source="test"), agent_id="ada", session_id="s1"
-    )
+    job_id = await jobs.start(NAMED)
+    await resume_each(jobs, job_id, 750_000, "abc")
+    await jobs.poke(job_id)
+    await jobs.until_state(job_id, "waiting")
+    await jobs.resume_job(job_id)
+    await jobs.until_state(job_id, "waiting", waits=5)
+    await jobs.poke(job_id)
+    await jobs.until_state(job_id, "waiting")
+    history = await jobs.handle(job_id).fetch_history()
+    await jobs.resume_job(job_id)
+    result = await jobs.wait_for_result(job_id)
 
-    async def waits_for(key: str) -> None:
-        async def parked() -> bool:
-            return (await client.describe_job(job_id)).wait_key == key
-
-        await until(parked)
-
-    for key in "abc":
-        await waits_for(key)
-        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 750_000})
-    await waits_for("d")
-    await poke(job_id)
-    await waits_for("d")
-    await client.resume_job(job_id)
-    await waits_for("d2")
-    await poke(job_id)
-    await waits_for("d2")
-    history = await handle_of(job_id).fetch_history()
-    await client.resume_job(job_id)
-    result = await client.wait_for_result(job_id)
-
-    waits = (await client.describe_job(job_id)).waits
-    state = await client.memory("ada").working_memory.get("s1")
+    waits = await jobs.waits(job_id)
     with psycopg.connect(admin_url) as connection:
         kept = connection.execute(
             "SELECT node FROM mnestic.tool_result WHERE job_id = %s ORDER BY node", [job_id]
         ).fetchall()
     assert waits[3].ask == "of a of b of c?"
-    assert [message.content for message in state.messages] == ["of a of b of c", "of c of a"]
+    assert await jobs.texts() == ["of a of b of c", "of c of a"]
     assert sum(event.ByteSize() for event in history.events) < 1_200_000
     assert [node for (node,) in kept] == ["a", "b"]
     assert {*result.results, *result.omitted} == {"a", "b", "c", "d", "say", "d2", "again"}
 
 
-@pytest.mark.usefixtures("worker")
-async def test_a_job_goes_on_in_new_runs_whatever_its_inputs_and_requests_take(
-    client: MnesticClient,
-    until: Until,
-    handle_of: Callable[[str], WorkflowHandle[Any, Any]],
-    poke: Callable[[str], Awaitable[None]],
-) -> None:
-    plan = parse_plan(FOUR_WAITS, source="test")
-    job_id = await client.start_job(
-        plan, agent_id="ada", session_id="s1", inputs={"text": "x" * 700_000}
-    )
+async def test_a_job_goes_on_in_new_runs_whatever_its_inputs_and_requests_take(jobs: Jobs) -> None:
+    job_id = await jobs.start(FOUR_WAITS, inputs={"text": "x" * 700_000})
+    await resume_each(jobs, job_id, 400_000, "ab")
+    early = {"word": "of d", "text": "x" * 500_000}
+    await jobs.signal(job_id, "r4", wait_id=f"{job_id}/w4", payload=early)
+    await jobs.poke(job_id)
+    await jobs.until_state(job_id, "waiting")
+    await jobs.resume_job(job_id, {"word": "of c"})
+    result = await jobs.wait_for_result(job_id)
 
-    async def waits_for(key: str) -> None:
-        async def parked() -> bool:
-            return (await client.describe_job(job_id)).wait_key == key
-
-        await until(parked)
-
-    for key in "ab":
-        await waits_for(key)
-        await client.resume_job(job_id, {"word": f"of {key}", "text": "x" * 400_000})
-    await waits_for("c")
-    early = ResumeRequest(
-        request_id="r4", wait_id=f"{job_id}/w4", payload={"word": "of d", "text": "x" * 500_000}
-    )
-    await handle_of(job_id).signal(RESUME, early)
-    await poke(job_id)
-    await waits_for("c")
-    await client.resume_job(job_id, {"word": "of c"})
-    result = await client.wait_for_result(job_id)
-
-    state = await client.memory("ada").working_memory.get("s1")
-    assert [message.content for message in state.messages] == ["of a of b"]
+    assert await jobs.texts() == ["of a of b"]
     assert result.waits == 4
-    assert any(set(result.results[key]) == REFERENCE for key in "ab")
+    assert references(result.results) & {"a", "b"}

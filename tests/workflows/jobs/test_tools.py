@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,14 +14,11 @@ from temporalio.converter import DataConverter
 from temporalio.worker import Worker
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
-from mnestic.memory.errors import JobFailedError
 from mnestic.memory.jobs.agent_job import JobResult
-from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from tests.workflows.conftest import Jobs
 
 pytestmark = pytest.mark.usefixtures("worker")
-RunPlan = Callable[..., Awaitable[JobResult]]
 
 
 @activity.defn(name="give")
@@ -87,100 +84,86 @@ async def elsewhere(client: MnesticClient) -> AsyncIterator[str]:
         yield queue
 
 
-@pytest.fixture
-def run_plan(client: MnesticClient, elsewhere: str) -> RunPlan:
-    """Runs a plan of nodes in YAML to its end."""
+def call(name: str, fields: str, *, then: str = "end") -> str:
+    """A node that calls a tool of that worker, unless it names another queue."""
+    queue = "" if "task_queue" in fields else "task_queue: ELSEWHERE, "
+    return f"  - {{id: {name}, kind: tool, {queue}{fields}, next: {then}}}\n"
 
-    async def run(nodes: str, **inputs: Any) -> JobResult:
-        text = f"name: tools\nnodes:{nodes.replace('ELSEWHERE', elsewhere)}"
-        plan = parse_plan(text, source="test")
-        job_id = await client.start_job(plan, agent_id="ada", session_id="s1", inputs=inputs)
-        return await client.wait_for_result(job_id)
 
-    return run
+def say(content: str) -> str:
+    return f"  - {{id: say, kind: emit, channel: c, content: '{content}', next: end}}\n"
+
+
+async def run(jobs: Jobs, elsewhere: str, *nodes: str, **inputs: Any) -> JobResult:
+    text = "".join(nodes).replace("ELSEWHERE", elsewhere)
+    return await jobs.run(f"name: tools\nnodes:\n{text}", inputs=inputs)
+
+
+async def failures(jobs: Jobs, elsewhere: str, **calls: str) -> dict[str, dict[str, str]]:
+    """The errors of tools that are called one after the other, each of which fails and is caught."""
+    nodes = ""
+    for name, then in zip(calls, [*calls, "end"][1:], strict=True):
+        nodes += call(name, f"{calls[name]}, catch: {then}", then=then)
+    result = await run(jobs, elsewhere, nodes)
+    return {name: result.results[name]["error"] for name in calls}
 
 
 async def test_an_activity_of_another_worker_gets_and_gives_plain_json(
-    run_plan: RunPlan,
+    jobs: Jobs, elsewhere: str
 ) -> None:
-    result = await run_plan(
-        """
-        - id: ship
-          kind: tool
-          activity: foreign
-          task_queue: ELSEWHERE
-          arguments: {orderId: "${input.order}", lines: [{sku: a, n: 2}]}
-          next: end
-        """,
-        order=42,
-    )
+    asked = "arguments: {orderId: '${input.order}', lines: [{sku: a, n: 2}]}"
+
+    result = await run(jobs, elsewhere, call("ship", f"activity: foreign, {asked}"), order=42)
 
     assert result.results["ship"] == {"orderId": 42, "ok": True}
 
 
-async def test_an_activity_that_gives_no_heartbeat_is_tried_again(run_plan: RunPlan) -> None:
-    result = await run_plan(
-        """
-        - id: work
-          kind: tool
-          activity: stall
-          task_queue: ELSEWHERE
-          arguments: ${job.operation}
-          heartbeat: 1s
-          retry: {first_delay: 50ms}
-          next: end
-        """
-    )
+async def test_an_activity_that_gives_no_heartbeat_is_tried_again(
+    jobs: Jobs, elsewhere: str
+) -> None:
+    fields = "arguments: '${job.operation}', heartbeat: 1s, retry: {first_delay: 50ms}"
+
+    result = await run(jobs, elsewhere, call("work", f"activity: stall, {fields}"))
 
     assert result.results["work"] == 2
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        (
-            "task_queue: ELSEWHERE, activity: stall, heartbeat: 1s, retry: {attempts: 1}",
-            "stall: it gave no heartbeat in time",
-        ),
-        (
-            "task_queue: ELSEWHERE, activity: stall, timeout: 1s, retry: {attempts: 1}",
-            "stall: it did not end within its timeout",
-        ),
-        (
-            "task_queue: nobody, activity: stall, queue_timeout: 1s",
-            "stall: no worker took it from its task queue in time",
-        ),
-        (
-            "task_queue: ELSEWHERE, activity: stall, total_timeout: 1s",
-            "stall: it did not end within its total timeout",
-        ),
-    ],
-)
-async def test_each_timeout_is_told_by_its_name(run_plan: RunPlan, fields: str, told: str) -> None:
-    work = f"id: work, kind: tool, arguments: '${{job.operation}}', {fields}, next: end"
+async def test_each_timeout_is_told_by_its_name(jobs: Jobs, elsewhere: str) -> None:
+    stall = "activity: stall, arguments: '${job.operation}'"
+    told = await failures(
+        jobs,
+        elsewhere,
+        heartbeat=f"{stall}, heartbeat: 1s, retry: {{attempts: 1}}",
+        timeout=f"{stall}, timeout: 1s, retry: {{attempts: 1}}",
+        queue=f"{stall}, task_queue: nobody, queue_timeout: 1s",
+        total=f"{stall}, total_timeout: 1s",
+    )
 
-    with pytest.raises(JobFailedError, match=f"node work failed: {told}"):
-        await run_plan(f" [{{{work}}}]")
+    assert {
+        name: error["message"].partition("; before that")[0] for name, error in told.items()
+    } == {
+        "heartbeat": "stall: it gave no heartbeat in time",
+        "timeout": "stall: it did not end within its timeout",
+        "queue": "stall: no worker took it from its task queue in time",
+        "total": "stall: it did not end within its total timeout",
+    }
 
 
 @pytest.mark.parametrize("size", [10, 200_000])
 async def test_later_nodes_reach_into_a_result_of_any_size(
-    run_plan: RunPlan, client: MnesticClient, size: int
+    jobs: Jobs, elsewhere: str, size: int
 ) -> None:
-    result = await run_plan(
-        """
-        - {id: look, kind: tool, activity: give, task_queue: ELSEWHERE, arguments: "${input.size}", next: note}
-        - id: note
-          kind: remember
-          variables: {rows: "${memory.results.look.rows}"}
-          next: ask
-        - {id: ask, kind: think, prompt: "Say ${memory.results.look.rows.0.n}", next: say}
-        - {id: say, kind: emit, channel: c, content: "${memory.results.gone | memory.results.look.rows.1.n}", next: end}
-        """,
+    result = await run(
+        jobs,
+        elsewhere,
+        call("look", "activity: give, arguments: '${input.size}'", then="note"),
+        "  - {id: note, kind: remember, variables: {rows: '${memory.results.look.rows}'}, next: ask}\n",
+        "  - {id: ask, kind: think, prompt: 'Say ${memory.results.look.rows.0.n}', next: say}\n",
+        say("${memory.results.gone | memory.results.look.rows.1.n}"),
         size=size,
     )
 
-    state = await client.memory("ada").working_memory.get("s1")
+    state = await jobs.memory("ada").working_memory.get("s1")
     held = result.results["look"]
     assert state.variables["rows"] == [{"n": 1.5}, {"n": 1e22}]
     assert state.messages[-1].content == "1e+22"
@@ -191,34 +174,22 @@ async def test_later_nodes_reach_into_a_result_of_any_size(
         assert set(held) == {"ref", "sha256", "size_bytes"}
 
 
-async def test_a_large_result_is_in_the_history_once(
-    run_plan: RunPlan, client: MnesticClient
+async def test_large_results_are_in_the_history_once_and_do_not_hold_up_the_workflow(
+    jobs: Jobs, elsewhere: str
 ) -> None:
-    result = await run_plan(
-        """
-        - {id: look, kind: tool, activity: give, task_queue: ELSEWHERE, arguments: 1500000, next: say}
-        - {id: say, kind: emit, channel: c, content: "${memory.results.look.rows.0.n}", next: end}
-        """
+    result = await run(
+        jobs,
+        elsewhere,
+        call("look", "activity: give, arguments: 1500000", then="many"),
+        call("many", "activity: count, arguments: 280000", then="say"),
+        say("${memory.results.look.rows.0.n}"),
     )
 
-    workflow_id = job_workflow_id(client.settings.tenant_id, result.job_id)
-    history = await client.temporal.get_workflow_handle(workflow_id).fetch_history()
+    many = result.results["many"]["size_bytes"]
+    history = await jobs.handle(result.job_id).fetch_history()
     size = sum(event.ByteSize() for event in history.events)
-    assert 1_500_000 < size < 1_600_000
-
-
-async def test_a_result_of_many_values_does_not_hold_up_the_workflow(
-    run_plan: RunPlan, client: MnesticClient
-) -> None:
-    result = await run_plan(
-        """
-        - {id: look, kind: tool, activity: count, task_queue: ELSEWHERE, arguments: 280000, next: end}
-        """
-    )
-
-    workflow_id = job_workflow_id(client.settings.tenant_id, result.job_id)
-    history = await client.temporal.get_workflow_handle(workflow_id).fetch_history()
-    assert result.results["look"]["size_bytes"] > 1_800_000
+    assert many > 1_800_000
+    assert 1_500_000 + many < size < 1_600_000 + many
     assert not any(  # as one that does not yield for two seconds
         event.HasField("workflow_task_failed_event_attributes")
         or event.HasField("workflow_task_timed_out_event_attributes")
@@ -226,70 +197,39 @@ async def test_a_result_of_many_values_does_not_hold_up_the_workflow(
     )
 
 
-async def test_a_result_that_is_no_json_fails_the_node(run_plan: RunPlan) -> None:
-    with pytest.raises(JobFailedError, match="node look failed: result: is a bytes"):
-        await run_plan(
-            """
-            - {id: look, kind: tool, activity: raw_bytes, task_queue: ELSEWHERE, next: end}
-            """
-        )
-
-
-@pytest.mark.parametrize("encoding", ["binary/encrypted", "json/plain", "json/protobuf"])
-async def test_a_result_that_cannot_be_read_is_a_failure_that_is_caught(
-    run_plan: RunPlan, client: MnesticClient, encoding: str
+async def test_a_result_that_cannot_be_kept_fails_the_node_in_words(
+    jobs: Jobs, elsewhere: str
 ) -> None:
-    result = await run_plan(
-        """
-        - id: look
-          kind: tool
-          activity: sealed
-          task_queue: ELSEWHERE
-          arguments: ${input.encoding}
-          next: end
-          catch: mend
-        - {id: mend, kind: emit, channel: c, content: "${results.look.error.type}", next: end}
-        """,
-        encoding=encoding,
+    encodings = {"foreign": "binary/encrypted", "broken": "json/plain", "proto": "json/protobuf"}
+    sealed_as = {n: f"activity: sealed, arguments: {e}" for n, e in encodings.items()}
+
+    told = await failures(
+        jobs,
+        elsewhere,
+        **sealed_as,
+        bytes="activity: raw_bytes",
+        large="activity: give, arguments: 3000000",
     )
 
-    state = await client.memory("ada").working_memory.get("s1")
-    told = [entry.what for entry in (await client.job_history(result.job_id)).entries]
-    assert f"cannot be read (its encoding is {encoding})" in str(result.results["look"])
-    assert [message.content for message in state.messages] == ["InvalidInputError"]
-    assert told == ["started", "step", "step", "ended"]
+    for name, encoding in encodings.items():
+        assert told[name]["type"] == "InvalidInputError"
+        assert f"cannot be read (its encoding is {encoding})" in told[name]["message"]
+    assert told["bytes"]["message"].startswith("result: is a bytes")
+    assert told["large"]["message"].startswith("it gave a result over the size")
 
 
-async def test_a_plan_may_keep_smaller_results_too(run_plan: RunPlan) -> None:
-    result = await run_plan(
-        """
-        - {id: look, kind: tool, activity: give, task_queue: ELSEWHERE, arguments: 10, store_above: 20, next: end}
-        """
-    )
-
-    assert set(result.results["look"]) == {"ref", "sha256", "size_bytes"}
-
-
-async def test_a_tool_cannot_forge_a_reference(run_plan: RunPlan, client: MnesticClient) -> None:
-    result = await run_plan(
-        """
-        - {id: look, kind: tool, activity: forge, task_queue: ELSEWHERE, next: say}
-        - {id: say, kind: emit, channel: c, content: "${memory.results.look.ref}", next: end}
-        """
-    )
-
-    state = await client.memory("ada").working_memory.get("s1")
-    forged = await forge()
-    assert state.messages[-1].content == forged["ref"]
-    assert result.results["look"]["ref"] != forged["ref"]
-
-
-async def test_a_result_that_temporal_cannot_carry_fails_the_node_at_once_and_in_words(
-    run_plan: RunPlan,
+async def test_a_plan_may_keep_smaller_results_and_a_tool_cannot_forge_a_reference(
+    jobs: Jobs, elsewhere: str
 ) -> None:
-    with pytest.raises(JobFailedError, match=r"node look failed: it gave a result over the size"):
-        await run_plan(
-            """
-            - {id: look, kind: tool, activity: give, task_queue: ELSEWHERE, arguments: 3000000, next: end}
-            """
-        )
+    result = await run(
+        jobs,
+        elsewhere,
+        call("small", "activity: give, arguments: 10, store_above: 20", then="look"),
+        call("look", "activity: forge", then="say"),
+        say("${memory.results.look.ref}"),
+    )
+
+    forged = (await forge())["ref"]
+    assert set(result.results["small"]) == {"ref", "sha256", "size_bytes"}
+    assert (await jobs.texts())[-1] == forged
+    assert result.results["look"]["ref"] != forged

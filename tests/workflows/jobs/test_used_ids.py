@@ -1,7 +1,6 @@
 """Operations of a job whose id, or whose work, comes again: another job's are refused, its own are found."""
 
 import uuid
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -15,20 +14,12 @@ from mnestic.memory.names import AGENT_JOB, RESUME
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
-Until = Callable[..., Awaitable[Any]]
 JOB = "again"
-SAYS_FIRST = """
-name: says
-nodes:
-  - {id: say, kind: emit, channel: c, content: Hello, next: ask}
-  - {id: ask, kind: wait, key: ask, timeout: 21d, on: {resumed: end, timeout: end}}
-"""
-WAITS_FIRST = """
-name: waits
-nodes: [{id: ask, kind: wait, key: ask, timeout: 21d, on: {resumed: end, timeout: end}}]
-"""
+SAYS_FIRST = plan_of("says")
+WAITS_FIRST = plan_of("waits")
 
 
 async def start(client: MnesticClient, plan: str) -> WorkflowHandle[Any, JobResult]:
@@ -50,59 +41,46 @@ async def start(client: MnesticClient, plan: str) -> WorkflowHandle[Any, JobResu
      (WAITS_FIRST, f"node ask failed: operation {JOB}/w1/open_wait was recorded before")],
 )  # fmt: skip
 async def test_a_second_job_of_an_id_fails_and_takes_nothing_from_the_first(
-    client: MnesticClient, plan: str, refused: str
+    jobs: Jobs, plan: str, refused: str
 ) -> None:
-    first = await start(client, plan)
+    first = await start(jobs, plan)
     await first.signal(RESUME, ResumeRequest(request_id="r1", payload="of the first"))
     done = await first.result()
 
-    second = await start(client, plan)
+    second = await start(jobs, plan)
     await second.signal(RESUME, ResumeRequest(request_id="r2", payload="of the second"))
     with pytest.raises(WorkflowFailureError) as failed:
         await second.result()
 
-    (kept,) = [
-        entry.detail
-        for entry in (await client.job_history(JOB)).entries
-        if entry.what == "restored"
-    ]
+    (kept,) = await jobs.told(JOB, "restored")
     assert refused in str(failed.value.cause)
     assert done.results["ask"]["payload"] == "of the first"
-    assert kept["request_id"] == "r1"
+    assert kept.detail["request_id"] == "r1"
 
 
-async def test_a_job_that_is_reset_finds_what_it_has_done(
-    client: MnesticClient,
-    start_waiting: Callable[..., Awaitable[str]],
-    handle_of: Callable[[str], WorkflowHandle[Any, Any]],
-    until: Until,
-) -> None:
-    job_id = await start_waiting()
-    handle = handle_of(job_id)
-    before = (await client.describe_job(job_id)).waits
+async def test_a_job_that_is_reset_finds_what_it_has_done(jobs: Jobs) -> None:
+    job_id = await jobs.start_waiting()
+    handle = jobs.handle(job_id)
+    before = await jobs.waits(job_id)
     first = (await handle.describe()).run_id
     history = await handle.fetch_history()
     done = next(e for e in history.events if e.HasField("workflow_task_completed_event_attributes"))
     reset = ResetWorkflowExecutionRequest(
-        namespace=client.temporal.namespace,
+        namespace=jobs.temporal.namespace,
         workflow_execution=WorkflowExecution(workflow_id=handle.id, run_id=first),
         workflow_task_finish_event_id=done.event_id,
         request_id=uuid.uuid4().hex,
     )
 
-    await client.temporal.workflow_service.reset_workflow_execution(reset)
+    await jobs.temporal.workflow_service.reset_workflow_execution(reset)
 
     async def waits_again() -> bool:
         is_other = (await handle.describe()).run_id != first
-        return is_other and (await client.describe_job(job_id)).state == "waiting"
+        return is_other and (await jobs.describe_job(job_id)).state == "waiting"
 
-    await until(waits_again)
-    await client.resume_job(job_id, {"word": "dear"})
-    await client.wait_for_result(job_id)
-    state = await client.memory("ada").working_memory.get("s1")
-    (after,) = (await client.describe_job(job_id)).waits
-    assert [message.content for message in state.messages] == [
-        "My name is Mara.",
-        "Hello dear, Mara.",
-    ]
+    await jobs.until(waits_again)
+    await jobs.resume_job(job_id, {"word": "dear"})
+    await jobs.wait_for_result(job_id)
+    (after,) = await jobs.waits(job_id)
+    assert await jobs.texts() == ["My name is Mara.", "Hello dear, Mara."]
     assert (after.wait_id, after.snapshot_id) == (before[0].wait_id, before[0].snapshot_id)

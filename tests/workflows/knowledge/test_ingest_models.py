@@ -1,6 +1,5 @@
 """Learning from messages by models that answer over HTTP, as the workflow does it."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -22,6 +21,7 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
+from tests.workflows.conftest import Until
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SOON = timedelta(milliseconds=200)
@@ -129,13 +129,19 @@ async def receive(client: MnesticClient, *texts: str) -> None:
     await client.memory("ada").ingest([said(number, text) for number, text in enumerate(texts)])
 
 
-async def until_held(client: MnesticClient, *, why: str) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            delay = await find_delay(client, agent_id="ada")
-            if delay is not None and delay.is_paused and why in delay.why:
-                return
-            await asyncio.sleep(0.05)
+async def until_held(client: MnesticClient, until: Until, *, why: str) -> None:
+    async def is_held() -> bool:
+        delay = await find_delay(client, agent_id="ada")
+        return delay is not None and delay.is_paused and why in delay.why
+
+    await until(is_held)
+
+
+async def until_learned(client: MnesticClient, until: Until, number: int) -> None:
+    async def is_learned() -> bool:
+        return (await client.memory("ada").messages.count()).learned == number
+
+    await until(is_learned)
 
 
 async def test_messages_become_facts_entries_and_vectors_by_models(
@@ -200,16 +206,8 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     assert await client.memory("ada").messages.count() == IngestCounts(learned=3)
 
 
-async def until_learned(client: MnesticClient, number: int) -> None:
-    async with asyncio.timeout(30):
-        while True:
-            if (await client.memory("ada").messages.count()).learned == number:
-                return
-            await asyncio.sleep(0.02)
-
-
 async def test_facts_are_learned_while_the_model_of_vectors_is_down(
-    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any, until: Until
 ) -> None:
     down = (500, {"error": {"message": "oh"}}, {})
     chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
@@ -217,10 +215,10 @@ async def test_facts_are_learned_while_the_model_of_vectors_is_down(
 
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
-        await until_learned(client, 3)
+        await until_learned(client, until, 3)
         await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
-        await until_learned(client, 4)
+        await until_learned(client, until, 4)
         before = (await client.memory("ada").stats()).entries.embedded
         chat_server.answers = api
         await handle.result()
@@ -231,7 +229,7 @@ async def test_facts_are_learned_while_the_model_of_vectors_is_down(
 
 @pytest.mark.acceptance
 async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
-    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+    client: MnesticClient, serve: Serve, api: Api, chat_server: Any, until: Until
 ) -> None:
     async def is_first() -> bool:
         return (await first.describe()).status == WorkflowExecutionStatus.RUNNING
@@ -248,7 +246,7 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
             await client.memory("ada").ingest([said(sent, f"Hm, {sent}?")])
             await start_ingest(client, agent_id="ada")
             sent += 1
-            await until_learned(client, sent)
+            await until_learned(client, until, sent)
         chat_server.answers = api
         await handle.result()
 
@@ -258,14 +256,14 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
 
 
 async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
-    client: MnesticClient, serve: Serve, api: Api
+    client: MnesticClient, serve: Serve, api: Api, until: Until
 ) -> None:
     await receive(client, *FACTS)
     async with serve(extraction_tokens_per_day=240):
         await (await start_ingest(client, agent_id="ada")).result()
         await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
-        await until_held(client, why="250 of 240 tokens")
+        await until_held(client, until, why="250 of 240 tokens")
         held = await client.memory("ada").messages.count()
 
     # a worker with another limit

@@ -62,19 +62,6 @@ async def test_the_schedule_fires_and_its_backup_is_listed(
     assert backup.verified_at is not None
 
 
-@pytest.mark.usefixtures("maintained")
-async def test_the_policy_of_backups_moves_their_schedule(client: MnesticClient) -> None:
-    policy = await client.maintenance.set_policy("backup.times.hour", 5)
-    await client.maintenance.set_policy("backup.times.jitter", "PT0S")
-    await client.maintenance.set_policy("backup.keep", 3)
-
-    schedules = {one.kind: one for one in await client.maintenance.list_schedules()}
-    assert "nightly" in schedules
-    assert schedules["backup"].next_run_at is not None
-    assert schedules["backup"].next_run_at.hour == policy.backup.times.hour == 5
-    assert (await client.maintenance.policy()).backup.keep == 3
-
-
 async def test_without_a_folder_there_is_no_schedule_until_a_worker_has_one(
     client: MnesticClient, memory: Memory, settings: Settings, with_folder: Settings
 ) -> None:

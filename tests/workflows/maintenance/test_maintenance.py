@@ -11,7 +11,7 @@ from temporalio.client import WorkflowFailureError
 
 from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy
+from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
@@ -43,9 +43,7 @@ async def maintained(
 
 
 @pytest.mark.usefixtures("maintained")
-async def test_a_run_by_hand_reports_and_its_report_stays(
-    client: MnesticClient,
-) -> None:
+async def test_a_run_by_hand_reports_and_its_report_stays(client: MnesticClient) -> None:
     await client.memory("ada").add("The code is 4711.", at=datetime.now(UTC) - timedelta(days=9))
 
     dry = await (await client.maintenance.start("nightly", dry_run=True)).result()
@@ -92,71 +90,26 @@ async def test_a_report_has_what_the_models_calls_took(
     assert str(report.usage) == "model calls: 1, 18 tokens, 0.018 USD"
 
 
-@pytest.mark.usefixtures("maintained")
-async def test_the_temporal_ui_shows_what_a_run_did(client: MnesticClient) -> None:
-    await client.memory("ada").add("Gone.", expires_at=datetime.now(UTC))
-    run = await client.maintenance.start("nightly")
-    report = await run.result()
-
-    metadata = await run.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
-
-    shown = [f"- {name.replace('_', ' ')}: {number}" for name, number in report.counts.items()]
-    assert metadata.current_details.splitlines() == ["**Done**: nightly, 1 agents", "", *shown]
-    assert "- entries expired: 1" in shown
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_growth_is_counted_from_the_last_run_of_each_kind(client: MnesticClient) -> None:
-    ada = client.memory("ada")
-    entry = await ada.add("The code is 4711.")
-    empty = await client.maintenance.growth()
-    nightly = await (await client.maintenance.start("nightly")).result()
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    await client.memory("bo").add("The ferry leaves at nine.")
-    await (await client.maintenance.start("weekly")).result()
-    await ada.entries.archive(entry.id)
-
-    growth = await client.maintenance.growth()
-
-    def changed(kind: MaintenanceKind) -> dict[str, int]:
-        added = growth.since_last[kind]
-        return {name: n for name, n in added.items() if n and name != "database_bytes"}
-
-    assert empty.since_last == {}
-    assert nightly.sizes is not None
-    assert nightly.sizes.model_dump(exclude={"database_bytes"}) == {
-        "agents": 1,
-        "entries": 1,
-        "facts": 0,
-        "messages": 1,
-        "archived": 0,
-    }
-    assert growth.sizes.database_bytes > 0
-    assert set(growth.since_last) == {"nightly", "weekly"}
-    assert changed("nightly") == {"agents": 1, "facts": 1, "messages": 1, "archived": 1}
-    assert changed("weekly") == {"entries": -1, "archived": 1}
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_a_run_says_how_far_it_is(client: MnesticClient) -> None:
+async def test_a_run_says_how_far_it_is_and_shows_what_it_did(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> None:
     for agent_id in ("ada", "bo"):
         await client.memory(agent_id).add("Gone.", expires_at=datetime.now(UTC))
-    started = await client.maintenance.start("nightly")
-    report = await started.result()
+    run = await client.maintenance.start("nightly")
+    run_id = run.id.rpartition("/")[2]
+    before = await client.maintenance.find_progress(run_id)  # which no worker has taken yet
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        report = await run.result()
+        progress = await client.maintenance.find_progress(run_id)
+        metadata = await run.query("__temporal_workflow_metadata", result_type=WorkflowMetadata)
 
-    progress = await client.maintenance.find_progress(started.id.rpartition("/")[2])
-
+    assert before is None
     assert progress is not None
     assert (progress.agents, progress.counts) == (2, report.counts)
-    assert report.counts["entries_expired"] == 2
-
-
-async def test_a_run_that_no_worker_takes_has_no_progress(client: MnesticClient) -> None:
-    started = await client.maintenance.start("nightly")
-
-    progress = await client.maintenance.find_progress(started.id.rpartition("/")[2])
-
-    assert progress is None
+    shown = [f"- {name.replace('_', ' ')}: {number}" for name, number in report.counts.items()]
+    assert metadata.current_details.splitlines() == ["**Done**: nightly, 2 agents", "", *shown]
+    assert "- entries expired: 2" in shown
 
 
 @pytest.mark.usefixtures("maintained")
@@ -193,28 +146,6 @@ async def test_a_cleanup_is_a_dry_run_until_it_is_switched_on(client: MnesticCli
 
     assert (off.dry_run, len(off.problems)) == (True, 1)
     assert (on.dry_run, on.problems) == (False, ())
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_the_schedule_fires_and_stays_paused_when_a_worker_starts_again(
-    client: MnesticClient, memory: Memory, settings: Settings, until: Until
-) -> None:
-    schedule, *_ = await client.maintenance.list_schedules()
-    handle = client.temporal.get_schedule_handle(
-        maintenance_workflow_id(settings.tenant_id, "nightly")
-    )
-    await handle.trigger()
-    reports = await until(lambda: _reports(client, 1))
-    await client.maintenance.pause("nightly", note="the disk is being replaced")
-
-    await create_schedules(memory, client.temporal, settings)
-
-    paused, *_ = await client.maintenance.list_schedules()
-    assert (schedule.state, schedule.last_run_at) == ("active", None)
-    assert schedule.next_run_at is not None
-    assert reports[0].scheduled_at <= reports[0].started_at
-    assert (paused.state, paused.note) == ("paused", "the disk is being replaced")
-    assert paused.last_run_at is not None
 
 
 @pytest.mark.usefixtures("maintained")

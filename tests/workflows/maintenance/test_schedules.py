@@ -98,59 +98,38 @@ async def test_changes_at_the_same_time_are_all_made(
         "always_removable": 11,
         "largest_removal_share": 0.3,
     }
+    hours = [("monthly.times.hour", hour) for hour in range(4, 12)]  # of which one counts
 
-    await asyncio.gather(*(client.maintenance.set_policy(*change) for change in changes.items()))
+    await asyncio.gather(
+        *(client.maintenance.set_policy(*change) for change in [*changes.items(), *hours])
+    )
 
     policy = await client.maintenance.policy()
     assert (policy.always_removable, policy.largest_removal_share) == (11, 0.3)
+    assert policy.monthly.times.hour in range(4, 12)
+    assert await clock(client, settings, "monthly") == clock_in(policy, "monthly")
     assert await clock(client, settings, "nightly") == (7, 41) == clock_in(policy, "nightly")
     assert await clock(client, settings, "weekly") == (8, 0) == clock_in(policy, "weekly")
 
 
-async def test_two_who_set_the_same_time_leave_schedule_and_policy_alike(
-    client: MnesticClient, settings: Settings
-) -> None:
-    hours = range(4, 12)
-
-    await asyncio.gather(
-        *(client.maintenance.set_policy("nightly.times.hour", hour) for hour in hours)
-    )
-
-    policy = await client.maintenance.policy()
-    assert policy.nightly.times.hour in hours
-    assert await clock(client, settings, "nightly") == clock_in(policy, "nightly")
-
-
-async def test_a_change_that_temporal_did_not_hear_of_is_made_when_a_worker_starts(
+async def test_a_change_that_temporal_did_not_hear_of_is_made_when_a_worker_starts_or_with_the_next_one(
     client: MnesticClient, cut_off: MaintenanceClient, memory: Memory, settings: Settings
 ) -> None:
     before = await clock(client, settings, "nightly")
 
+    await cut_off.set_policy("always_removable", 11)  # which is no time, and needs no Temporal
     with pytest.raises(TemporalUnavailableError, match=r"hour is stored, .* when a worker starts"):
         await cut_off.set_policy("nightly.times.hour", 17)
     between = await clock(client, settings, "nightly")
     await create_schedules(memory, client.temporal, settings)
+    started = await clock(client, settings, "nightly")
+    with pytest.raises(TemporalUnavailableError):
+        await cut_off.set_policy("nightly.times.hour", 18)
+    await client.maintenance.set_policy("always_removable", 12)
 
     assert before == between == (3, 0)
-    assert await clock(client, settings, "nightly") == (17, 0)
-    assert (await cut_off.policy()).nightly.times.hour == 17
-
-
-async def test_a_change_that_temporal_did_not_hear_of_is_made_with_the_next_one(
-    client: MnesticClient, cut_off: MaintenanceClient, settings: Settings
-) -> None:
-    with pytest.raises(TemporalUnavailableError):
-        await cut_off.set_policy("nightly.times.hour", 17)
-
-    await client.maintenance.set_policy("always_removable", 11)
-
-    assert await clock(client, settings, "nightly") == (17, 0)
-
-
-async def test_a_change_of_no_time_needs_no_temporal(cut_off: MaintenanceClient) -> None:
-    policy = await cut_off.set_policy("always_removable", 11)
-
-    assert policy.always_removable == 11
+    assert started == (17, 0)
+    assert await clock(client, settings, "nightly") == (18, 0)
 
 
 async def test_an_operators_edit_stays_until_the_time_is_set(

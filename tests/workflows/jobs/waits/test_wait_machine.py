@@ -2,10 +2,9 @@
 
 import asyncio
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given
@@ -18,13 +17,10 @@ from mnestic.memory.errors import (
     ResumeRefusedError,
     SnapshotUnverifiedError,
 )
-from mnestic.memory.jobs.agent_job import JobStatus
-from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
-from mnestic.memory.names import STATUS, job_workflow_id
+from mnestic.memory.jobs.waits import ResumeReceipt
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from tests.workflows.conftest import LOOP, Jobs
 
-Until = Callable[..., Awaitable[Any]]
 Action = tuple[str, str]
 QUICK = hypothesis_settings(
     max_examples=30,
@@ -40,15 +36,14 @@ ACTIONS = st.one_of(
     st.tuples(st.sampled_from(["sha", "outcome", "wait"]), st.uuids().map(str)),
 )
 SCRIPTS = st.lists(st.lists(ACTIONS, min_size=1, max_size=5), min_size=1, max_size=4)
+LIMIT = timedelta(seconds=1)
 
 
 class Hands:
     """Two clients who steer one job, and what they were told."""
 
-    def __init__(
-        self, job_id: str, first: MnesticClient, second: MnesticClient, *, rot: Callable[[], None]
-    ) -> None:
-        self.job_id, self.clients, self._rot = job_id, (first, second), rot
+    def __init__(self, jobs: Jobs, job_id: str, second: MnesticClient) -> None:
+        self.jobs, self.job_id, self.first, self.second = jobs, job_id, jobs, second
         self._rotten = False
         self.told: list[ResumeReceipt] = []
         self.signalled: set[str] = set()
@@ -57,103 +52,84 @@ class Hands:
     async def do(self, action: Action) -> None:
         """Does one thing; a refusal is an answer too."""
         what, request_id = action
-        first, second = self.clients
         match what:
             case "update":
-                await self.update(first, request_id)
+                await self.update(self.first, request_id)
             case "twice":
-                await asyncio.gather(*(self.update(c, request_id) for c in self.clients))
+                both = (self.first, self.second)
+                await asyncio.gather(*(self.update(each, request_id) for each in both))
             case "signal":
-                await self.signal(second, request_id)
+                await self.signal(request_id)
             case "both":
-                await asyncio.gather(
-                    self.update(first, request_id), self.signal(second, request_id)
-                )
+                await asyncio.gather(self.update(self.first, request_id), self.signal(request_id))
             case "pause" | "unpause" | "poke":
-                await getattr(second, f"{what}_job")(self.job_id)
-            case "extend" | "rot" | "override":
-                await self.meddle(what, request_id)
+                await getattr(self.second, f"{what}_job")(self.job_id)
+            case "rot":
+                self.rot_or_mend()
+            case "extend" | "override":
+                await getattr(self, what)(request_id)
             case _:
-                await self.ask_wrongly(first, what, request_id)
+                await self.ask_wrongly(what, request_id)
 
     async def update(self, client: MnesticClient, request_id: str, *, last: bool = False) -> bool:
         """Whether it was answered with a receipt."""
         payload = {"text": request_id, "last": last}
         try:
             receipt = await client.resume_job(
-                self.job_id, payload, request_id=request_id, limit=timedelta(seconds=1)
+                self.job_id, payload, request_id=request_id, limit=LIMIT
             )
         except (ResumeRefusedError, SnapshotUnverifiedError):
             return False
-        if receipt is None:  # taken, but held by a pause: it is left with Temporal as a signal
-            self.signalled.add(request_id)
-            return False
-        self.told.append(receipt)
-        return True
+        self.hear(receipt, request_id)
+        return receipt is not None
 
-    async def signal(self, client: MnesticClient, request_id: str) -> None:
+    def hear(self, receipt: ResumeReceipt | None, request_id: str) -> None:
+        """A receipt, or that the request was taken but held by a pause: it is left as a signal."""
+        if receipt is None:
+            self.signalled.add(request_id)
+        else:
+            self.told.append(receipt)
+
+    async def signal(self, request_id: str) -> None:
         self.signalled.add(request_id)
         payload = {"text": request_id, "last": False}
-        await client.resume_job(self.job_id, payload, request_id=request_id, by="signal")
+        await self.second.resume_job(self.job_id, payload, request_id=request_id, by="signal")
 
-    async def meddle(self, what: str, request_id: str) -> None:
-        if what == "rot":
-            self.rot_or_mend()
-        elif what == "extend":
-            await self.extend(self.clients[1])
-        else:
-            await self.override(self.clients[0], request_id)
+    async def extend(self, _: str) -> None:
+        with suppress(InvalidInputError):  # it does not wait, or somebody gave it a later one
+            await self.second.extend_wait(self.job_id, by=timedelta(minutes=1))
 
-    async def override(self, client: MnesticClient, request_id: str) -> None:
-        payload = {"text": request_id, "last": False}
+    async def override(self, request_id: str) -> None:
+        asked = {"text": request_id, "last": False}
         with suppress(ResumeRefusedError):  # the job needs no attention, or is paused
-            receipt = await client.override_job(
-                self.job_id,
-                payload,
-                reason="agreed",
-                request_id=request_id,
-                limit=timedelta(seconds=1),
+            receipt = await self.first.override_job(
+                self.job_id, asked, reason="agreed", request_id=request_id, limit=LIMIT
             )
-            if receipt is None:
-                self.signalled.add(request_id)
-            else:
-                self.told.append(receipt)
+            self.hear(receipt, request_id)
 
     def rot_or_mend(self) -> None:
-        """Flips a bit of the snapshots, or flips it back."""
-        self._rot()
+        self.jobs.rot()
         self._rotten = not self._rotten
 
     async def calm_down(self) -> None:
         """Lets the job go on, with what it has kept."""
         if self._rotten:
             self.rot_or_mend()
-        await self.clients[0].unpause_job(self.job_id)
-        await self.clients[0].poke_job(self.job_id)
+        await self.first.unpause_job(self.job_id)
+        await self.first.poke_job(self.job_id)
 
-    async def extend(self, client: MnesticClient) -> None:
-        with suppress(InvalidInputError):  # it does not wait, or somebody gave it a later one
-            await client.extend_wait(self.job_id, by=timedelta(minutes=1))
-
-    async def ask_wrongly(self, client: MnesticClient, what: str, request_id: str) -> None:
+    async def ask_wrongly(self, what: str, request_id: str) -> None:
         self.wrong.add(request_id)
         wrong = {"sha": "expected_sha256", "outcome": "outcome", "wait": "wait_id"}[what]
+        asked = {"text": "wrong", "last": True}
         with pytest.raises(ResumeRefusedError):
-            await client.resume_job(
-                self.job_id, {"text": "wrong", "last": True}, request_id=request_id, **{wrong: "x"}
-            )
-
-    async def waits(self) -> tuple[JobWait, ...]:
-        return (await self.clients[0].describe_job(self.job_id)).waits
+            await self.first.resume_job(self.job_id, asked, request_id=request_id, **{wrong: "x"})
 
     async def all_signals_are_answered(self) -> bool:
         """Whether each has resumed a wait, or is told as refused: another one took its wait."""
-        resumed = {wait.receipt.request_id for wait in await self.waits() if wait.receipt}
-        handle = self.clients[0].temporal.get_workflow_handle(
-            job_workflow_id(self.clients[0].settings.tenant_id, self.job_id)
-        )
-        status = await handle.query(STATUS, result_type=JobStatus)
-        refused = {told.partition(":")[0] for told in status.refused}
+        waits = await self.jobs.waits(self.job_id)
+        resumed = {wait.receipt.request_id for wait in waits if wait.receipt}
+        refused = {told.partition(":")[0] for told in (await self.jobs.status(self.job_id)).refused}
         return self.signalled <= resumed | refused
 
 
@@ -168,35 +144,28 @@ async def second(client: MnesticClient) -> AsyncIterator[MnesticClient]:
 @QUICK
 @given(script=SCRIPTS, cancel=st.booleans())
 async def test_each_request_that_is_acknowledged_resumes_one_wait_whoever_interferes(
-    client: MnesticClient,
-    second: MnesticClient,
-    until: Until,
-    rot: Callable[[], None],
-    loop: str,
-    script: list[list[Action]],
-    cancel: bool,
+    second: MnesticClient, jobs: Jobs, script: list[list[Action]], cancel: bool
 ) -> None:
     session = uuid.uuid4().hex
-    plan = parse_plan(loop, source="test")
-    job_id = await client.start_job(plan, agent_id="ada", session_id=session)
-    hands = Hands(job_id, client, second, rot=rot)
+    job_id = await jobs.start(LOOP, session_id=session)
+    hands = Hands(jobs, job_id, second)
 
     for together in script:
         await asyncio.gather(*map(hands.do, together))
     await hands.calm_down()
-    await until(hands.all_signals_are_answered)
+    await jobs.until(hands.all_signals_are_answered)
     if cancel:
-        await client.cancel_job(job_id)
+        await jobs.cancel_job(job_id)
         with pytest.raises(JobFailedError, match="was cancelled"):
-            await client.wait_for_result(job_id)
+            await jobs.wait_for_result(job_id)
     else:
-        await until(lambda: hands.update(client, "last", last=True))
-        await client.wait_for_result(job_id)
+        await jobs.until(lambda: hands.update(jobs, "last", last=True))
+        await jobs.wait_for_result(job_id)
 
-    waits = await hands.waits()
+    waits = await jobs.waits(job_id)
     receipts = {wait.receipt.request_id: wait.receipt for wait in waits if wait.receipt}
     texts = [wait.receipt.request_id for wait in waits if wait.receipt]
-    kept = [m.content for m in (await client.memory("ada").working_memory.get(session)).messages]
+    kept = await jobs.texts(session)
     assert [wait.wait_id for wait in waits] == [f"{job_id}/w{n}" for n in range(1, len(waits) + 1)]
     assert len(receipts) == len(texts)
     assert all(receipts[told.request_id] == told for told in hands.told)
