@@ -170,8 +170,3 @@ async def test_what_postgres_says_is_told_as_it_says_it(
             await building
 
     assert "does not answer" not in str(failed.value)
-
-
-async def test_a_postgres_that_is_not_there_does_not_answer() -> None:
-    with pytest.raises(DatabaseUnavailableError, match="does not answer: connection failed"):
-        await build("postgresql://nobody@127.0.0.1:1/nothing")

@@ -123,18 +123,6 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_is_added_again_is_a_new_entry(ada: MemoryClient) -> None:
-    first = await ada.add(TWO)
-    await forget(ada, "Project Falcon")
-
-    cut = await ada.entries.get(first.id)
-    again = await ada.add(TWO)
-
-    assert cut.content == LEFT
-    assert (again.id != first.id, again.content) == (True, TWO)
-
-
-@pytest.mark.usefixtures("worker")
 async def test_an_archived_entry_is_cut_or_removed_as_others_are(
     client: MnesticClient, ada: MemoryClient, scan: Scan
 ) -> None:

@@ -93,7 +93,7 @@ async def test_a_new_run_that_comes_to_another_wait_is_stuck_until_its_code_is_m
         stuck = await jobs.until(lambda: jobs.told(JOB, "stuck"))
     (wait,) = await jobs.waits(JOB)
     async with run(Decides):
-        await jobs.resume_job(JOB, {"amount": 80})
+        await jobs.signal(JOB, payload={"amount": 80})  # no update while its task has failed
         result = await handle.result()
 
     why = "the job waits for decision, and its code came to the wait for another"

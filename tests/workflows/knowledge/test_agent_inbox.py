@@ -72,22 +72,6 @@ async def test_a_correction_takes_back_what_its_message_said_of_many(inbox: Inbo
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_correction_of_an_added_entry_takes_it_out_of_search(inbox: Inbox) -> None:
-    wrong = await inbox.memory.add("My plan is starter-legacy-2024.", speaker="Mara")
-
-    await inbox.told.correction(
-        "My plan is scale-annual-2026.",
-        speaker="Mara",
-        session_id=wrong.session_id,
-        corrects=wrong.source_id,
-    )
-    await inbox.settled(2)
-
-    retrieval = await inbox.memory.retrieve("Which plan does Mara have?")
-    assert [one.entry.content for one in retrieval.results] == ["My plan is scale-annual-2026."]
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_statement_takes_the_place_of_what_was_believed(inbox: Inbox) -> None:
     await inbox.told.interaction("I live in Ghent.", speaker="Mara", source_id="m1", at=NOON)
     await inbox.settled(1)
