@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.update.v1 import UpdateRef
@@ -29,7 +30,6 @@ from mnestic.memory.jobs.waits import JobWait, ResumeRequest
 from mnestic.memory.names import RESUME, STATUS, job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
-from tests.rotten_snapshots import rot_snapshots
 
 
 def plan_of(name: str) -> str:
@@ -92,6 +92,7 @@ class Jobs(MnesticClient):
             client.temporal, client._memory, settings=client.settings, endpoints=client.endpoints
         )
         self.until, self.worker, self._admin_url = until, worker, admin_url
+        self._rotten: list[str] | None = None  # the snapshots that do not verify
 
     async def start(self, plan: str = GREETING, **fields: Any) -> str:
         asked: dict[str, Any] = {"agent_id": "ada", "session_id": "s1", "inputs": {"name": "Mara"}}
@@ -228,8 +229,16 @@ class Jobs(MnesticClient):
         await asyncio.gather(skipping, return_exceptions=True)
 
     def rot(self) -> None:
-        """Flips a bit of the tenant's snapshots, past their trigger; done again, they verify again."""
-        rot_snapshots(self._admin_url, tenant_id=self.settings.tenant_id)
+        """Flips a bit of the tenant's snapshots, past their trigger; done again, these verify again."""
+        query = """
+            UPDATE mnestic.memory_snapshot SET body = set_byte(body, 9, get_byte(body, 9) # 1)
+             WHERE tenant_id = %s AND (%s::text[] IS NULL OR id = ANY(%s::text[])) RETURNING id
+            """
+        with psycopg.connect(self._admin_url) as connection:
+            connection.execute("SET LOCAL session_replication_role = replica")
+            values = [self.settings.tenant_id, self._rotten, self._rotten]
+            flipped = [name for (name,) in connection.execute(query, values).fetchall()]
+        self._rotten = None if self._rotten else flipped
 
 
 @pytest.fixture
