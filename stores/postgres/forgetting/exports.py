@@ -22,18 +22,17 @@ from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.stores.postgres.bulk import insert_rows, packed
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
-from mnestic.stores.postgres.jobs.records import RECORD, check_write
-from mnestic.stores.postgres.jobs.working_memory import WORKING
+from mnestic.stores.postgres.jobs.records import check_write
 from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, claim_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE, RESOURCE
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import EpisodeRow, table
+from mnestic.stores.postgres.tables import EpisodeRow, RecordRow, WorkingMemoryRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-EPISODE = table(EpisodeRow)
+EPISODE, RECORD, WORKING = table(EpisodeRow), table(RecordRow), table(WorkingMemoryRow)
 _PLACE = ("session_id", "source_id")
 _STATE = tuple(name for name in MessageState.model_fields if name != "message_kind")
 _ADD_MESSAGES = insert_rows(

@@ -31,12 +31,6 @@ from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import NameSigns, Topic
-from mnestic.stores.postgres.jobs.plans import PLAN
-from mnestic.stores.postgres.jobs.records import READ, RECORD
-from mnestic.stores.postgres.jobs.snapshots import SNAPSHOT
-from mnestic.stores.postgres.jobs.tool_results import RESULT
-from mnestic.stores.postgres.jobs.waits import WAIT
-from mnestic.stores.postgres.jobs.working_memory import WORKING
 from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.events import EVENT
@@ -48,10 +42,24 @@ from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import SETTING
 from mnestic.stores.postgres.retrieval.retrieval_log import RETRIEVAL_LOG
-from mnestic.stores.postgres.tables import AuditRow, EpisodeRow, table
+from mnestic.stores.postgres.tables import (
+    AuditRow,
+    EpisodeRow,
+    JobReadRow,
+    PlanRow,
+    RecordRow,
+    SnapshotRow,
+    ToolResultRow,
+    WaitRow,
+    WorkingMemoryRow,
+    table,
+)
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 CATEGORY, SUMMARY, EPISODE = table(CategoryRow), table(SummaryRow), table(EpisodeRow)
+PLAN, READ, RECORD = table(PlanRow), table(JobReadRow), table(RecordRow)
+SNAPSHOT, RESULT = table(SnapshotRow), table(ToolResultRow)
+WAIT, WORKING = table(WaitRow), table(WorkingMemoryRow)
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 

@@ -28,8 +28,6 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.names import END_JOB
 from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_redaction
 from mnestic.stores.postgres.forgetting.tables import ForgettingRow
-from mnestic.stores.postgres.jobs.records import READ
-from mnestic.stores.postgres.jobs.waits import WAIT
 from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.entry_index import ENTRY
@@ -39,10 +37,10 @@ from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import language_of
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import table
+from mnestic.stores.postgres.tables import JobReadRow, WaitRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-FORGETTING = table(ForgettingRow)
+FORGETTING, READ, WAIT = table(ForgettingRow), table(JobReadRow), table(WaitRow)
 _LANGUAGES = text("""
 SELECT languages FROM mnestic.corpus WHERE tenant_id = :tenant_id AND agent_id = :agent_id
 """)

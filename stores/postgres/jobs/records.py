@@ -4,62 +4,20 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import (
-    ARRAY,
-    ColumnElement,
-    Row,
-    Select,
-    Text,
-    bindparam,
-    case,
-    delete,
-    func,
-    literal_column,
-    null,
-    or_,
-    select,
-    text,
-    tuple_,
-    update,
-)
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.canonical import check_json, check_text
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
 from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.tables import JobReadRow, RecordRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, among_arrays, is_owned
+from mnestic.stores.postgres.queries import as_json, read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-RECORD = table(RecordRow)
-READ = table(JobReadRow)
+_FIND, _INSERT_EMPTY = read_query("records.find"), read_query("records.insert_empty")
+_SET, _DELETE = read_query("records.set"), read_query("records.delete")
+_LIST, _SELECT = read_query("records.list_by_namespace"), read_query("records.select")
+_ADD_READ, _LOCK_READS = read_query("records.add_read"), read_query("records.lock_reads")
+_LIST_READS, _REMOVE_READS = read_query("records.list_reads"), read_query("records.remove_reads")
 _LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
-
-
-def _not_expired() -> Any:
-    return or_(RECORD.c.expires_at.is_(None), RECORD.c.expires_at > func.now())
-
-
-# All rows of some names, dead ones too; `live` tells them apart.
-_ALIVE = (RECORD.c.value.is_not(None) & _not_expired()).label("live")
-_FOUND = select(*RECORD.c, _ALIVE).where(
-    is_owned(RECORD),
-    among_arrays(
-        [bindparam(name, type_=ARRAY(Text)) for name in ("namespaces", "keys")],
-        RECORD.c.namespace,
-        RECORD.c.key,
-    ),
-)
-
-_READS = (
-    select(READ.c.namespace, READ.c.key, READ.c.version, READ.c.value, READ.c.pinned)
-    .where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
-    .order_by(READ.c.namespace, READ.c.key)
-)
-_REMOVE_READS = delete(READ).where(is_owned(READ), READ.c.job_id == bindparam("of_job"))
-_TOP: ColumnElement[Any] = literal_column("'{}'")  # the path to a JSON value itself
-_LOCK_READS = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
 class PostgresRecordStore:
@@ -77,9 +35,9 @@ class PostgresRecordStore:
 
     async def find(self, namespace: str, key: str) -> LongTermRecord | None:
         """See the port."""
-        row = await self._unit.row(self._live().where(self._is(namespace, key)))
+        row = await self._find(namespace, key)
         self._unit.read("record.get", f"{namespace}/{key}")
-        return _record(row) if row else None
+        return _record(row) if row is not None and row.live else None
 
     async def set(
         self,
@@ -93,24 +51,15 @@ class PostgresRecordStore:
         """See the port."""
         check_write(namespace, key, value)
         _check_ttl(ttl, what=f"{namespace}/{key}")
-        row = await self._lock(namespace, key)
-        live = row is not None and row.live
-        current = row.version if row is not None and (live or expected_version != 0) else 0
+        # Made first, without a value, if there is none, so that it can be locked.
+        await self._unit.write(_INSERT_EMPTY, namespace=namespace, key=key)
+        row = await self._find(namespace, key, lock=True)
+        current = row.version if row.live or expected_version != 0 else 0
         if expected_version is not None and expected_version != current:
             raise self._stale(row, expected=expected_version)
-        statement = (
-            update(RECORD)
-            .where(self._is(namespace, key))
-            .values(
-                value=value,
-                version=RECORD.c.version + 1,
-                created_at=RECORD.c.created_at if live else func.now(),
-                updated_at=func.now(),
-                expires_at=func.now() + ttl if ttl is not None else None,
-            )
-            .returning(*RECORD.c)
+        (written,) = await self._unit.fetch(
+            _SET, namespace=namespace, key=key, value=as_json(value), is_live=row.live, ttl=ttl
         )
-        written = (await self._unit.rows(statement))[0]
         self._unit.wrote("record.set", f"{namespace}/{key}")
         return _record(written)
 
@@ -118,16 +67,12 @@ class PostgresRecordStore:
         self, namespace: str, key: str, *, expected_version: int | None = None
     ) -> RecordRef:
         """See the port."""
-        row = await self._unit.row(self._any().where(self._is(namespace, key)).with_for_update())
+        row = await self._find(namespace, key, lock=True)
         if row is None or not row.live:
             raise NotFoundError(what="record", name=f"{namespace}/{key}")
         if expected_version not in (None, row.version):
             raise self._stale(row, expected=expected_version or 0)
-        await self._unit.run(
-            update(RECORD)
-            .where(self._is(namespace, key))
-            .values(value=None, version=row.version + 1, updated_at=func.now(), expires_at=None)
-        )
+        await self._unit.write(_DELETE, namespace=namespace, key=key)
         self._unit.wrote("record.delete", f"{namespace}/{key}")
         return RecordRef(namespace=namespace, key=key, version=row.version + 1)
 
@@ -140,15 +85,15 @@ class PostgresRecordStore:
         until: str | None = None,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """See the port."""
-        statement = self._live().order_by(RECORD.c.namespace, RECORD.c.key)
-        if namespace is not None:
-            statement = statement.where(RECORD.c.namespace == namespace)
-        if until is not None:
-            statement = statement.where(RECORD.c.key <= until)
-        if cursor is not None:
-            after = decode_cursor(cursor, parts=2)
-            statement = statement.where(tuple_(RECORD.c.namespace, RECORD.c.key) > after)
-        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        after = decode_cursor(cursor, parts=2) if cursor is not None else (None, None)
+        rows = await self._unit.fetch(
+            _LIST,
+            of_namespace=namespace,
+            until=until,
+            after_namespace=after[0],
+            after=after[1],
+            limit=check_limit(limit) + 1,
+        )
         self._unit.read("record.list", namespace or "*")
         more = len(rows) > limit
         records = tuple(_record(row) for row in rows[:limit])
@@ -189,19 +134,10 @@ class PostgresRecordStore:
         """See the port."""
         if not reads:
             return
-        rows = [{**self._unit.owner, "job_id": job_id, **read.model_dump()} for read in reads]
-        statement = insert(READ)
-        await self._unit.run(
-            statement.on_conflict_do_update(
-                index_elements=["tenant_id", "agent_id", "job_id", "namespace", "key"],
-                set_={
-                    "version": _seen_version(statement.excluded),
-                    "value": _seen_value(statement.excluded),
-                    "pinned": statement.excluded.pinned,
-                },
-            ),
-            rows,
-        )
+        of_job = {**self._unit.owner, "job_id": job_id}
+        rows = [of_job | read.model_dump() | {"value": as_json(read.value)} for read in reads]
+        # A statement for each, since one may be among them twice; all in one round trip.
+        await self._unit.rows_of(*map(_ADD_READ.bind, rows))
         self._unit.wrote("reads.add", job_id)
 
     async def list_reads(
@@ -210,15 +146,14 @@ class PostgresRecordStore:
         """See the port."""
         if lock:
             name = f"reads/{self._unit.tenant_id}/{job_id}"
-            await self._unit.rows(_LOCK_READS, {"name": name})
-        statement = _READS.where(READ.c.pinned) if pinned else _READS
-        rows = await self._unit.rows(statement, {**self._unit.here, "of_job": job_id})
+            await self._unit.fetch(_LOCK_READS, name=name)
+        rows = await self._unit.fetch(_LIST_READS, job_id=job_id, only_pinned=pinned or None)
         self._unit.read("reads.list", job_id)
         return tuple(ReadRecord.model_validate(row, from_attributes=True) for row in rows)
 
     async def remove_reads(self, job_id: str) -> None:
         """See the port."""
-        if await self._unit.run(_REMOVE_READS, {**self._unit.here, "of_job": job_id}):
+        if await self._unit.write(_REMOVE_READS, job_id=job_id):
             self._unit.wrote("reads.remove", job_id)
 
     async def _found(
@@ -228,33 +163,14 @@ class PostgresRecordStore:
         if not names:
             return {}, {}
         namespaces, keys = (list(part) for part in zip(*names, strict=True))
-        rows = await self._unit.rows(
-            _FOUND, {**self._unit.here, "namespaces": namespaces, "keys": keys}
-        )
+        rows = await self._unit.fetch(_SELECT, namespaces=namespaces, keys=keys)
         live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
         return live, {(row.namespace, row.key): row.version for row in rows}
 
-    async def _lock(self, namespace: str, key: str) -> Row[Any]:
-        """Locks the row, which is made first, without a value, if there is none."""
-        values = {**self._unit.owner, "namespace": namespace, "key": key, "version": 0}
-        instants = {"created_at": func.now(), "updated_at": func.now()}
-        await self._unit.run(insert(RECORD).values(**values, **instants).on_conflict_do_nothing())
-        rows = await self._unit.rows(self._any().where(self._is(namespace, key)).with_for_update())
-        return rows[0]
+    async def _find(self, namespace: str, key: str, *, lock: bool = False) -> Any:
+        return await self._unit.fetch_one(_FIND, namespace=namespace, key=key, lock=lock or None)
 
-    def _any(self) -> Select[Any]:
-        """All rows, dead ones too."""
-        return select(*RECORD.c, _ALIVE).where(self._unit.owned(RECORD))
-
-    def _live(self) -> Select[Any]:
-        return select(*RECORD.c).where(
-            self._unit.owned(RECORD), RECORD.c.value.is_not(None), _not_expired()
-        )
-
-    def _is(self, namespace: str, key: str) -> Any:
-        return self._unit.owned(RECORD) & (RECORD.c.namespace == namespace) & (RECORD.c.key == key)
-
-    def _stale(self, row: Row[Any], *, expected: int) -> StaleVersionError:
+    def _stale(self, row: Any, *, expected: int) -> StaleVersionError:
         return StaleVersionError(
             what=f"record {row.namespace}/{row.key}",
             expected=expected,
@@ -263,22 +179,7 @@ class PostgresRecordStore:
         )
 
 
-def _seen_version(excluded: Any) -> Any:
-    """What is seen last counts; of a namespace, which has no key, the most that was read."""
-    most = func.greatest(READ.c.version, excluded.version)
-    return case((READ.c.key == "", most), else_=excluded.version)
-
-
-def _seen_value(excluded: Any) -> Any:
-    """The same of values: what a namespace was read to at most; null is to its end."""
-    ends = [value.op("#>>")(_TOP) for value in (READ.c.value, excluded.value)]
-    furthest = func.to_jsonb(func.greatest(*ends))
-    is_whole = READ.c.value.is_(None) | excluded.value.is_(None)
-    of_namespace = case((is_whole, null()), else_=furthest)
-    return case((READ.c.key == "", of_namespace), else_=excluded.value)
-
-
-def _record(row: Row[Any]) -> LongTermRecord:
+def _record(row: Any) -> LongTermRecord:
     return LongTermRecord.model_validate(row, from_attributes=True)
 
 

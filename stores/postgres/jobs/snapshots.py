@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 
-from sqlalchemy import bindparam, func, select
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.errors import (
     AlreadyExistsError,
     NotFoundError,
@@ -20,18 +17,10 @@ from mnestic.memory.jobs.snapshots import (
     seal,
     unseal,
 )
-from mnestic.stores.postgres.tables import SnapshotRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
+from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-SNAPSHOT = table(SnapshotRow)
-_GET = select(
-    SNAPSHOT.c.body,
-    SNAPSHOT.c.sha256,
-    SNAPSHOT.c.schema_version,
-    SNAPSHOT.c.redacted_at,
-    SNAPSHOT.c.redacted_sha256,
-).where(is_owned(SNAPSHOT), SNAPSHOT.c.id == bindparam("of_id"))
-_PUT = insert(SNAPSHOT).values(created_at=func.now()).on_conflict_do_nothing()
+_PUT, _GET = read_query("snapshots.put"), read_query("snapshots.get")
 
 
 class PostgresSnapshotStore:
@@ -44,16 +33,16 @@ class PostgresSnapshotStore:
         """See the port."""
         body, sha256 = seal(parts)
         revision = await self._unit.revision()
-        row = {
-            **self._unit.owner,
-            "id": snapshot_id,
-            "job_id": job_id,
-            "schema_version": SNAPSHOT_SCHEMA_VERSION,
-            "sha256": sha256,
-            "body": body,
-            "memory_revision": revision,
-        }
-        if not await self._unit.run(_PUT, row):
+        added = await self._unit.write(
+            _PUT,
+            id=snapshot_id,
+            job_id=job_id,
+            schema_version=SNAPSHOT_SCHEMA_VERSION,
+            sha256=sha256,
+            body=body,
+            memory_revision=revision,
+        )
+        if not added:
             raise AlreadyExistsError(what="snapshot", name=snapshot_id)
         self._unit.wrote("snapshot.put", snapshot_id)
         return SnapshotRef(
@@ -70,7 +59,7 @@ class PostgresSnapshotStore:
 
     async def get(self, snapshot_id: str, *, sha256: str) -> SealedSnapshot:
         """See the port."""
-        row = await self._unit.row(_GET, {**self._unit.here, "of_id": snapshot_id})
+        row = await self._unit.fetch_one(_GET, id=snapshot_id)
         if row is None:
             raise NotFoundError(what="snapshot", name=snapshot_id)
         self._unit.read("snapshot.get", snapshot_id)

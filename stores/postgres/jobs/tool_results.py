@@ -3,16 +3,13 @@
 import json
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.canonical import sha256_hex, storable_json
 from mnestic.memory.errors import AlreadyExistsError, NotFoundError, StoredValueError
 from mnestic.memory.jobs.tool_results import ToolResultRef
-from mnestic.stores.postgres.tables import ToolResultRow, table
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-RESULT = table(ToolResultRow)
+_PUT, _GET = read_query("tool_results.put"), read_query("tool_results.get")
 
 
 class PostgresToolResultStore:
@@ -25,26 +22,15 @@ class PostgresToolResultStore:
         """See the port."""
         body = storable_json(result, what="result")
         ref = ToolResultRef(ref=result_id, sha256=sha256_hex(body), size_bytes=len(body))
-        statement = insert(RESULT).values(
-            **self._unit.owner,
-            id=ref.ref,
-            job_id=job_id,
-            node=node,
-            sha256=ref.sha256,
-            size_bytes=ref.size_bytes,
-            body=body,  # jsonb would write numbers anew, and the hash would not be theirs
-            created_at=func.now(),
-        )
-        if not await self._unit.run(statement.on_conflict_do_nothing()):
+        columns = {"sha256": ref.sha256, "size_bytes": ref.size_bytes, "body": body}
+        if not await self._unit.write(_PUT, id=ref.ref, job_id=job_id, node=node, **columns):
             raise AlreadyExistsError(what="tool result", name=result_id)
         self._unit.wrote("tool_result.put", result_id)
         return ref
 
     async def get(self, ref: ToolResultRef) -> Any:
         """See the port."""
-        row = await self._unit.row(
-            select(RESULT.c.body).where(self._unit.owned(RESULT), RESULT.c.id == ref.ref)
-        )
+        row = await self._unit.fetch_one(_GET, id=ref.ref)
         if row is None:
             raise NotFoundError(what="tool result", name=ref.ref)
         self._unit.read("tool_result.get", ref.ref)

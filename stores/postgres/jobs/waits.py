@@ -3,17 +3,6 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    Row,
-    bindparam,
-    exists,
-    func,
-    literal_column,
-    select,
-    tuple_,
-    update,
-)
-from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 
 from mnestic.memory.errors import (
@@ -23,46 +12,16 @@ from mnestic.memory.errors import (
     StaleVersionError,
 )
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
-from mnestic.memory.names import END_JOB
 from mnestic.memory.scope import Scope
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.ledger import OPERATION
+from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import WaitRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, is_owned
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-WAIT = table(WaitRow)
-
-# Built once: building a statement takes as long as running a small one.
-_IS = is_owned(WAIT) & (WAIT.c.wait_id == bindparam("of_wait"))
-_GET = select(*WAIT.c).where(_IS)
-_IS_OVER = exists().where(
-    is_owned(OPERATION),
-    OPERATION.c.job_id == bindparam("of_job"),
-    OPERATION.c.name == literal_column(f"'{END_JOB}'"),  # as the index of ends says it
-)
-_OPEN = insert(WAIT).on_conflict_do_nothing().returning(_IS_OVER.label("too_late"))
-_CLOSE = (
-    update(WAIT)
-    .where(_IS, WAIT.c.state == "waiting")
-    .values(
-        state=bindparam("new_state"),
-        closed_at=func.now(),
-        request_id=bindparam("by_request"),
-        receipt=bindparam("new_receipt"),
-    )
-    .returning(*WAIT.c)
-)
-_CANCEL_OPEN = (
-    update(WAIT)
-    .where(is_owned(WAIT), WAIT.c.job_id == bindparam("of_job"), WAIT.c.state == "waiting")
-    .values(state="cancelled", closed_at=func.now())
-)
-_RECEIPT = select(WAIT.c.receipt).where(
-    is_owned(WAIT),
-    WAIT.c.job_id == bindparam("of_job"),
-    WAIT.c.request_id == bindparam("of_request"),
-)
+_OPEN, _GET, _CLOSE = read_query("waits.open"), read_query("waits.get"), read_query("waits.close")
+_EXTEND, _CANCEL_OPEN = read_query("waits.extend"), read_query("waits.cancel_open")
+_FIND_RECEIPT = read_query("waits.find_receipt")
+_LIST_BY_JOB, _LIST_LATEST = read_query("waits.list_by_job"), read_query("waits.list_latest")
 
 
 class PostgresWaitStore:
@@ -73,11 +32,14 @@ class PostgresWaitStore:
 
     async def open(self, wait: JobWait) -> None:
         """See the port."""
-        values = wait.model_dump(mode="json", include={"context", "outcomes"})
-        values |= wait.model_dump(exclude={"context", "outcomes", "scope", "closed_at", "receipt"})
-        values |= {**self._unit.owner, "session_id": wait.scope.session_id}
-        named = {**self._unit.here, "of_job": wait.job_id}
-        opened = await self._unit.row(_OPEN, values | named)
+        columns = wait.model_dump(exclude={"context", "outcomes", "scope", "closed_at", "receipt"})
+        columns |= {
+            "session_id": wait.scope.session_id,
+            "context": as_json(wait.context.model_dump(mode="json")),
+            "outcomes": as_json(wait.outcomes),
+            "form": as_json(wait.form),
+        }
+        opened = await self._unit.fetch_one(_OPEN, **columns)
         if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
         if opened.too_late:
@@ -93,19 +55,20 @@ class PostgresWaitStore:
         self, wait_id: str, state: WaitState, *, receipt: ResumeReceipt | None
     ) -> JobWait:
         """See the port."""
-        values = {
-            "new_state": state,
-            "by_request": receipt.request_id if receipt else None,
-            "new_receipt": receipt.model_dump(mode="json") if receipt else None,
-        }
         try:
-            closed = await self._unit.row(_CLOSE, self._named(wait_id) | values)
+            closed = await self._unit.fetch_one(
+                _CLOSE,
+                wait_id=wait_id,
+                state=state,
+                request_id=receipt.request_id if receipt else None,
+                receipt=as_json(receipt.model_dump(mode="json")) if receipt else None,
+            )
         except IntegrityError as error:  # job_wait_by_request
             name = receipt.request_id if receipt else ""
             raise AlreadyExistsError(what="resume request", name=name) from error
         if closed is not None:
             self._unit.wrote(f"wait.{state}", wait_id)
-            return _wait(closed)
+            return self._wait(closed)
         stored = await self._stored(wait_id)
         if stored.state != state:
             raise StaleVersionError(
@@ -115,8 +78,7 @@ class PostgresWaitStore:
 
     async def extend(self, wait_id: str, deadline: datetime) -> JobWait:
         """See the port."""
-        statement = update(WAIT).where(_IS, WAIT.c.state == "waiting")
-        extended = await self._unit.run(statement.values(deadline=deadline), self._named(wait_id))
+        extended = await self._unit.write(_EXTEND, wait_id=wait_id, deadline=deadline)
         stored = await self._stored(wait_id)
         if not extended:
             raise StaleVersionError(
@@ -127,16 +89,14 @@ class PostgresWaitStore:
 
     async def cancel_open(self, job_id: str) -> int:
         """See the port."""
-        ended = await self._unit.run(_CANCEL_OPEN, {**self._unit.here, "of_job": job_id})
+        ended = await self._unit.write(_CANCEL_OPEN, job_id=job_id)
         if ended:
             self._unit.wrote("wait.cancelled", job_id)
         return ended
 
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:
         """See the port."""
-        row = await self._unit.row(
-            _RECEIPT, {**self._unit.here, "of_job": job_id, "of_request": request_id}
-        )
+        row = await self._unit.fetch_one(_FIND_RECEIPT, job_id=job_id, request_id=request_id)
         self._unit.read("wait.receipt", f"{job_id}/{request_id}")
         return ResumeReceipt.model_validate(row.receipt) if row else None
 
@@ -144,37 +104,33 @@ class PostgresWaitStore:
         self, job_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[JobWait, ...], str | None]:
         """See the port."""
-        statement = select(*WAIT.c).where(self._unit.owned(WAIT), WAIT.c.job_id == job_id)
-        if cursor is not None:
-            after = decode_time_cursor(cursor)
-            statement = statement.where(tuple_(WAIT.c.opened_at, WAIT.c.wait_id) > after)
-        statement = statement.order_by(WAIT.c.opened_at, WAIT.c.wait_id)
-        rows = await self._unit.rows(statement.limit(check_limit(limit) + 1))
+        after, after_id = decode_time_cursor(cursor) if cursor is not None else (None, None)
+        rows = await self._unit.fetch(
+            _LIST_BY_JOB,
+            job_id=job_id,
+            after=after,
+            after_id=after_id,
+            limit=check_limit(limit) + 1,
+        )
         self._unit.read("wait.list", job_id)
-        waits = tuple(_wait(row) for row in rows[:limit])
+        waits = tuple(self._wait(row) for row in rows[:limit])
         if len(rows) <= limit:
             return waits, None
         return waits, encode_cursor(waits[-1].opened_at.isoformat(), waits[-1].wait_id)
 
     async def list_latest(self, job_id: str, *, limit: int = 100) -> tuple[JobWait, ...]:
         """See the port."""
-        statement = select(*WAIT.c).where(self._unit.owned(WAIT), WAIT.c.job_id == job_id)
-        statement = statement.order_by(WAIT.c.opened_at.desc(), WAIT.c.wait_id.desc())
-        rows = await self._unit.rows(statement.limit(check_limit(limit)))
+        rows = await self._unit.fetch(_LIST_LATEST, job_id=job_id, limit=check_limit(limit))
         self._unit.read("wait.list", job_id)
-        return tuple(_wait(row) for row in reversed(rows))
+        return tuple(self._wait(row) for row in reversed(rows))
 
     async def _stored(self, wait_id: str) -> JobWait:
-        row = await self._unit.row(_GET, self._named(wait_id))
+        row = await self._unit.fetch_one(_GET, wait_id=wait_id)
         if row is None:
             raise NotFoundError(what="wait", name=wait_id)
-        return _wait(row)
+        return self._wait(row)
 
-    def _named(self, wait_id: str) -> dict[str, str]:
-        return {**self._unit.here, "of_wait": wait_id}
-
-
-def _wait(row: Row[Any]) -> JobWait:
-    scope = Scope(tenant_id=row.tenant_id, agent_id=row.agent_id, session_id=row.session_id)
-    columns = {**row._mapping, "scope": scope}  # noqa: SLF001 - SQLAlchemy's public name
-    return read_stored(JobWait, columns, what=f"wait {row.wait_id}")
+    def _wait(self, row: Any) -> JobWait:
+        scope = Scope(**self._unit.owner, session_id=row.session_id)
+        columns = {**row._asdict(), "scope": scope}
+        return read_stored(JobWait, columns, what=f"wait {row.wait_id}")

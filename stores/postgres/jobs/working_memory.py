@@ -15,51 +15,14 @@ from mnestic.memory.jobs.working_memory import (
     WorkingRef,
     count_messages,
 )
-from mnestic.stores.postgres.queries import NamedQuery
+from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.stored import read_stored_json
-from mnestic.stores.postgres.tables import WorkingMemoryRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-WORKING = table(WorkingMemoryRow)
-
-# As psycopg takes them, since they travel together with the beginning of their transaction.
-_STATE = """
-SELECT CAST(state AS text) AS state, version, last_checkpoint
-  FROM mnestic.working_memory
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
-_HASH = """
-SELECT version, encode(sha256(convert_to(CAST(state AS text), 'UTF8')), 'hex') AS sha256
-  FROM mnestic.working_memory
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s"""
-_LOAD, _LOAD_LOCKED = NamedQuery.of(_STATE), NamedQuery.of(_STATE + " FOR UPDATE")
-_FIND_REF, _FIND_REF_LOCKED = NamedQuery.of(_HASH), NamedQuery.of(_HASH + " FOR UPDATE")
-# A row at version 0, for a lock or a checkpoint of a session that nobody wrote.
-_INSERT_EMPTY = NamedQuery.of("""
-INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
-VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 0, CAST(%(empty)s AS json), now())
-    ON CONFLICT (tenant_id, agent_id, session_id) DO NOTHING
-RETURNING version""")
-_CHECKPOINT = NamedQuery.of("""
-UPDATE mnestic.working_memory
-   SET version = version + 1, last_checkpoint = %(snapshot_id)s, updated_at = now()
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-RETURNING CAST(state AS text) AS state, version, last_checkpoint""")
-_SAVE = NamedQuery.of("""
-UPDATE mnestic.working_memory
-   SET state = CAST(%(state)s AS json), version = version + 1, last_checkpoint = %(last_checkpoint)s,
-       updated_at = now()
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
-   AND version = %(version)s
-RETURNING version""")
-_SAVE_FIRST = NamedQuery.of("""
-INSERT INTO mnestic.working_memory AS w
-       (tenant_id, agent_id, session_id, version, state, last_checkpoint, updated_at)
-VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, 1, CAST(%(state)s AS json), %(last_checkpoint)s, now())
-    ON CONFLICT (tenant_id, agent_id, session_id) DO UPDATE
-   SET state = excluded.state, version = 1, last_checkpoint = excluded.last_checkpoint,
-       updated_at = now()
- WHERE w.version = 0
-RETURNING version""")
+_LOAD, _FIND_REF = read_query("working_memory.load"), read_query("working_memory.find_ref")
+_INSERT_EMPTY = read_query("working_memory.insert_empty")
+_CHECKPOINT = read_query("working_memory.checkpoint")
+_SAVE, _SAVE_FIRST = read_query("working_memory.save"), read_query("working_memory.save_first")
 
 
 class PostgresWorkingMemoryStore:
@@ -70,12 +33,12 @@ class PostgresWorkingMemoryStore:
 
     async def load(self, session_id: str, *, lock: bool = False) -> WorkingMemory:
         """See the port."""
-        row = await self._select(_LOAD_LOCKED if lock else _LOAD, session_id, lock=lock)
+        row = await self._select(_LOAD, session_id, lock=lock)
         return WorkingMemory() if row is None else _state(row, session_id)
 
     async def find_ref(self, session_id: str, *, lock: bool = False) -> WorkingRef:
         """See the port."""
-        row = await self._select(_FIND_REF_LOCKED if lock else _FIND_REF, session_id, lock=lock)
+        row = await self._select(_FIND_REF, session_id, lock=lock)
         if row is None:
             return WorkingMemory().document().ref
         return WorkingRef(version=row.version, sha256=row.sha256)
@@ -89,7 +52,7 @@ class PostgresWorkingMemoryStore:
 
     async def checkpoint(self, session_id: str, snapshot_id: str) -> WorkingDocument:
         """See the port."""
-        values = self._named(session_id) | {"snapshot_id": snapshot_id}
+        values = {"session_id": session_id, "snapshot_id": snapshot_id}
         (row,) = await self._rows(_CHECKPOINT, values, or_empty=True)
         self._unit.read("working.load", session_id)
         self._unit.wrote("working.save", session_id)
@@ -102,14 +65,13 @@ class PostgresWorkingMemoryStore:
         """See the port."""
         check_json(state.last_checkpoint, what="working memory.last_checkpoint")
         values = {
-            **self._named(session_id),
+            "session_id": session_id,
             "state": state.document().body.decode(),
             "version": state.version,
             "last_checkpoint": state.last_checkpoint,
         }
         statement = _SAVE if state.version else _SAVE_FIRST
-        (saved,) = await self._unit.rows_of(statement.bind(values))
-        if not saved:
+        if not await self._unit.fetch(statement, **values):
             stored = await self.load(session_id)
             raise StaleVersionError(
                 what=_what(session_id),
@@ -122,7 +84,8 @@ class PostgresWorkingMemoryStore:
 
     async def _select(self, statement: NamedQuery, session_id: str, *, lock: bool) -> Any:
         """The row, or None; one that is to be locked is made first if there is none."""
-        rows = await self._rows(statement, self._named(session_id), or_empty=lock)
+        values = {"session_id": session_id, "lock": lock or None}
+        rows = await self._rows(statement, values, or_empty=lock)
         self._unit.read("working.load", session_id)
         return next(iter(rows), None)
 
@@ -130,14 +93,12 @@ class PostgresWorkingMemoryStore:
         self, statement: NamedQuery, values: dict[str, Any], *, or_empty: bool
     ) -> Sequence[Any]:
         """The rows of a statement; if there are none, those of an empty session, which is inserted first."""
-        (rows,) = await self._unit.rows_of(statement.bind(values))
+        rows = await self._unit.fetch(statement, **values)
         if not rows and or_empty:
+            values = self._unit.owner | values
             empty = values | {"empty": WorkingMemory().document().body.decode()}
             _, rows = await self._unit.rows_of(_INSERT_EMPTY.bind(empty), statement.bind(values))
         return rows
-
-    def _named(self, session_id: str) -> dict[str, Any]:
-        return {**self._unit.owner, "session_id": session_id}
 
 
 def _state(row: Any, session_id: str) -> WorkingMemory:
