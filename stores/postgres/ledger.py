@@ -4,32 +4,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import select, tuple_
-
 from mnestic.memory.errors import IdempotencyConflictError
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.queries import NamedQuery
-from mnestic.stores.postgres.tables import OperationRow, table
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-OPERATION = table(OperationRow)
-
-# The first statements of their transactions: what begins one goes with them in one round trip.
-_ENTER = NamedQuery.of("""
-INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at)
-VALUES (%(tenant_id)s, %(key)s, %(name)s, %(agent_id)s, %(job_id)s, %(request_hash)s, now())
-ON CONFLICT DO NOTHING
-RETURNING key
-""")
-_FIND = NamedQuery.of("""
-SELECT request_hash, agent_id, result FROM mnestic.operation
- WHERE tenant_id = %(tenant_id)s AND key = %(key)s
-""")
-_COMPLETE = NamedQuery.of("""
-UPDATE mnestic.operation SET result = CAST(%(result)s AS jsonb)
- WHERE tenant_id = %(tenant_id)s AND key = %(key)s
-""")
+_ENTER, _FIND = read_query("ledger.enter"), read_query("ledger.find")
+_COMPLETE, _LIST = read_query("ledger.complete"), read_query("ledger.list")
 
 
 class PostgresLedger:
@@ -40,14 +22,13 @@ class PostgresLedger:
 
     async def replay(self, operation: Operation, request_hash: str) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.replay`."""
-        values = {
-            **self._unit.owner,
-            "key": operation.key,
-            "name": operation.name,
-            "job_id": operation.job_id,
-            "request_hash": request_hash,
-        }
-        (entered,) = await self._unit.rows_of(_ENTER.bind(values))
+        entered = await self._unit.write(
+            _ENTER,
+            key=operation.key,
+            name=operation.name,
+            job_id=operation.job_id,
+            request_hash=request_hash,
+        )
         if entered:
             self._unit.operation_key = operation.key
             return None
@@ -60,11 +41,9 @@ class PostgresLedger:
         self, operation: Operation, request_hash: str
     ) -> Mapping[str, Any] | None:
         """See `mnestic.memory.ports.Transaction.find_result`."""
-        of_key = {"tenant_id": self._unit.tenant_id, "key": operation.key}
-        (rows,) = await self._unit.rows_of(_FIND.bind(of_key))
-        if not rows:
+        row = await self._unit.fetch_one(_FIND, key=operation.key)
+        if row is None:
             return None
-        (row,) = rows
         if row.request_hash != request_hash or row.agent_id != self._unit.agent_id:
             raise IdempotencyConflictError(key=operation.key)
         self._unit.read("operation.replay", operation.key)
@@ -80,13 +59,10 @@ class PostgresLedger:
         self, job_id: str, *, limit: int, cursor: str | None
     ) -> tuple[tuple[LedgerEntry, ...], str | None]:
         """See `mnestic.memory.ports.Transaction.list_operations`."""
-        done = select(OPERATION.c.key, OPERATION.c.name, OPERATION.c.created_at)
-        done = done.where(self._unit.owned(OPERATION), OPERATION.c.job_id == job_id)
-        if cursor is not None:
-            after = decode_time_cursor(cursor)
-            done = done.where(tuple_(OPERATION.c.created_at, OPERATION.c.key) > after)
-        done = done.order_by(OPERATION.c.created_at, OPERATION.c.key).limit(check_limit(limit) + 1)
-        rows = await self._unit.rows(done)
+        after, after_key = decode_time_cursor(cursor) if cursor is not None else (None, None)
+        rows = await self._unit.fetch(
+            _LIST, job_id=job_id, after=after, after_key=after_key, limit=check_limit(limit) + 1
+        )
         self._unit.read("operation.list", job_id)
         entries = tuple(
             LedgerEntry.model_validate(row, from_attributes=True) for row in rows[:limit]

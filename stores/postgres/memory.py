@@ -28,24 +28,9 @@ from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
     from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
 
-_JOBS_NAMED = NamedQuery.of("""
-SELECT DISTINCT job_id FROM mnestic.operation
- WHERE tenant_id = %(tenant_id)s AND starts_with(job_id, %(prefix)s) ORDER BY job_id LIMIT %(limit)s
-""")
-_AGENT_OF_JOB = NamedQuery.of("""
-SELECT agent_id FROM mnestic.operation WHERE tenant_id = %(tenant_id)s AND job_id = %(job_id)s LIMIT 1
-""")
-_AGENT_IDS = NamedQuery.of("""
-SELECT agent_id FROM mnestic.agent_revision
- WHERE tenant_id = %(tenant_id)s AND agent_id <> %(every_agent)s
-   AND (CAST(%(after)s AS text) IS NULL OR agent_id > %(after)s)
- ORDER BY agent_id LIMIT %(limit)s
-""")
-_AGENTS = read_query("list_agents")
-_WAITING = NamedQuery.of("""
-SELECT tenant_id, agent_id FROM mnestic.waiting_agents(%(tenants)s)
- ORDER BY row_number() OVER (PARTITION BY tenant_id ORDER BY agent_id COLLATE "C"), tenant_id
-""")
+_FIND_AGENT, _LIST_JOB_IDS = read_query("memory.find_agent"), read_query("memory.list_job_ids")
+_LIST_AGENT_IDS, _LIST_AGENTS = read_query("memory.list_agent_ids"), read_query("list_agents")
+_LIST_WAITING = read_query("memory.list_waiting_agents")
 
 
 def open_pool(url: str, *, size: int) -> AsyncEngine:
@@ -147,17 +132,17 @@ class PostgresMemory:
 
     async def find_agent(self, *, tenant_id: str, job_id: str) -> str | None:
         """See the port."""
-        rows = await self._rows(_AGENT_OF_JOB, tenant_id=tenant_id, job_id=job_id)
+        rows = await self._rows(_FIND_AGENT, tenant_id=tenant_id, job_id=job_id)
         return rows[0].agent_id if rows else None
 
     async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
         """See the port."""
-        rows = await self._rows(_JOBS_NAMED, tenant_id=tenant_id, prefix=prefix, limit=limit)
+        rows = await self._rows(_LIST_JOB_IDS, tenant_id=tenant_id, prefix=prefix, limit=limit)
         return tuple(row.job_id for row in rows)
 
     async def list_waiting_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
         """See the port."""
-        rows = await self._rows(_WAITING, tenant_id="", tenants=[*tenants])  # of no tenant
+        rows = await self._rows(_LIST_WAITING, tenant_id="", tenants=[*tenants])  # of no tenant
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     async def list_agent_ids(
@@ -165,7 +150,7 @@ class PostgresMemory:
     ) -> tuple[str, ...]:
         """See the port."""
         rows = await self._rows(
-            _AGENT_IDS, tenant_id=tenant_id, every_agent=EVERY_AGENT, after=after, limit=limit
+            _LIST_AGENT_IDS, tenant_id=tenant_id, every_agent=EVERY_AGENT, after=after, limit=limit
         )
         return tuple(row.agent_id for row in rows)
 
@@ -180,7 +165,7 @@ class PostgresMemory:
         """See the port."""
         (after,) = (None,) if cursor is None else decode_cursor(cursor, parts=1)
         rows = await self._rows(
-            _AGENTS,
+            _LIST_AGENTS,
             tenant_id=tenant_id,
             every_agent=EVERY_AGENT,
             agent_id=agent_id,

@@ -31,15 +31,8 @@ from mnestic.stores.postgres.transaction_setup import COMMIT, ROLLBACK, begin_st
 Values = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
 
-# Built once: building a statement takes as long as running a small one.
-_NOW = select(func.now())
-_CLOCK = select(func.clock_timestamp())
-_RAISE_REVISION = NamedQuery.of("""
-INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, updated_at)
-VALUES (%(tenant_id)s, %(agent_id)s, 1, now())
-ON CONFLICT (tenant_id, agent_id) DO UPDATE SET revision = r.revision + 1, updated_at = now()
-RETURNING revision
-""")
+_NOW, _CLOCK = read_query("unit_of_work.now"), read_query("unit_of_work.clock")
+_RAISE_REVISION = read_query("unit_of_work.raise_revision")
 _AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
@@ -78,11 +71,6 @@ class UnitOfWork:
     def owner(self) -> dict[str, str]:
         """The columns that every row of this agent has."""
         return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
-
-    @property
-    def here(self) -> dict[str, str]:
-        """The values of `is_owned`."""
-        return {"in_tenant": self.tenant_id, "in_agent": self.agent_id}
 
     def owned(self, target: Any) -> Any:
         """The condition that a row is this agent's; row-level security is the wall behind it."""
@@ -150,12 +138,14 @@ class UnitOfWork:
 
     async def now(self) -> datetime:
         """The time at which the transaction began, by the database's clock."""
-        moment: datetime = (await self._execute(_NOW)).scalar_one()
+        (row,) = await self.fetch(_NOW)
+        moment: datetime = row.moment
         return moment
 
     async def clock(self) -> datetime:
         """The time at this moment, by the database's clock."""
-        moment: datetime = (await self._execute(_CLOCK)).scalar_one()
+        (row,) = await self.fetch(_CLOCK)
+        moment: datetime = row.moment
         return moment
 
     async def revision(self) -> int:
@@ -165,7 +155,7 @@ class UnitOfWork:
         """
         if self._revision is None:
             await self._follow_writes()
-            ((raised,),) = await self.rows_of(_RAISE_REVISION.bind(self.owner))
+            (raised,) = await self.fetch(_RAISE_REVISION)
             self._revision = int(raised.revision)
         return self._revision
 
@@ -271,19 +261,9 @@ def _refusals() -> Iterator[None]:
         raise InvalidInputError(what="a name or a value", why=why) from error
 
 
-def is_owned(target: Any) -> Any:
-    """The condition that a row is of the agent that `UnitOfWork.here` names, for statements built once."""
-    of_tenant = target.c.tenant_id == bindparam("in_tenant")
-    return of_tenant & (target.c.agent_id == bindparam("in_agent"))
-
-
 def among(names: Iterable[Sequence[str]], *columns: Any) -> Any:
     """The condition that columns are one of these tuples of texts, however many there are."""
     parts = [list(part) for part in zip(*names, strict=True)] or [[] for _ in columns]
-    return among_arrays([bindparam(None, part, type_=ARRAY(Text)) for part in parts], *columns)
-
-
-def among_arrays(arrays: Sequence[Any], *columns: Any) -> Any:
-    """The condition that columns are one of the tuples that arrays of texts hold, an array a column."""
+    arrays = [bindparam(None, part, type_=ARRAY(Text)) for part in parts]
     named = func.unnest(*arrays).table_valued(*(f"part_{place}" for place in range(len(columns))))
     return tuple_(*columns).in_(select(*named.render_derived().c))

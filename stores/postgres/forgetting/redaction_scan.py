@@ -39,13 +39,12 @@ from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.predicate_tables import CategoryRow
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
 from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
-from mnestic.stores.postgres.ledger import OPERATION
-from mnestic.stores.postgres.retrieval.agent_settings import SETTING
-from mnestic.stores.postgres.retrieval.retrieval_log import RETRIEVAL_LOG
+from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow, SettingRow
 from mnestic.stores.postgres.tables import (
     AuditRow,
     EpisodeRow,
     JobReadRow,
+    OperationRow,
     PlanRow,
     RecordRow,
     SnapshotRow,
@@ -59,7 +58,8 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 CATEGORY, SUMMARY, EPISODE = table(CategoryRow), table(SummaryRow), table(EpisodeRow)
 PLAN, READ, RECORD = table(PlanRow), table(JobReadRow), table(RecordRow)
 SNAPSHOT, RESULT = table(SnapshotRow), table(ToolResultRow)
-WAIT, WORKING = table(WaitRow), table(WorkingMemoryRow)
+SETTING, RETRIEVAL_LOG = table(SettingRow), table(MemoryRetrievalRow)
+WAIT, WORKING, OPERATION = table(WaitRow), table(WorkingMemoryRow), table(OperationRow)
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 

@@ -34,13 +34,13 @@ from mnestic.stores.postgres.knowledge.entry_index import ENTRY
 from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, fact_of
 from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
 from mnestic.stores.postgres.knowledge.resources import RESOURCE
-from mnestic.stores.postgres.ledger import OPERATION
 from mnestic.stores.postgres.retrieval.agent_settings import language_of
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import JobReadRow, WaitRow, table
+from mnestic.stores.postgres.tables import JobReadRow, OperationRow, WaitRow, table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
 
-FORGETTING, READ, WAIT = table(ForgettingRow), table(JobReadRow), table(WaitRow)
+FORGETTING, OPERATION = table(ForgettingRow), table(OperationRow)
+READ, WAIT = table(JobReadRow), table(WaitRow)
 _LANGUAGES = text("""
 SELECT languages FROM mnestic.corpus WHERE tenant_id = :tenant_id AND agent_id = :agent_id
 """)

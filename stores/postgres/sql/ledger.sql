@@ -3,7 +3,6 @@
 INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at)
 VALUES (%(tenant_id)s, %(key)s, %(name)s, %(agent_id)s, %(job_id)s, %(request_hash)s, now())
 ON CONFLICT DO NOTHING
-RETURNING key
 
 -- name: find
 -- Reads the result of an operation, and for whom and what it was.
