@@ -3,19 +3,15 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.models.costs import InjectedTokens
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
 from mnestic.stores.postgres.cursors import check_limit, decode_number_cursor, encode_cursor
-from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow
+from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-RETRIEVAL_LOG = table(MemoryRetrievalRow)
-_LATEST = 1000  # that are looked through for an entry, which no index serves
+_ADD, _LIST = read_query("retrieval_log.add"), read_query("retrieval_log.list")
+_LIST_WITH, _SUM = read_query("retrieval_log.list_with"), read_query("retrieval_log.sum")
 
 
 class PostgresRetrievalLogStore:
@@ -29,55 +25,34 @@ class PostgresRetrievalLogStore:
 
     async def add(self, log_entry: RetrievalLogEntry) -> None:
         """See the port."""
-        values = log_entry.model_dump(mode="json")
-        await self._unit.run(
-            insert(RETRIEVAL_LOG).values(**self._unit.owner, created_at=func.now(), **values)
-        )
+        columns = log_entry.model_dump(mode="json")
+        columns |= {name: as_json(columns[name]) for name in ("memories", "notes", "skipped")}
+        await self._unit.write(_ADD, **columns)
         self._unit.read("retrieval.inject", log_entry.channel)
 
     async def list_entries(
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
         """See the port."""
-        found = select(*RETRIEVAL_LOG.c).where(self._unit.owned(RETRIEVAL_LOG))
-        if cursor is not None:
-            found = found.where(RETRIEVAL_LOG.c.id < decode_number_cursor(cursor))
-        page = found.order_by(RETRIEVAL_LOG.c.id.desc()).limit(check_limit(limit) + 1)
-        rows = await self._unit.rows(page)
+        before = decode_number_cursor(cursor) if cursor is not None else None
+        rows = await self._unit.fetch(_LIST, before=before, limit=check_limit(limit) + 1)
         self._unit.read("retrieval.list", "*")
         entries = tuple(_log_entry(row) for row in rows[:limit])
         return entries, encode_cursor(str(entries[-1].id)) if len(rows) > limit else None
 
     async def list_with(self, entry_id: str, *, limit: int) -> tuple[StoredLogEntry, ...]:
         """See the port."""
-        owned, newest = self._unit.owned(RETRIEVAL_LOG), RETRIEVAL_LOG.c.id.desc()
-        latest = select(RETRIEVAL_LOG.c.id).where(owned).order_by(newest).limit(_LATEST)
-        found = select(*RETRIEVAL_LOG.c).where(
-            owned,
-            RETRIEVAL_LOG.c.id.in_(latest),
-            RETRIEVAL_LOG.c.memories.contains([{"id": entry_id}]),
-        )
-        rows = await self._unit.rows(found.order_by(newest).limit(check_limit(limit)))
+        rows = await self._unit.fetch(_LIST_WITH, entry_id=entry_id, limit=check_limit(limit))
         return tuple(map(_log_entry, rows))
 
     async def sum_between(
         self, since: datetime, until: datetime, *, agent_id: str | None = None
     ) -> InjectedTokens:
         """See the port."""
-        summed = select(
-            func.count().label("retrievals"),
-            func.coalesce(func.sum(RETRIEVAL_LOG.c.tokens), 0).label("tokens"),
-        ).where(
-            RETRIEVAL_LOG.c.tenant_id == self._unit.tenant_id,
-            RETRIEVAL_LOG.c.created_at >= since,
-            RETRIEVAL_LOG.c.created_at < until,
-        )
-        if agent_id is not None:
-            summed = summed.where(RETRIEVAL_LOG.c.agent_id == agent_id)
-        row = await self._unit.row(summed)
+        row = await self._unit.fetch_one(_SUM, since=since, until=until, of_agent=agent_id)
         self._unit.read("retrieval.sum", agent_id or "*")
         return InjectedTokens.model_validate(row, from_attributes=True)
 
 
-def _log_entry(row: Row[Any]) -> StoredLogEntry:
-    return read_stored(StoredLogEntry, dict(row._mapping), what=f"retrieval {row.id}")  # noqa: SLF001
+def _log_entry(row: Any) -> StoredLogEntry:
+    return read_stored(StoredLogEntry, row._asdict(), what=f"retrieval {row.id}")

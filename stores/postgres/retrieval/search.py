@@ -29,7 +29,7 @@ from mnestic.memory.retrieval.search import (
     Terms,
     Vocabulary,
 )
-from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
 from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM, VectorIndex
@@ -40,25 +40,9 @@ _RESOLVE, _SUGGEST = read_query("resolve_terms"), read_query("suggest_terms")
 _FIND, _READ = read_query("find_candidates"), read_query("fetch_hits")
 _NEAREST = read_query("nearest_entries")
 _COUNT_ARCHIVED, _FIND_ARCHIVED = read_query("archived_lexemes"), read_query("find_archived")
-_VECTORS = NamedQuery.of("""
-SELECT m.model, m.entries, v.dimensions
-  FROM mnestic.corpus AS c
-  JOIN mnestic.embedding_model AS m ON m.tenant_id = c.tenant_id AND m.agent_id = c.agent_id AND m.model = c.active_model
- CROSS JOIN LATERAL (SELECT dimensions FROM mnestic.embedding
-                      WHERE tenant_id = m.tenant_id AND agent_id = m.agent_id AND model = m.model LIMIT 1) AS v
- WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
-""")
-# Plans are reused, since planning these statements takes longer than running them. A search with filters is planned anew,
-# so that it uses the index of a session, a channel or a time. `ef_search` was chosen by the recall of the whole search
-# among 100,000 entries. If the index returns removed entries, pgvector 0.8 and later continues the scan; its settings
-# exist only once the extension is loaded, which the cast does.
-_SETTINGS = """
-SELECT set_config('plan_cache_mode', $1, true) AS plans, set_config('jit', 'off', true) AS jit,
-       set_config('hnsw.ef_search', $2, true) AS ef_search,
-       CASE WHEN CAST('[0]' AS halfvec) IS NOT NULL AND current_setting('hnsw.iterative_scan', true) IS NOT NULL
-            THEN set_config('hnsw.iterative_scan', 'strict_order', true) END AS iterative_scan"""
-EF_SEARCH = 120
-_NEAREST_SETTINGS = "SELECT set_config('jit', 'off', true) AS jit, set_config('hnsw.ef_search', '20', true) AS ef_search"
+_VECTORS, _SETTINGS = read_query("search.find_vectors"), read_query("search.set_search")
+_NEAREST_SETTINGS = read_query("search.set_nearest")
+EF_SEARCH = 120  # chosen by the recall of the whole search among 100,000 entries
 # What `sql/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
@@ -104,8 +88,7 @@ class PostgresSearchStore:
         values = nearest_terms(names, lexemes)
         if values is None:
             return Suggestions()
-        (rows,) = await self._unit.rows_of(_SUGGEST.bind({**self._unit.owner, **values}))
-        return suggested(rows, names)
+        return suggested(await self._unit.fetch(_SUGGEST, **values), names)
 
     async def find_candidates(self, search: Search) -> SearchResult:
         """See the port."""
@@ -134,23 +117,22 @@ class PostgresSearchStore:
     async def count_archived(self, lexemes: Collection[str]) -> ArchivedWords:
         """See the port."""
         given = sorted(lexemes)
-        values = {**self._unit.owner, "lexemes": given, "any_lexeme": _any_of(given)}
-        ((row,),) = await self._unit.rows_of(_COUNT_ARCHIVED.bind(values))
+        (row,) = await self._unit.fetch(_COUNT_ARCHIVED, lexemes=given, any_lexeme=_any_of(given))
         return ArchivedWords(row.entries, row.counts or {})
 
     async def find_archived(self, search: Search) -> Candidates:
         """See the port."""
         sources = _sources(search)
-        values = {**self._unit.owner, **sources, **_filters(search), **_weights(search)}
-        values["any_lexeme"] = _any_of(sources["lexemes"])
-        (rows,) = await self._unit.rows_of(_FIND_ARCHIVED.bind(values))
+        values = {**sources, **_filters(search), **_weights(search)}
+        any_lexeme = _any_of(sources["lexemes"])
+        rows = await self._unit.fetch(_FIND_ARCHIVED, any_lexeme=any_lexeme, **values)
         return candidates_of(rows, search)
 
     async def list_nearest(
         self, entry_ids: Collection[str], *, limit: int
     ) -> dict[str, tuple[Turn, ...]]:
         """See the port. Vectors of a large memory are compared only if they have an index."""
-        (vectors,) = await self._unit.rows_of(_VECTORS.bind(self._unit.owner))
+        vectors = await self._unit.fetch(_VECTORS)
         size, model, index = 0, "", ""
         if vectors:
             ((model, size, dimensions),) = vectors
@@ -163,7 +145,7 @@ class PostgresSearchStore:
             "index": f"mnestic.{index}",
             "most": limit,
         }
-        *_, rows = await self._unit.rows_of((_NEAREST_SETTINGS, []), _NEAREST.bind(values))
+        *_, rows = await self._unit.rows_of(_NEAREST_SETTINGS.bind({}), _NEAREST.bind(values))
         found: defaultdict[str, list[Turn]] = defaultdict(list)
         for row in rows:
             found[row.id].append(Turn.model_validate(row, from_attributes=True))
@@ -177,13 +159,8 @@ class PostgresSearchStore:
             if one.is_known and not one.is_name
             for lexeme in one.lexemes
         }
-        values = {
-            **self._unit.owner,
-            **_superseding(search),
-            "numbers": list(numbers),
-            "query_lexemes": sorted(lexemes),
-        }
-        (rows,) = await self._unit.rows_of(_READ.bind(values))
+        values = {"numbers": list(numbers), "query_lexemes": sorted(lexemes)}
+        rows = await self._unit.fetch(_READ, **_superseding(search), **values)
         found = SearchHits({}, {}, {})
         for row in rows:
             claims = from_json(row.claims or "[]")
@@ -204,7 +181,7 @@ class PostgresSearchStore:
         if plans == self._plans:
             return []
         self._plans = plans
-        return [(_SETTINGS, [plans, str(EF_SEARCH)])]
+        return [_SETTINGS.bind({"plans": plans, "ef_search": EF_SEARCH})]
 
 
 def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
