@@ -14,70 +14,27 @@ from mnestic.memory.maintenance.policies import MAINTENANCE_KINDS, CleanupPolicy
 from mnestic.memory.maintenance.ports import Decay, FadingFact
 from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
 from mnestic.memory.maintenance.reports import run_name
-from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-# The version stays: who compares it with what a job has seen finds the record gone, as before.
-_REMOVE_EXPIRED_RECORDS = NamedQuery.of("""
-WITH removed AS (
-    UPDATE mnestic.long_term_record SET value = NULL, expires_at = NULL, updated_at = now()
-     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND value IS NOT NULL AND expires_at <= %(now)s
- RETURNING 1
-)
-SELECT count(*) AS removed FROM removed
-""")
-# Entries of facts and episodes follow these, and are not removed by themselves.
-_COUNT_ACTIVE = NamedQuery.of("""
-SELECT (SELECT count(*) FROM mnestic.fact
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active') AS facts,
-       (SELECT count(*) FROM mnestic.entry
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = 'active' AND kind = 'message'
-           AND (expires_at IS NULL OR expires_at > %(now)s)) AS entries
-""")
-_COUNT_ARCHIVED = NamedQuery.of("""
-SELECT COALESCE(sum(CAST(result ->> 'faded' AS integer)), 0) AS facts,
-       COALESCE(sum(CAST(result ->> 'archived' AS integer)), 0) AS entries
-  FROM mnestic.operation AS o
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = 'maintenance' AND NOT result ? %(allowed)s
-   AND EXISTS (SELECT FROM unnest(CAST(%(first)s AS text[]), CAST(%(last)s AS text[])) AS of_kind (first, last)
-                WHERE o.key COLLATE "C" >= first AND o.key COLLATE "C" < last)
-""")
-# Statements that read a whole memory: compiling them takes longer than it saves, and jobs need the other cores.
-_SETTINGS: Query = (
-    "SELECT set_config('jit', 'off', true) AS jit, set_config('max_parallel_workers_per_gather', '0', true) AS parallel",
-    (),
-)
+_REMOVE_EXPIRED_RECORDS = read_query("agents.remove_expired_records")
+_COUNT_ACTIVE = read_query("agents.count_active")
+_COUNT_ARCHIVED = read_query("agents.count_archived")
+_SETTINGS = read_query("agents.set_reading")
 _EXPIRED_ENTRIES = read_query("expired_entries")
 _PLAN_CLEANUP, _LIST_UNNEEDED = read_query("plan_cleanup"), read_query("unneeded_entries")
 _LIST_DELETABLE = read_query("deletable_entries")
 _DECAY, _LIST_FADING = read_query("decay_facts"), read_query("fading_facts")
-_REMOVE_ORPHANS = NamedQuery.of("SELECT mnestic.delete_orphans(%(agent_id)s) AS removed")
+_REMOVE_ORPHANS = read_query("agents.remove_orphans")
 _LIST_ALIKE, _MERGE = read_query("alike_entries"), read_query("merge_entries")
-_COMPARE = NamedQuery.of("""
-SELECT m.merged, m.kept, min(1 - (one.vector <=> other.vector)) AS similarity
-  FROM unnest(CAST(%(merged)s AS text[]), CAST(%(kept)s AS text[])) AS m (merged, kept)
-  JOIN mnestic.entry AS a ON a.tenant_id = %(tenant_id)s AND a.agent_id = %(agent_id)s AND a.id = m.merged
-  JOIN mnestic.entry AS b ON b.tenant_id = %(tenant_id)s AND b.agent_id = %(agent_id)s AND b.id = m.kept
-  JOIN mnestic.embedding AS one ON one.tenant_id = %(tenant_id)s AND one.agent_id = %(agent_id)s AND one.entry_number = a.number
-  JOIN mnestic.embedding AS other ON other.tenant_id = %(tenant_id)s AND other.agent_id = %(agent_id)s
-   AND other.model = one.model AND other.entry_number = b.number
- GROUP BY m.merged, m.kept
-""")
+_COMPARE = read_query("agents.compare")
 _LIST_SIMILAR = read_query("similar_entries")
 _WINDOW = 8  # entries that one is compared with, in each of three orders
-_COMPRESS = NamedQuery.of("""
-UPDATE mnestic.entry AS e SET merged_into = c.compressed_into
-  FROM unnest(CAST(%(sources)s AS text[]), CAST(%(into)s AS text[])) AS c (id, compressed_into)
- WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.id = c.id
-""")
+_COMPRESS = read_query("agents.compress")
 _PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 _LAST = 2**63 - 1  # no entry has a higher number
-_FIND_END = NamedQuery.of("""
-SELECT number FROM mnestic.entry
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number > CAST(%(after)s AS bigint)
- ORDER BY number OFFSET CAST(%(skipped)s AS integer) LIMIT 1
-""")
+_FIND_END = read_query("agents.find_end")
 
 
 class PostgresMaintenanceStore:
@@ -89,24 +46,22 @@ class PostgresMaintenanceStore:
 
     async def count_active(self, now: datetime) -> ActiveMemory:
         """See the port."""
-        (row,) = await self._rows_of(_COUNT_ACTIVE.bind({**self._unit.owner, "now": now}))
+        (row,) = await self._fetch(_COUNT_ACTIVE, now=now)
         return ActiveMemory(row.facts, row.entries)
 
     async def count_archived(self, since: datetime, until: datetime) -> ActiveMemory:
         """See the port."""
         values = {
-            **self._unit.owner,
             "allowed": ALLOWED,
             "first": [run_name(kind, since) for kind in MAINTENANCE_KINDS],
             "last": [run_name(kind, until) for kind in MAINTENANCE_KINDS],
         }
-        (row,) = await self._rows_of(_COUNT_ARCHIVED.bind(values))
+        (row,) = await self._fetch(_COUNT_ARCHIVED, **values)
         return ActiveMemory(row.facts, row.entries)
 
     async def remove_expired_records(self, now: datetime) -> int:
         """See the port."""
-        query = _REMOVE_EXPIRED_RECORDS.bind({**self._unit.owner, "now": now})
-        (row,) = await self._rows_of(query)
+        (row,) = await self._fetch(_REMOVE_EXPIRED_RECORDS, now=now)
         if row.removed:
             self._unit.wrote("record.expire", f"{row.removed} records")
         return int(row.removed)
@@ -115,15 +70,14 @@ class PostgresMaintenanceStore:
         self, now: datetime, *, after: int, limit: int
     ) -> tuple[tuple[str, ...], int | None]:
         """See the port."""
-        values = {**self._unit.owner, "now": now, "after": after, "limit": limit}
-        rows = await self._rows_of(_EXPIRED_ENTRIES.bind(values))
+        rows = await self._fetch(_EXPIRED_ENTRIES, now=now, after=after, limit=limit)
         last = rows[-1].number if len(rows) == limit else None
         return tuple(row.id for row in rows), last
 
     async def plan_cleanup(self, now: datetime, policy: CleanupPolicy, *, run: str) -> CleanupPlan:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run)
-        (row,) = await self._rows_of(_PLAN_CLEANUP.bind(values))
+        (row,) = await self._fetch(_PLAN_CLEANUP, **values)
         archived = row.unimportant + row.over_limit
         cursor = CleanupCursor(
             most_needed=row.most_needed,
@@ -138,7 +92,7 @@ class PostgresMaintenanceStore:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run)
         values |= {"most_needed": cursor.most_needed, "after": cursor.number, "limit": limit}
-        rows = await self._rows_of(_LIST_UNNEEDED.bind(values))
+        rows = await self._fetch(_LIST_UNNEEDED, **values)
         return UnneededEntries(
             tuple(row.id for row in rows if row.is_unimportant),
             tuple(row.id for row in rows if not row.is_unimportant),
@@ -150,16 +104,16 @@ class PostgresMaintenanceStore:
     ) -> tuple[tuple[str, ...], str | None]:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run) | {"after": after, "limit": limit}
-        (row,) = await self._rows_of(_LIST_DELETABLE.bind(values))
+        (row,) = await self._fetch(_LIST_DELETABLE, **values)
         return tuple(row.ids), row.last
 
     def _cleanup_values(self, now: datetime, policy: CleanupPolicy, *, run: str) -> dict[str, Any]:
         limits = policy.model_dump(exclude={"enabled", "times"})
-        return {**self._unit.owner, **limits, "now": now, "run": run}
+        return {**limits, "now": now, "run": run}
 
     async def decay_facts(self, now: datetime, policy: WeeklyPolicy) -> Decay:
         """See the port."""
-        (row,) = await self._rows_of(_DECAY.bind(self._decay_values(now, policy)))
+        (row,) = await self._fetch(_DECAY, **self._decay_values(now, policy))
         if row.written:
             self._unit.wrote("fact.decay", f"{row.written} facts")
         return Decay(row.decayed, row.written - row.decayed, row.fading)
@@ -169,7 +123,7 @@ class PostgresMaintenanceStore:
     ) -> tuple[tuple[FadingFact, ...], str | None]:
         """See the port."""
         values = self._decay_values(now, policy) | {"after": after, "limit": limit}
-        (row,) = await self._rows_of(_LIST_FADING.bind(values))
+        (row,) = await self._fetch(_LIST_FADING, **values)
         if row.ids is None:
             return (), row.last
         columns = (row.ids, row.subjects, row.predicates, row.objects)
@@ -179,19 +133,18 @@ class PostgresMaintenanceStore:
         limits = policy.model_dump(
             include={"half_life_days", "fade_below_confidence", "fade_after_days"}
         )
-        return {**self._unit.owner, **limits, "now": now}
+        return {**limits, "now": now}
 
     async def remove_orphans(self) -> int:
         """See the port."""
-        (row,) = await self._rows_of(_REMOVE_ORPHANS.bind(self._unit.owner))
+        (row,) = await self._fetch(_REMOVE_ORPHANS)
         if row.removed:
             self._unit.wrote("resource.remove", f"{row.removed} messages")
         return int(row.removed)
 
     async def list_alike(self, now: datetime, *, after: int) -> tuple[AlikeEntries, ...]:
         """See the port."""
-        values = {**self._unit.owner, "now": now, "after": after}
-        rows = await self._rows_of(_LIST_ALIKE.bind(values))
+        rows = await self._fetch(_LIST_ALIKE, now=now, after=after)
         return tuple(AlikeEntries(tuple(row.ids), row.number) for row in rows)
 
     async def compare(self, merges: Collection[Merge]) -> dict[Merge, float]:
@@ -199,14 +152,12 @@ class PostgresMaintenanceStore:
         if not merges:
             return {}
         merged, kept = zip(*merges, strict=True)
-        values = {**self._unit.owner, "merged": [*merged], "kept": [*kept]}
-        rows = await self._rows_of(_COMPARE.bind(values))
+        rows = await self._fetch(_COMPARE, merged=[*merged], kept=[*kept])
         return {Merge(row.merged, row.kept): row.similarity for row in rows}
 
     async def merge(self, merges: Mapping[str, str]) -> None:
         """See the port."""
-        values = {**self._unit.owner, "merged": [*merges], "kept": [*merges.values()]}
-        await self._rows_of(_MERGE.bind(values))
+        await self._fetch(_MERGE, merged=[*merges], kept=[*merges.values()])
         self._unit.wrote("entry.merge", f"{len(merges)} entries")
 
     async def list_similar(
@@ -215,28 +166,26 @@ class PostgresMaintenanceStore:
         """See the port."""
         limits = policy.model_dump(include={"compress_after_days", "compress_similarity"})
         values = {"now": now, "fewest": fewest, "limit": limit, "window": _WINDOW}
-        rows = await self._rows_of(_LIST_SIMILAR.bind({**self._unit.owner, **limits, **values}))
+        rows = await self._fetch(_LIST_SIMILAR, **limits, **values)
         return tuple((row.one, row.other) for row in rows)
 
     async def compress(self, plans: Collection[Compression]) -> None:
         """See the port."""
         pairs = [(source, plan.entry_id) for plan in plans for source in plan.sources]
         sources, into = [one for one, _ in pairs], [other for _, other in pairs]
-        await self._rows_of(_COMPRESS.bind({**self._unit.owner, "sources": sources, "into": into}))
+        await self._fetch(_COMPRESS, sources=sources, into=into)
         self._unit.wrote("entry.compress", f"{len(sources)} entries")
 
     async def promote_facts(self, now: datetime, *, step: float) -> int:
         """See the port."""
-        values = {**self._unit.owner, "now": now, "step": step, "most": MOST_CONFIDENT}
-        (row,) = await self._rows_of(_PROMOTE.bind(values))
+        (row,) = await self._fetch(_PROMOTE, now=now, step=step, most=MOST_CONFIDENT)
         if row.promoted:
             self._unit.wrote("fact.promote", f"{row.promoted} facts")
         return int(row.promoted)
 
     async def find_end(self, after: int, *, limit: int) -> int | None:
         """See the port."""
-        query = _FIND_END.bind({**self._unit.owner, "after": after, "skipped": limit - 1})
-        rows = await self._rows_of(query)
+        rows = await self._fetch(_FIND_END, after=after, skipped=limit - 1)
         return rows[0].number if rows else None
 
     async def renew_importance(
@@ -245,18 +194,18 @@ class PostgresMaintenanceStore:
         """See the port."""
         weights = policy.model_dump(exclude={"by_type"})
         by_type = json.dumps(policy.by_type)
-        values = {**self._unit.owner, **weights, "by_type": by_type, "now": now}
+        values = {**weights, "by_type": by_type, "now": now}
         values |= {"after": after, "up_to": _LAST if up_to is None else up_to}
-        (row,) = await self._rows_of(_RENEW_IMPORTANCE.bind(values))
+        (row,) = await self._fetch(_RENEW_IMPORTANCE, **values)
         if row.changed:
             self._unit.wrote("entry.importance", f"{row.changed} entries")
         return int(row.changed)
 
-    async def _rows_of(self, query: Query) -> Sequence[Any]:
+    async def _fetch(self, query: NamedQuery, **values: Any) -> Sequence[Any]:
         """The rows of a statement, with the settings of maintenance from the first one of the transaction on."""
         if self._is_set:
-            (rows,) = await self._unit.rows_of(query)
-        else:
-            _, rows = await self._unit.rows_of(_SETTINGS, query)
-            self._is_set = True
+            return await self._unit.fetch(query, **values)
+        bound = query.bind(self._unit.owner | values)
+        _, rows = await self._unit.rows_of(_SETTINGS.bind({}), bound)
+        self._is_set = True
         return rows
