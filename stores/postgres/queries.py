@@ -13,6 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from psycopg import Connection, RawCursor
+from psycopg.rows import namedtuple_row
+
 from mnestic.memory.knowledge.facts import Interval
 
 Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, and their values
@@ -101,6 +104,12 @@ def _read(file: str) -> str:
 def _files() -> dict[str, Path]:
     """The files by their names, of which no two are the same; there is a folder for each capability."""
     return {path.stem: path for path in (Path(__file__).parent / "sql").rglob("*.sql")}
+
+
+def fetch_rows(connection: Connection[Any], query: NamedQuery, **values: Any) -> list[Any]:
+    """The rows of a query, as named tuples, in a session that is not of the pool."""
+    cursor = RawCursor(connection, row_factory=namedtuple_row).execute(*query.bind(values))
+    return cursor.fetchall() if cursor.description else []
 
 
 def as_json(value: Any) -> str | None:

@@ -21,12 +21,10 @@ from mnestic.stores.postgres.maintenance.owner_sessions import (
     owner_session,
     sees_all,
 )
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 
-_NOW = """
-SELECT now() AS now, (SELECT version_num FROM mnestic.alembic_version) AS revision,
-       current_setting('server_version') AS postgres
-"""
-_TENANTS = "SELECT DISTINCT tenant_id FROM mnestic.agent_revision{}"
+_NOW = read_query("backup_creation.find_moment")
+_TENANTS = read_query("backup_creation.list_tenants")
 
 
 def create_backup(
@@ -85,9 +83,8 @@ def copy_tables(
         OSError: the folder cannot be written.
     """
     prepare_texts(owner, tenant_id=tenant_id)
-    moment = owner.execute(_NOW).fetchone()
-    assert moment is not None
-    tenants = owner.execute(sql.SQL(_TENANTS).format(of_tenant(tenant_id))).fetchall()
+    (moment,) = fetch_rows(owner, _NOW)
+    tenants = fetch_rows(owner, _TENANTS, of_tenant=tenant_id)
     tables = [
         write_table(owner, table, staging, tenant_id=tenant_id, step=step)
         for table in list_copied_tables(owner)

@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,18 +23,18 @@ from mnestic.stores.postgres.maintenance.backup_tables import (
     prepare_texts,
 )
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session, sees_all
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.schema import check_version
 
 # What reading a memory and running maintenance write; a target that has nothing else counts as empty.
 _RECORDS_OF_USE = frozenset({"agent_revision", "audit_log", "maintenance_run"})
 _LOCK_LIMIT = timedelta(seconds=30)
-# Shorter than the second after which Postgres ends one of two that wait for each other.
-_LOCK_ATTEMPT = "SET LOCAL lock_timeout = '500ms'"
-_NO_LIMIT = "SET LOCAL lock_timeout = 0"
+_LOCK_ATTEMPT = read_query("backup_restore.set_lock_limit")
+_NO_LIMIT = read_query("backup_restore.set_no_limit")
 # A search ends by adding a row here, so that nobody who only reads waits for a restore.
 _ADDED_TO_BY_READERS = frozenset({"audit_log"})
-_VERSION = "SELECT version_num FROM mnestic.alembic_version"
-_FORGOTTEN_SINCE = "SELECT count(*) AS topics FROM mnestic.forgetting WHERE requested_at > {}{}"
+_VERSION = read_query("backup_restore.find_version")
+_FORGOTTEN_SINCE = read_query("backup_restore.count_forgotten")
 # Every process caches answers under the identity of the database, of which this comment is a part
 # (`sql/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
 # revision, so it sees both of before or both of after.
@@ -81,7 +81,8 @@ def restore_rows(
             tables = _open(owner, tenant_id=tenant_id)
             if not replace:
                 _require_empty(owner, tables, tenant_id=tenant_id)
-            forgotten = _forgotten_since(owner, manifest.created_at, tenant_id=tenant_id)
+            at = manifest.created_at
+            (forgotten,) = fetch_rows(owner, _FORGOTTEN_SINCE, since=at, of_tenant=tenant_id)
             with without_row_security(owner):
                 for table in tables:
                     delete = sql.SQL("DELETE FROM {}{}")
@@ -92,7 +93,7 @@ def restore_rows(
         for table in tables:  # what was replaced takes room, and plans follow what is there
             step(table.name)
             owner.execute(sql.SQL("VACUUM (ANALYZE) {}").format(table.identifier))
-    return RestoredRows(rows, forgotten)
+    return RestoredRows(rows, forgotten.topics)
 
 
 def load_rows(
@@ -147,7 +148,7 @@ def without_row_security(owner: Owner) -> Iterator[None]:
 def _open(owner: Owner, *, tenant_id: str | None) -> tuple[CopiedTable, ...]:
     """The tables, which nobody else writes until the end of the transaction."""
     prepare_texts(owner, tenant_id=tenant_id)
-    row = owner.execute(_VERSION).fetchone()
+    row = next(iter(fetch_rows(owner, _VERSION)), None)
     check_version(None if row is None else row.version_num)
     tables = list_copied_tables(owner)
     if sees_all(owner):
@@ -163,7 +164,7 @@ def _lock(owner: Owner, tables: Sequence[CopiedTable], *, mode: sql.SQL) -> None
     names = sql.SQL(", ").join(table.identifier for table in tables)
     lock = sql.SQL("LOCK TABLE {} IN {} MODE").format(names, mode)
     until = time.monotonic() + _LOCK_LIMIT.total_seconds()
-    owner.execute(_LOCK_ATTEMPT)
+    fetch_rows(owner, _LOCK_ATTEMPT)
     while True:
         try:
             with owner.transaction():  # a savepoint, with which the locks of an attempt go
@@ -173,7 +174,7 @@ def _lock(owner: Owner, tables: Sequence[CopiedTable], *, mode: sql.SQL) -> None
                 why = "others write to memory for too long; try again when fewer write"
                 raise UnavailableError(f"the restore has not begun: {why}") from None
         else:
-            owner.execute(_NO_LIMIT)
+            fetch_rows(owner, _NO_LIMIT)
             return
 
 
@@ -185,13 +186,6 @@ def _require_empty(owner: Owner, tables: tuple[CopiedTable, ...], *, tenant_id: 
         if owner.execute(find).fetchone() is not None:
             where = "the database" if tenant_id is None else f"tenant {tenant_id}"
             raise MemoryExistsError(where=where)
-
-
-def _forgotten_since(owner: Owner, at: datetime, *, tenant_id: str | None) -> int:
-    of = sql.SQL("") if tenant_id is None else sql.SQL(" AND tenant_id = {}").format(tenant_id)
-    count = sql.SQL(_FORGOTTEN_SINCE).format(sql.Literal(at), of)
-    row = owner.execute(count).fetchone()
-    return 0 if row is None else int(row.topics)
 
 
 def _load(owner: Owner, table: CopiedTable, rows: Iterator[bytes], *, step: Step) -> int:

@@ -14,17 +14,14 @@ from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.priorities import share_priority
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 Owner = psycopg.Connection[Any]
 SETTING = "MNESTIC_DATABASE_ADMIN_URL"
-_MAY = """
-SELECT pg_has_role(relowner, 'USAGE') AS may FROM pg_class WHERE oid = 'mnestic.entry'::regclass
-"""
-_SEES_ALL = """
-SELECT rolsuper OR rolbypassrls AS sees_all FROM pg_roles WHERE rolname = current_user
-"""
+_MAY = read_query("owner_sessions.find_right")
+_SEES_ALL = read_query("owner_sessions.find_sight")
 
 
 @contextmanager
@@ -61,8 +58,7 @@ def owner_session(admin_url: str) -> Iterator[Owner]:
 
 def sees_all(owner: Owner) -> bool:
     """Whether row-level security does not hold for the session's role."""
-    row = owner.execute(_SEES_ALL).fetchone()
-    return row is not None and bool(row.sees_all)
+    return any(row.sees_all for row in fetch_rows(owner, _SEES_ALL))
 
 
 def _check(owner: Owner) -> None:
@@ -71,7 +67,6 @@ def _check(owner: Owner) -> None:
             "is of a connection pooler; name the database itself, since a backup needs one session"
         )
         raise ConfigurationError(setting=SETTING, why=why)
-    row = owner.execute(_MAY).fetchone()
-    if row is None or not row.may:
+    if not any(row.may for row in fetch_rows(owner, _MAY)):
         why = "is of a role that does not own the tables; name the one that migrated them"
         raise ConfigurationError(setting=SETTING, why=why)

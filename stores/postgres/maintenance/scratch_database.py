@@ -15,16 +15,15 @@ from sqlalchemy.pool import NullPool
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, UnavailableError
 from mnestic.stores.postgres.maintenance.owner_sessions import SETTING, owner_session
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.schema import driver_url
 from mnestic.stores.postgres.sqlstates import Meaning, meaning_of, reason_of, unavailable
 
 _LOCK = 0x6D6E7363  # "mnsc": one at a time beside a database
-_WAIT = "SET lock_timeout = '10s'"  # a session that has just ended may hold it a little longer
+_WAIT = read_query("scratch_database.set_wait")
 _LONGEST_NAME = 40  # bytes of the database's own name that its scratch database has
-_OWN = """
-SELECT left(datname, %s) || '_mnestic_scratch' AS name, pg_encoding_to_char(encoding) AS encoding, datcollate, datctype
-  FROM pg_database WHERE datname = current_database()
-"""
+_TAKE = read_query("scratch_database.lock")
+_OWN = read_query("scratch_database.find_database")
 
 
 @contextmanager
@@ -37,13 +36,12 @@ def scratch_database(admin_url: str, *, schema: str) -> Iterator[str]:
     """
     with owner_session(admin_url) as owner:
         try:
-            owner.execute(_WAIT)
-            owner.execute("SELECT pg_advisory_lock(%s)", [_LOCK])
+            fetch_rows(owner, _WAIT)
+            fetch_rows(owner, _TAKE, lock=_LOCK)
         except psycopg.errors.LockNotAvailable:
             why = "another process uses the scratch database; try again when it has ended"
             raise UnavailableError(why) from None
-        own = owner.execute(_OWN, [_LONGEST_NAME]).fetchone()
-        assert own is not None
+        (own,) = fetch_rows(owner, _OWN, longest_name=_LONGEST_NAME)
         name = sql.Identifier(own.name)
         drop = sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name)
         owner.execute(drop)  # a killed process may have left it behind

@@ -13,6 +13,7 @@ from psycopg import sql
 from mnestic.memory.maintenance.policies import VacuumPolicy
 from mnestic.memory.maintenance.ports import RebuiltIndex, Vacuumed
 from mnestic.stores.postgres.maintenance.owner_sessions import Owner, owner_session, sees_all
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.sqlstates import reason_of
 
 _LOCK = 0x6D6E7661  # "mnva": one at a time in a database
@@ -24,54 +25,12 @@ _NOT_NOW = (
     psycopg.errors.DeadlockDetected,
     psycopg.errors.DiskFull,
 )
-_LIMITS = """
-SELECT set_config('statement_timeout', %(minutes)s || 'min', false) AS statement,
-       set_config('lock_timeout', %(seconds)s || 's', false) AS lock, set_config('vacuum_cost_delay', '2ms', false) AS delay
-"""
-_DUE = """
-SELECT c.relname AS name FROM pg_class AS c JOIN pg_stat_all_tables AS s ON s.relid = c.oid
- WHERE c.relnamespace = 'mnestic'::regnamespace AND c.relkind = 'r'
-   AND (s.last_vacuum IS NULL OR s.last_vacuum < now() - interval '20 hours')
- ORDER BY c.relname COLLATE "C"
-"""
-# An interrupted REINDEX CONCURRENTLY leaves its new index, or the old one, which every write still pays for.
-_LEFT_OVER = """
-SELECT c.relname AS name FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
- WHERE c.relnamespace = 'mnestic'::regnamespace AND NOT i.indisvalid AND c.relname ~ '_cc(new|old)[0-9]*$'
- ORDER BY c.relname COLLATE "C"
-"""
-# The size of a B-tree beside the one that its rows need: per row a header of 8 bytes and the columns, together a multiple of 8,
-# and a pointer of 4 bytes; per page 40 bytes of headers, and as much free as its fillfactor leaves. Equal keys, which Postgres stores
-# once, need less, so the estimate is too low rather than too high. Indexes of a column without statistics are left out.
-# Source: https://wiki.postgresql.org/wiki/Index_Maintenance, https://github.com/ioguix/pgsql-bloat-estimation
-_BLOATED = """
-WITH btree AS (
-    SELECT c.oid, c.relname AS name, i.indrelid, c.reltuples AS rows, pg_relation_size(c.oid) AS size,
-           COALESCE((SELECT CAST(split_part(option, '=', 2) AS float8) / 100 FROM unnest(c.reloptions) AS option
-                      WHERE starts_with(option, 'fillfactor=')), 0.9) AS filled
-      FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid JOIN pg_am AS m ON m.oid = c.relam
-     WHERE c.relnamespace = 'mnestic'::regnamespace AND m.amname = 'btree' AND i.indisvalid AND c.reltuples > 0
-),
-widths AS (
-    SELECT b.oid, 8 * ceil((8 + sum(s.avg_width * (1 - s.null_frac))) / 8) + 4 AS row
-      FROM btree AS b JOIN pg_index AS i ON i.indexrelid = b.oid JOIN pg_class AS c ON c.oid = i.indrelid
-      JOIN pg_attribute AS a ON a.attrelid = b.oid
-      LEFT JOIN pg_attribute AS t ON t.attrelid = i.indrelid AND t.attnum = i.indkey[a.attnum - 1] AND t.attnum <> 0
-      LEFT JOIN pg_stats AS s ON s.schemaname = 'mnestic' AND NOT s.inherited
-       AND s.tablename = CASE WHEN t.attnum IS NULL THEN b.name ELSE c.relname END
-       AND s.attname = COALESCE(t.attname, a.attname)
-     GROUP BY b.oid HAVING bool_and(s.avg_width IS NOT NULL)
-),
-needs AS (
-    SELECT b.name, b.size,
-           CAST(page.bytes * (1 + ceil(b.rows * w.row / ((page.bytes - 40) * b.filled))) AS bigint) AS needed
-      FROM btree AS b JOIN widths AS w ON w.oid = b.oid
-      CROSS JOIN (SELECT CAST(current_setting('block_size') AS float8) AS bytes) AS page
-)
-SELECT name, size, needed FROM needs WHERE size >= %(least)s AND size * (1 - %(bloat)s) > needed
- ORDER BY size DESC, name COLLATE "C"
-"""
-_SIZE = "SELECT pg_relation_size(oid) AS size FROM pg_class WHERE relnamespace = 'mnestic'::regnamespace AND relname = %s"
+_LIMITS = read_query("vacuum.set_limits")
+_DUE = read_query("vacuum.list_due")
+_LEFT_OVER = read_query("vacuum.list_left_over")
+_BLOATED = read_query("bloated_indexes")
+_TRY_LOCK, _UNLOCK = read_query("vacuum.try_lock"), read_query("vacuum.unlock")
+_SIZE = read_query("vacuum.find_size")
 
 
 def vacuum_database(admin_url: str, policy: VacuumPolicy, *, dry_run: bool) -> Vacuumed:
@@ -90,15 +49,15 @@ def vacuum_database(admin_url: str, policy: VacuumPolicy, *, dry_run: bool) -> V
         ConfigurationError: the address is none, the role may not do it, or a pooler is in between.
     """
     with owner_session(admin_url) as owner:
-        row = owner.execute("SELECT pg_try_advisory_lock(%s) AS locked", [_LOCK]).fetchone()
-        if row is None or not row.locked:
+        (row,) = fetch_rows(owner, _TRY_LOCK, lock=_LOCK)
+        if not row.locked:
             return Vacuumed(problems=("another run vacuums the database right now",))
         limits = {"minutes": policy.statement_minutes, "seconds": policy.wait_seconds}
-        owner.execute(_LIMITS, {name: str(number) for name, number in limits.items()})
+        fetch_rows(owner, _LIMITS, **limits)
         try:
             return _Vacuuming(owner, policy, dry_run=dry_run).run()
         finally:  # a closed connection may hold it a little longer
-            owner.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+            fetch_rows(owner, _UNLOCK, lock=_LOCK)
 
 
 class _Vacuuming:
@@ -110,9 +69,9 @@ class _Vacuuming:
 
     def run(self) -> Vacuumed:
         """Does it; returns what was done, or would be."""
-        left_over = [row.name for row in self._owner.execute(_LEFT_OVER).fetchall()]
+        left_over = [row.name for row in fetch_rows(self._owner, _LEFT_OVER)]
         dropped = [name for name in left_over if self._try("DROP INDEX CONCURRENTLY {}", name)]
-        due = [row.name for row in self._owner.execute(_DUE).fetchall()]
+        due = [row.name for row in fetch_rows(self._owner, _DUE)]
         tables = [name for name in due if self._vacuum(name)]
         rebuilt = [index for row in self._bloated() if (index := self._rebuild(row))]
         return Vacuumed(
@@ -138,15 +97,15 @@ class _Vacuuming:
             return ()
         policy = self._policy
         limits = {"bloat": policy.rebuild_above_bloat, "least": policy.rebuild_from_mib * _MIB}
-        return self._owner.execute(_BLOATED, limits).fetchall()
+        return fetch_rows(self._owner, _BLOATED, **limits)
 
     def _rebuild(self, row: Any) -> RebuiltIndex | None:
         if self._dry_run:
             return RebuiltIndex(row.name, before=row.size, after=row.needed)
         if not self._try("REINDEX INDEX CONCURRENTLY {}", row.name):
             return None
-        after = self._owner.execute(_SIZE, [row.name]).fetchone()
-        return RebuiltIndex(row.name, before=row.size, after=0 if after is None else after.size)
+        after = sum(found.size for found in fetch_rows(self._owner, _SIZE, name=row.name))
+        return RebuiltIndex(row.name, before=row.size, after=after)
 
     def _try(self, statement: LiteralString, name: str) -> bool:
         """Whether a statement about a table or an index has succeeded, or would be tried; if not, why is a problem."""

@@ -11,12 +11,12 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
-from psycopg.rows import namedtuple_row
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError
 from mnestic.stores.postgres.poolers import is_pooled
 from mnestic.stores.postgres.priorities import share_priority
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.schema import libpq_url, never_migrated
 from mnestic.stores.postgres.sqlstates import unavailable
 
@@ -29,22 +29,12 @@ _WIDEST = 4000  # dimensions that pgvector indexes
 _LOCK = 0x6D6E6978  # "mnix": one at a time in a database
 _BUILD_MEMORY = "1GB"
 
-_MAY = """
-SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = 'mnestic.embedding'::regclass
-"""
-_LARGE = """
-SELECT agent_id, model FROM mnestic.embedding_model WHERE tenant_id = %s AND entries >= %s
- ORDER BY entries DESC, agent_id, model
-"""
-_AS_TENANT = "SELECT set_config('mnestic.tenant_id', %s, false)"
-_DIMENSIONS = """
-SELECT dimensions FROM mnestic.embedding WHERE tenant_id = %s AND agent_id = %s AND model = %s LIMIT 1
-"""
-_THERE = """
-SELECT c.relname AS name, i.indisvalid AS is_valid
-  FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
- WHERE i.indrelid = 'mnestic.embedding'::regclass AND starts_with(c.relname, %s)
-"""
+_MAY = read_query("vector_indexes.find_right")
+_LARGE = read_query("vector_indexes.list_large")
+_AS_TENANT = read_query("vector_indexes.set_tenant")
+_DIMENSIONS = read_query("vector_indexes.find_dimensions")
+_TRY_LOCK, _UNLOCK = read_query("vector_indexes.try_lock"), read_query("vector_indexes.unlock")
+_THERE = read_query("vector_indexes.list_indexes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ def index_vectors(
     """
     try:
         address = libpq_url(admin_url)
-        with psycopg.connect(address, autocommit=True, row_factory=namedtuple_row) as owner:
+        with psycopg.connect(address, autocommit=True) as owner:
             share_priority(owner)
             return _index(owner, tenant_id, at_least=at_least, dry_run=dry_run)
     except psycopg.errors.UndefinedTable as error:
@@ -108,29 +98,30 @@ def _index(
             "is of a connection pooler; name the database itself, since an index needs one session"
         )
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
-    may = owner.execute(_MAY).fetchone()
-    if may is None or not may[0]:
+    if not any(row.may for row in fetch_rows(owner, _MAY)):
         why = "is of a role that does not own the tables; name the one that migrated them"
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
-    locked = owner.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK]).fetchone()
-    if locked is None or not locked[0]:
+    (row,) = fetch_rows(owner, _TRY_LOCK, lock=_LOCK)
+    if not row.locked:
         why = "is where somebody builds indexes right now; wait until they are done"
         raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why=why)
     try:
-        owner.execute(_AS_TENANT, [tenant_id])  # row-level security holds for an owner too
+        fetch_rows(
+            owner, _AS_TENANT, tenant_id=tenant_id
+        )  # row-level security holds for an owner too
         lacking, useless = _compare(owner, tenant_id, at_least=at_least)
         if not dry_run:
             _build(owner, lacking, useless)
         return IndexedVectors(built=tuple(lacking), dropped=len(useless))
     finally:  # a closed connection may hold it a little longer
-        owner.execute("SELECT pg_advisory_unlock(%s)", [_LOCK])
+        fetch_rows(owner, _UNLOCK, lock=_LOCK)
 
 
 def _compare(
     owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int
 ) -> tuple[list[VectorIndex], list[str]]:
     """The indexes that large memories lack, and the names of those that are not worth their place."""
-    there = owner.execute(_THERE, [_prefix(tenant_id)]).fetchall()
+    there = fetch_rows(owner, _THERE, prefix=_prefix(tenant_id))
     worth = {index.name for index in _large(owner, tenant_id, int(at_least * _MIN_SHARE))}
     useless = [row.name for row in there if not row.is_valid or row.name not in worth]
     names = {row.name for row in there} - set(useless)
@@ -151,11 +142,14 @@ def _build(
 
 
 def _large(owner: psycopg.Connection[Any], tenant_id: str, at_least: int) -> list[VectorIndex]:
-    found = []
-    for agent_id, model in owner.execute(_LARGE, [tenant_id, at_least]).fetchall():
-        row = owner.execute(_DIMENSIONS, [tenant_id, agent_id, model]).fetchone()
-        if row is not None and row.dimensions <= _WIDEST:
-            found.append(VectorIndex(tenant_id, agent_id, model, row.dimensions))
+    found: list[VectorIndex] = []
+    for large in fetch_rows(owner, _LARGE, tenant_id=tenant_id, at_least=at_least):
+        of = {"tenant_id": tenant_id, "agent_id": large.agent_id, "model": large.model}
+        found += (
+            VectorIndex(**of, dimensions=row.dimensions)
+            for row in fetch_rows(owner, _DIMENSIONS, **of)
+            if row.dimensions <= _WIDEST
+        )
     return found
 
 
