@@ -24,7 +24,7 @@ from mnestic.memory.retrieval.exact_terms import OTHER, SAME
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 
 # BM25's `k1`: how soon repetitions of a word stop counting. Source: Robertson and Zaragoza, 2009. BM25's `b`, the weight
-# of the length, is in `stores/postgres/sql/find_candidates.sql`.
+# of the length, is in `stores/postgres/sql/retrieval/find_candidates.sql`.
 SATURATION = 1.2
 FULL_WORDS = 1.5  # times the weights of the words: the BM25 that counts as 1
 _DAY = 86_400.0  # seconds

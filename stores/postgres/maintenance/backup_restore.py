@@ -36,7 +36,7 @@ _ADDED_TO_BY_READERS = frozenset({"audit_log"})
 _VERSION = read_query("backup_restore.find_version")
 _FORGOTTEN_SINCE = read_query("backup_restore.count_forgotten")
 # Every process caches answers under the identity of the database, of which this comment is a part
-# (`sql/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
+# (`sql/retrieval/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
 # revision, so it sees both of before or both of after.
 _NEW_IDENTITY = "COMMENT ON TABLE mnestic.agent_revision IS {}"
 

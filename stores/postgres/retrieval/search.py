@@ -43,7 +43,7 @@ _COUNT_ARCHIVED, _FIND_ARCHIVED = read_query("archived_lexemes"), read_query("fi
 _VECTORS, _SETTINGS = read_query("search.find_vectors"), read_query("search.set_search")
 _NEAREST_SETTINGS = read_query("search.set_nearest")
 EF_SEARCH = 120  # chosen by the recall of the whole search among 100,000 entries
-# What `sql/stored_columns.sql` reads; a test holds both to each other.
+# What `sql/retrieval/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query
 # Of what an entry says itself, for the choice of those whose neighbours are read.
