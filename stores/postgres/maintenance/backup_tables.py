@@ -1,6 +1,7 @@
 """The tables that a backup holds, and the statements that copy them, as the catalogue of the database has them.
 
-They are read from the catalogue, not from this code's tables, so that a backup of an older schema can be read back into one.
+They are read from the catalogue, not from this code's tables, so that a backup of an older schema can be read back into one. So what
+names these tables and columns is put together by `psycopg.sql`; all other statements are in `sql/`.
 """
 
 from typing import NamedTuple

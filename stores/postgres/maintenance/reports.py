@@ -24,13 +24,9 @@ class PostgresMaintenanceReportStore:
 
     async def add(self, report: MaintenanceReport) -> MaintenanceReport:
         """See the port."""
-        columns = report.model_dump() | {
-            "counts": as_json(report.model_dump()["counts"]),
-            "usage": as_json(report.usage.model_dump(mode="json")),
-            "problems": as_json(report.problems),
-            "sizes": as_json(report.model_dump()["sizes"]),
-            "of_agent": report.agent_id,
-        }
+        columns = report.model_dump() | {"usage": report.usage.model_dump(mode="json")}
+        documents = ("counts", "usage", "problems", "sizes")
+        columns |= {name: as_json(columns[name]) for name in documents}
         if await self._unit.write(_ADD, **columns):
             self._unit.wrote("maintenance_run.add", report.id)
             return report

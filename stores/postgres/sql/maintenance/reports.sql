@@ -1,8 +1,8 @@
 -- name: add
--- Adds the report of a run, unless it is there.
+-- Adds the report of a run, unless it is there; it has no agent if the run was of all.
 INSERT INTO mnestic.maintenance_run (tenant_id, id, kind, agent_id, dry_run, scheduled_at, started_at, finished_at, agents, counts,
                                      usage, problems, sizes)
-VALUES (%(tenant_id)s, %(id)s, %(kind)s, %(of_agent)s, %(dry_run)s, %(scheduled_at)s, %(started_at)s, %(finished_at)s,
+VALUES (%(tenant_id)s, %(id)s, %(kind)s, %(agent_id)s, %(dry_run)s, %(scheduled_at)s, %(started_at)s, %(finished_at)s,
         %(agents)s, %(counts)s, %(usage)s, %(problems)s, %(sizes)s)
 ON CONFLICT DO NOTHING
 
