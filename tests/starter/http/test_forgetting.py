@@ -21,25 +21,6 @@ async def add(client: MnesticClient, *texts: str) -> None:
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_topic_is_forgotten_as_its_preview_showed(
-    http: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    await add(client, "Mara rents a flat in Porto.", "Bert plays chess.")
-
-    shown = (await http.post(PREVIEW, json={"topic": "Porto"})).json()
-    wrong = await http.post(FORGET, json={"topic": "Porto", "token": "none"})
-    before = (await http.get("/items")).json()["items"]
-    done = await http.post(FORGET, json={"topic": "Porto", "token": shown["token"]})
-    left = (await http.get("/items")).json()["items"]
-
-    assert (shown["dry_run"], wrong.status_code, len(before)) == (True, 409, 2)
-    assert wrong.json()["type"] == "urn:mnestic:problem:stale-request"
-    assert wrong.json()["title"] == "What the request is based on has changed since."
-    assert (done.status_code, done.json()["purged"]["entry"]) == (200, 1)
-    assert [one["content"] for one in left] == ["Bert plays chess."]
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_topic_is_forgotten_once_for_a_key(
     http: httpx2.AsyncClient, client: MnesticClient
 ) -> None:

@@ -42,28 +42,6 @@ async def test_each_write_refuses_the_key_of_another_request(
     assert refusals == dict.fromkeys(WRITES, (409, "urn:mnestic:problem:idempotency-conflict"))
 
 
-async def test_a_key_is_of_the_job_that_is_forked(
-    app: FastAPI, new_key: NewKey, client: MnesticClient
-) -> None:
-    plan = parse_plan(json.dumps(PLAN), source="test")
-    jobs = [await client.start_job(plan, agent_id="ada", session_id=name) for name in "ab"]
-
-    async with opened(app, await new_key()) as http:
-        types = [
-            (
-                await http.post(
-                    f"/api/jobs/{job_id}/fork", json={}, headers={"Idempotency-Key": "fork"}
-                )
-            ).json()["type"]
-            for job_id in jobs
-        ]
-
-    assert types == [
-        "urn:mnestic:problem:invalid-input",  # it has not waited yet
-        "urn:mnestic:problem:idempotency-conflict",
-    ]
-
-
 class Acted(BaseModel):
     """What an act gives."""
 

@@ -1,5 +1,7 @@
 """Messages that come in over HTTP."""
 
+from typing import Any
+
 import httpx2
 
 HOME = {
@@ -9,61 +11,6 @@ HOME = {
     "source_id": "m-1",
     "at": "2026-03-01T12:00:00+01:00",
 }
-
-
-async def test_a_message_is_found_as_soon_as_it_was_sent(http: httpx2.AsyncClient) -> None:
-    sent = await http.post("/ingest", json={"messages": [HOME]})
-    found = await http.get("/retrieve", params={"q": "Where did Mara move?"})
-
-    assert (sent.status_code, sent.json()) == (200, {"received": 1, "new": 1})
-    assert found.status_code == 200
-    assert found.json()["results"][0]["entry"]["content"] == HOME["content"]
-
-
-async def test_a_message_that_is_sent_again_is_not_new(http: httpx2.AsyncClient) -> None:
-    await http.post("/ingest", json={"messages": [HOME]})
-
-    again = await http.post("/ingest", json={"messages": [HOME]})
-
-    assert again.json() == {"received": 1, "new": 0}
-
-
-async def test_a_request_that_is_repeated_with_its_key_gets_the_first_answer(
-    http: httpx2.AsyncClient,
-) -> None:
-    body = {"messages": [{**HOME, "source_id": None}]}
-    key = {"Idempotency-Key": "once"}
-
-    answers = [await http.post("/ingest", json=body, headers=key) for _ in range(3)]
-    listed = await http.get("/retrieve", params={"q": "Porto"})
-
-    assert [answer.json() for answer in answers] == [{"received": 1, "new": 1}] * 3
-    assert len(listed.json()["results"]) == 1
-
-
-async def test_a_key_of_another_request_is_a_conflict(http: httpx2.AsyncClient) -> None:
-    key = {"Idempotency-Key": "once"}
-    await http.post("/ingest", json={"messages": [HOME]}, headers=key)
-
-    other = await http.post(
-        "/ingest", json={"messages": [{**HOME, "content": "I like tea."}]}, headers=key
-    )
-
-    assert other.status_code == 409
-    assert other.json()["type"] == "urn:mnestic:problem:idempotency-conflict"
-
-
-async def test_a_write_that_fails_leaves_its_key_free(http: httpx2.AsyncClient) -> None:
-    key = {"Idempotency-Key": "once"}
-    refused = await http.post(
-        "/ingest", json={"messages": [HOME, {**HOME, "content": " "}]}, headers=key
-    )
-
-    mended = await http.post("/ingest", json={"messages": [HOME]}, headers=key)
-
-    assert refused.status_code == 422
-    assert "has no content" in refused.json()["detail"]
-    assert mended.json() == {"received": 1, "new": 1}
 
 
 async def test_a_text_is_read_without_storing_it(http: httpx2.AsyncClient) -> None:
@@ -89,10 +36,14 @@ async def test_categories_are_summarised(http: httpx2.AsyncClient) -> None:
     every = (await http.post("/summarize", json={})).json()["items"]
     one = (await http.post("/summarize", json={"category": "work"})).json()["items"]
     read = (await http.get("/categories")).json()["items"]
+    question = {"q": "Where does Mara live?", "max_tokens": 300}
+    block = (await http.get("/context", params=question)).json()
 
     assert [category["summary"] for category in every if category["summary"]]
     assert "Porto" in str(every)
     assert every == read
+    assert "Porto" in block["text"]
+    assert 0 < block["tokens"] <= 300
     assert [category["name"] for category in one] in ([], ["work"])
 
 
@@ -111,3 +62,21 @@ async def test_the_object_of_a_fact_is_changed(http: httpx2.AsyncClient) -> None
     assert stale.json()["type"] == "urn:mnestic:problem:stale-request"
     assert [one["object"] for one in active] == ["Lisbon"]
     assert [one["object"] for one in archived] == ["Porto"]
+
+
+async def test_a_message_is_found_at_once_and_stored_once(http: httpx2.AsyncClient) -> None:
+    async def sent(key: str | None, **more: Any) -> httpx2.Response:
+        headers = {} if key is None else {"Idempotency-Key": key}
+        return await http.post("/ingest", json={"messages": [{**HOME, **more}]}, headers=headers)
+
+    refused = await sent("once", content=" ")
+    answers = [await sent("once", source_id=None) for _ in range(2)]
+    other = await sent("once", content="I like tea.")
+    known = [await sent(None, content="I like rain.") for _ in range(2)]
+    found = await http.get("/retrieve", params={"q": "Where did Mara move?"})
+
+    assert (refused.status_code, "has no content" in refused.json()["detail"]) == (422, True)
+    assert [one.json() for one in answers] == [{"received": 1, "new": 1}] * 2
+    assert other.json()["type"] == "urn:mnestic:problem:idempotency-conflict"
+    assert [one.json()["new"] for one in known] == [1, 0]
+    assert [one["entry"]["content"] for one in found.json()["results"]] == [HOME["content"]]

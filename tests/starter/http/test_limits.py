@@ -45,18 +45,6 @@ async def test_a_plan_that_is_too_large_is_refused_before_it_is_read(
     assert why in answer.text
 
 
-async def test_others_are_answered_while_the_worst_plan_is_read(http: httpx2.AsyncClient) -> None:
-    worst = asyncio.create_task(http.post("/api/jobs", json={**PLAN, "plan": WORST}))
-    answers = 0
-    while not worst.done():
-        assert (await http.get("/health")).status_code == 200
-        answers += 1
-        await asyncio.sleep(0)  # the answer may need no other task
-
-    assert (await worst).status_code == 422
-    assert answers > 10
-
-
 @pytest.mark.parametrize("text", ["[" * 300_000, "1" * 5000])
 async def test_what_no_json_is_in_a_form_is_refused(http: httpx2.AsyncClient, text: str) -> None:
     cookie = {"Cookie": f"mnestic_key={http.headers['Authorization'].partition(' ')[2]}"}
@@ -171,3 +159,15 @@ def test_the_places_of_values_take_no_memory_for_long_names() -> None:
     with pytest.raises(ValidationError) as refused:
         Body.model_validate({"values": {"a": [1, float("inf")]}})
     assert refused.value.errors()[0]["ctx"]["path"] == "values.a.1"
+
+
+async def test_others_are_answered_while_the_worst_plan_is_read(http: httpx2.AsyncClient) -> None:
+    worst = asyncio.create_task(http.post("/api/jobs", json={**PLAN, "plan": WORST}))
+    answers = 0
+    while not worst.done():
+        assert (await http.get("/health")).status_code == 200
+        answers += 1
+        await asyncio.sleep(0)  # the answer may need no other task
+
+    assert (await worst).status_code == 422
+    assert answers > 10

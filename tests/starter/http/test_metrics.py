@@ -95,6 +95,16 @@ async def test_no_label_names_an_agent_or_quotes_memory(
     assert "BREW" not in text
 
 
+async def test_requests_without_a_key_are_counted(app: FastAPI, new_key: NewKey) -> None:
+    async with opened(app, "nonsense") as http:
+        refused: httpx2.Response = await http.get("/api/agents")
+
+    _, values = await scraped(app, await new_key(agents=("*",)))
+
+    assert refused.status_code == 401
+    assert values["mnestic_http_requests_without_key_total", "401"] == 1
+
+
 async def test_a_tenant_sees_its_own_requests_alone(
     app: FastAPI, new_key: NewKey, tenants: Tenants
 ) -> None:
@@ -106,13 +116,3 @@ async def test_a_tenant_sees_its_own_requests_alone(
     text, _ = await scraped(app, await new_key(agents=("*",)))
 
     assert 'route="/api/agents"' not in text
-
-
-async def test_requests_without_a_key_are_counted(app: FastAPI, new_key: NewKey) -> None:
-    async with opened(app, "nonsense") as http:
-        refused: httpx2.Response = await http.get("/api/agents")
-
-    _, values = await scraped(app, await new_key(agents=("*",)))
-
-    assert refused.status_code == 401
-    assert values["mnestic_http_requests_without_key_total", "401"] == 1

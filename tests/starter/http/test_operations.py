@@ -39,18 +39,6 @@ async def test_agents_are_listed_in_pages(
     assert last["next_cursor"] is None
 
 
-async def test_an_export_can_be_imported_elsewhere(
-    operator: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    await client.memory("ada").add("I live in Ghent.", source_id="1")
-
-    answer = await operator.get("/api/memory/export", params={"agent_id": "ada"})
-
-    lines = [json.loads(line) for line in answer.text.splitlines()]
-    assert answer.headers["Content-Type"].startswith("application/x-ndjson")
-    assert "I live in Ghent." in json.dumps(lines)
-
-
 async def test_a_run_that_is_started_again_with_its_key_is_the_same_run(
     operator: httpx2.AsyncClient,
 ) -> None:
@@ -67,45 +55,12 @@ async def test_a_run_that_is_started_again_with_its_key_is_the_same_run(
     assert other.status_code == 409
 
 
-async def test_a_run_is_started_in_temporal(
-    operator: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    answer = await operator.post("/jobs/nightly", json={"agent_id": "ada"})
-
-    name = f"maintenance/{client.settings.tenant_id}/{answer.json()['id']}"
-    description = await client.temporal.get_workflow_handle(name).describe()
-    assert description.workflow_type == "Maintenance"
-
-
 async def test_a_kind_that_is_none_is_refused(operator: httpx2.AsyncClient) -> None:
     answer = await operator.post("/jobs/hourly", json={})
 
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["path"] == "path.kind"
     assert "'nightly'" in answer.json()["errors"][0]["allowed"]
-
-
-async def test_one_value_of_the_policy_is_changed(operator: httpx2.AsyncClient) -> None:
-    change = {"path": "cleanup.max_entries", "value": 500}
-
-    changed = await operator.patch("/api/maintenance/policy", json=change)
-    read = await operator.get("/api/maintenance/policy")
-
-    assert changed.json() == read.json()
-    assert read.json()["cleanup"]["max_entries"] == 500
-
-
-async def test_an_invalid_value_of_the_policy_changes_nothing(operator: httpx2.AsyncClient) -> None:
-    before = await operator.get("/api/maintenance/policy")
-
-    answer = await operator.patch(
-        "/api/maintenance/policy", json={"path": "cleanup.max_entries", "value": -1}
-    )
-
-    after = await operator.get("/api/maintenance/policy")
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["path"] == "body"
-    assert before.json() == after.json()
 
 
 async def test_a_schedule_is_paused_and_resumed(
@@ -158,12 +113,6 @@ async def test_a_period_is_made_up_for_once_for_a_key(
     assert signals.count("patch") == 1
 
 
-async def test_a_schedule_that_there_is_not_is_not_found(operator: httpx2.AsyncClient) -> None:
-    answer = await operator.post("/api/schedules/backup/pause", json={})
-
-    assert answer.status_code == 404
-
-
 async def test_the_audit_log_names_the_key_that_steers_jobs_and_maintenance(
     operator: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
@@ -196,3 +145,15 @@ async def test_the_audit_log_names_what_a_key_did(
     answer = await operator.get("/api/audit", params={"key": key.id, "agent": "ada"})
 
     assert [one["action"] for one in answer.json()["items"]] == ["entry.search"]
+
+
+async def test_an_export_can_be_imported_elsewhere(
+    operator: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("I live in Ghent.", source_id="1")
+
+    answer = await operator.get("/api/memory/export", params={"agent_id": "ada"})
+
+    lines = [json.loads(line) for line in answer.text.splitlines()]
+    assert answer.headers["Content-Type"].startswith("application/x-ndjson")
+    assert "I live in Ghent." in json.dumps(lines)

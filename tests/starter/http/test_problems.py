@@ -14,24 +14,14 @@ from mnestic.starter.http.app import make_app
 from mnestic.starter.http.problems import status_of
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
+from tests.starter.case_files import read_cases
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.test_knowledge import HOME
 
 
 @pytest.mark.parametrize(
     ("params", "path", "value"),
-    [
-        ({"q": "Porto", "limit": "5000"}, "query.limit", "5000"),
-        ({"q": "Porto", "mode": "psychic"}, "query.mode", "psychic"),
-        ({"q": "Porto", "limmit": "5"}, "query.limmit", None),
-        ({}, "query.q", None),
-        ({"q": "Porto", "agent_id": "no id!"}, "query.agent_id", "no id!"),
-        ({"q": "x\0y"}, "query.q", None),
-        ({"q": "Porto", "tag": ["a", "x\0y"]}, "query.tag.1", None),
-        ({"q": "Porto", "subject": "x\0y"}, "query.subject", None),
-        ({"q": ["Porto", "Lisbon"]}, "query.q", None),
-        ({"q": "Porto", "agent_id": ["ada", "bob"]}, "query.agent_id", None),
-    ],
+    read_cases(__file__, "invalid_values"),
 )
 async def test_an_invalid_value_is_named(
     app: FastAPI, new_key: NewKey, params: dict[str, Any], path: str, value: str | None
@@ -47,21 +37,6 @@ async def test_an_invalid_value_is_named(
     (invalid,) = problem["errors"]
     assert (invalid["path"], invalid["value"]) == (path, value)
     assert invalid["allowed"]
-
-
-async def test_a_key_for_several_agents_needs_one_named(app: FastAPI, new_key: NewKey) -> None:
-    async with opened(app, await new_key(agents=("ada*",))) as http:
-        answer = await http.get("/retrieve", params={"q": "Porto"})
-
-    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "query.agent_id")
-
-
-@pytest.mark.parametrize("body", [b"{", b'{"messages": []}', b"[1]", b"\xff", b"null"])
-async def test_a_malformed_body_is_refused(http: httpx2.AsyncClient, body: bytes) -> None:
-    answer = await http.post("/ingest", content=body, headers={"Content-Type": "application/json"})
-
-    assert answer.status_code in {400, 422}
-    assert answer.headers["Content-Type"] == "application/problem+json"
 
 
 @pytest.mark.parametrize(
@@ -162,3 +137,10 @@ async def test_a_failure_is_answered_and_logged_without_its_text(
     assert settings.tenant_id not in answer.text
     assert settings.tenant_id not in " ".join(record.message for record in caplog.records)
     assert {"a request failed", "answered a request"} <= {one.message for one in caplog.records}
+
+
+async def test_a_key_for_several_agents_needs_one_named(app: FastAPI, new_key: NewKey) -> None:
+    async with opened(app, await new_key(agents=("ada*",))) as http:
+        answer = await http.get("/retrieve", params={"q": "Porto"})
+
+    assert (answer.status_code, answer.json()["errors"][0]["path"]) == (422, "query.agent_id")

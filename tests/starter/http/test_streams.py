@@ -122,44 +122,6 @@ async def _status(http: httpx2.AsyncClient) -> int:
         return stream.status_code
 
 
-async def test_streams_end_with_the_server(
-    app: FastAPI, new_key: NewKey, client: MnesticClient
-) -> None:
-    await client.memory("ada").add("Mara lives in Porto.")
-
-    async with served(app, await new_key()) as http, asyncio.timeout(20):
-        async with http.stream("GET", EVENTS) as stream:
-            lines = stream.aiter_lines()
-            while not (await anext(lines)).startswith("event: "):
-                pass
-            app.state.streams.end()
-            rest = [line async for line in lines]
-        later = await http.get(EVENTS)
-
-    assert not [line for line in rest if line.startswith("event: ")]
-    assert events_of(later.text) == []
-
-
-async def test_a_stream_ends_when_its_key_is_revoked(
-    app: FastAPI, new_key: NewKey, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(server_sent_events, "POLL_S", 0.05)
-    await client.memory("ada").add("Mara lives in Porto.")
-    key = await new_key()
-
-    async with served(app, key) as http:
-        async with asyncio.timeout(20), http.stream("GET", EVENTS) as stream:
-            lines = stream.aiter_lines()
-            while not (await anext(lines)).startswith("event: "):
-                pass
-            await client.api_keys().revoke(key.split(".")[-2])
-            rest = [line async for line in lines]  # it ends long before five minutes
-        later = await http.get(EVENTS)
-
-    assert not [line for line in rest if line.startswith("event: ")]
-    assert later.status_code == 401
-
-
 @pytest.mark.usefixtures("worker")
 async def test_the_progress_of_a_job_is_streamed_until_it_ends(
     app: FastAPI, new_key: NewKey, monkeypatch: pytest.MonkeyPatch
@@ -199,3 +161,27 @@ async def test_how_far_a_run_is_is_streamed_until_it_ends(
     assert (ended["event"], ended["data"]["state"]) == ("run", "failed")
     assert (end["event"], end["data"]) == ("end", {"state": "failed"})
     assert absent.status_code == 404
+
+
+@pytest.mark.parametrize("by", ["the server", "its key"])
+async def test_a_stream_ends_with_the_server_and_with_its_key(
+    app: FastAPI, new_key: NewKey, client: MnesticClient, monkeypatch: pytest.MonkeyPatch, by: str
+) -> None:
+    monkeypatch.setattr(server_sent_events, "POLL_S", 0.05)
+    await client.memory("ada").add("Mara lives in Porto.")
+    key = await new_key()
+    async with served(app, key) as http, asyncio.timeout(20):
+        async with http.stream("GET", EVENTS) as stream:
+            lines = stream.aiter_lines()
+            while not (await anext(lines)).startswith("event: "):
+                pass
+            if by == "its key":
+                await client.api_keys().revoke(key.split(".")[-2])
+            else:
+                app.state.streams.end()
+            rest = [line async for line in lines]  # it ends long before five minutes
+        later = await http.get(EVENTS)
+
+    assert not [line for line in rest if line.startswith("event: ")]
+    assert later.status_code == (401 if by == "its key" else 200)
+    assert by == "its key" or events_of(later.text) == []

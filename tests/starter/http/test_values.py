@@ -8,10 +8,12 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from tests.starter.case_files import read_cases
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.routes import CASES
 from tests.starter.http.test_openapi import operations_of
 
+REFUSED: list[Any] = read_cases(__file__, "refused_values")
 JSON = {"Content-Type": "application/json"}
 LONG_AGO, AT_THE_END = "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"
 NO_TIMES = ("0", "1767225600", "2026-11-27", "2026-11-27T09:00", LONG_AGO, AT_THE_END)
@@ -73,16 +75,6 @@ async def test_a_time_that_is_none_is_refused(app: FastAPI, new_key: NewKey) -> 
     assert set(statuses.values()) == {422}, statuses
 
 
-@pytest.mark.parametrize("at", [0, 1767225600, True, *NO_TIMES])
-async def test_a_message_of_no_time_is_refused(http: httpx2.AsyncClient, at: Any) -> None:
-    (message,) = CASES["POST /ingest"].body["messages"]
-
-    answer = await http.post("/ingest", json={"messages": [{**message, "at": at}]})
-
-    assert answer.status_code == 422
-    assert answer.json()["errors"][0]["path"] == "body.messages.0.at"
-
-
 @pytest.mark.parametrize("number", ["1e400", "-1e400", "NaN", "1e18", "0"])
 async def test_a_wait_is_not_extended_by_what_is_no_time(
     http: httpx2.AsyncClient, number: str
@@ -102,47 +94,22 @@ async def test_a_wait_is_not_extended_by_what_is_no_time(
 async def test_what_a_method_of_the_client_refuses_is_named_as_in_the_request(
     app: FastAPI, new_key: NewKey
 ) -> None:
-    message = CASES["POST /ingest"].body["messages"][0]
-    requests: dict[str, tuple[str, dict[str, Any]]] = {
-        "query.q": ("GET /context", {"params": {"q": "  "}}),
-        "query.subject": ("GET /items", {"params": {"subject": "\0"}}),
-        "query.agent": ("GET /api/audit", {"params": {"agent": "no id!"}}),
-        "query.key": ("GET /api/audit", {"params": {"key": "\0"}}),
-        "query.cursor": ("GET /api/jobs", {"params": {"cursor": "\0"}}),
-        "path.key": ("DELETE /api/memory/facts/%00", {}),
-        "body.predicate": (
-            "POST /api/memory/facts",
-            {"json": {"subject": "Mara", "predicate": "Lives In", "value": "Porto"}},
-        ),
-        "body.messages": ("POST /ingest", {"json": {"messages": [{**message, "content": ""}]}}),
-        "body.messages.0.content": (
-            "POST /ingest",
-            {"json": {"messages": [{**message, "content": "\0"}]}},
-        ),
-        "body.token": ("POST /api/memory/forget", {"json": {"topic": "Porto", "token": " "}}),
-        "body.topic": ("POST /api/memory/forget/preview", {"json": {"topic": "no"}}),
-        "body.plan": ("POST /api/jobs", {"json": {"plan": "name: x", "session_id": "s"}}),
-        "body.session_id": (
-            "POST /api/jobs",
-            {"json": {**CASES["POST /api/jobs"].body, "session_id": "no id!"}},
-        ),
-        "body.job_id": (
-            "POST /api/jobs",
-            {"json": {**CASES["POST /api/jobs"].body, "job_id": "no id!"}},
-        ),
-        "body": (
-            "POST /api/schedules/nightly/backfill",
-            {"json": {"since": "2026-11-02T00:00:00Z", "until": "2026-11-01T00:00:00Z"}},
-        ),
-    }
-
     paths = {}
     async with opened(app, await new_key(agents=("*",))) as http:
-        for place, (name, content) in requests.items():
+        for place, name, content in REFUSED:
             method, path = name.split(" ")
             of_agent = not path.startswith(("/api/audit", "/api/schedules"))
-            params = {**({"agent_id": "ada"} if of_agent else {}), **content.pop("params", {})}
-            answer = await http.request(method, path, params=params, **content)
+            params = {**({"agent_id": "ada"} if of_agent else {}), **content.get("params", {})}
+            answer = await http.request(method, path, params=params, json=content.get("json"))
             paths[place] = answer.json()["errors"][0]["path"]
 
-    assert paths == {place: place for place in requests}
+    assert paths == {place: place for place, *_ in REFUSED}
+
+
+async def test_a_message_of_no_time_is_refused(http: httpx2.AsyncClient) -> None:
+    (message,) = CASES["POST /ingest"].body["messages"]
+    for at in (0, 1767225600, True, *NO_TIMES):
+        answer = await http.post("/ingest", json={"messages": [{**message, "at": at}]})
+
+        assert answer.status_code == 422, at
+        assert answer.json()["errors"][0]["path"] == "body.messages.0.at", at

@@ -1,6 +1,5 @@
 """An agent's memory on the page, without a browser: facts, searches, auto-retrieval, notes and forgetting."""
 
-import asyncio
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -10,8 +9,6 @@ import httpx2
 import pytest
 
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
@@ -35,84 +32,24 @@ async def test_a_fact_is_stated_changed_and_deleted(
         form = {"subject": "Mara", "predicate": "lives in", "value": value}
         await browser.post("/ui/memory/facts", params=ADA, data=form)
     (fact,), _ = await facts.list(predicate="lives_in")
-    changed = await browser.post(f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Faro"})
+    shown = {"HX-Current-URL": f"{SERVER}/ui/memory?agent_id=ada&subject=Mara&done=added"}
+    listed = await browser.get("/ui/memory", params={**ADA, "predicate": "lives in"})
+    changed = await browser.post(
+        f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Faro"}, headers=shown
+    )
     page = await browser.get(changed.headers["Location"])
     history = await browser.get(f"/ui/memory/facts/{fact.id}", params=ADA)
     (current,), _ = await facts.list(predicate="lives_in")
     stale = await browser.post(f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Genoa"})
     await browser.post(f"/ui/memory/facts/{current.id}/delete", params=ADA)
 
+    assert 'value="Lisbon"' in listed.text
+    assert changed.headers["Location"] == "/ui/memory?agent_id=ada&subject=Mara&done=changed"
     assert 'value="Faro"' in page.text
     assert (stale.status_code, STALE in stale.text) == (409, True)
     assert "The fact was changed." in page.text
     assert re.findall(r"<h2>(\w+) <", history.text) == ["Porto", "Lisbon", "Faro"]
     assert "Faro" not in await objects(client, "lives_in")
-
-
-async def test_a_predicate_is_named_as_a_person_writes_it(
-    browser: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    form = {"subject": "Mara", "predicate": "Mag gern", "value": "Käse"}
-    await browser.post("/ui/memory/facts", params=ADA, data=form)
-
-    page = await browser.get("/ui/memory", params={**ADA, "predicate": "mag gern"})
-
-    assert await objects(client, "mag_gern") == ["Käse"]
-    assert 'value="Käse"' in page.text
-
-
-async def test_a_change_leads_back_to_the_part_of_the_list_that_was_shown(
-    browser: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    facts = client.memory("ada").facts
-    await facts.add("Mara", "lives_in", "Porto")
-    (fact,), _ = await facts.list(predicate="lives_in")
-    shown = {"HX-Current-URL": f"{SERVER}/ui/memory?agent_id=ada&subject=Mara&done=added"}
-
-    answer = await browser.post(
-        f"/ui/memory/facts/{fact.id}", params=ADA, data={"value": "Faro"}, headers=shown
-    )
-
-    assert answer.headers["Location"] == "/ui/memory?agent_id=ada&subject=Mara&done=changed"
-
-
-async def test_a_changed_value_ends_the_old_one_where_there_are_several(
-    client: MnesticClient,
-) -> None:
-    facts = client.memory("ada").facts
-    await facts.add("Mara", "likes", "tea")
-    await facts.add("Mara", "likes", "jazz")
-    tea = next(one for one in (await facts.list(predicate="likes"))[0] if one.object == "tea")
-
-    await facts.change(tea.id, "coffee")
-
-    assert await objects(client, "likes") == ["coffee", "jazz"]
-    assert (await facts.why(tea.id))[0].end == "ended"
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_fact_is_traced_to_the_words_of_its_message(
-    browser: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    memory = client.memory("ada")
-    message = Resource(
-        session_id="s",
-        source_id="1",
-        channel="chat",
-        speaker="Mara",
-        content="Good morning! I live in Porto. And you?",
-        at=datetime.now(UTC),
-    )
-    await memory.ingest([IncomingMessage(resource=message)])
-    fact_ids: list[str] = []
-    async with asyncio.timeout(30):
-        while not fact_ids:
-            await asyncio.sleep(0.05)  # extraction runs in the background
-            fact_ids = [fact.id for fact in (await memory.facts.list(predicate="lives_in"))[0]]
-
-    page = await browser.get(f"/ui/memory/facts/{fact_ids[0]}", params=ADA)
-
-    assert re.search(r"Good morning! .*<mark>[^<]*Porto", page.text)
 
 
 async def test_a_memory_is_opened_edited_pinned_archived_and_deleted(
@@ -207,30 +144,6 @@ async def test_several_memories_are_changed_after_a_preview(
     assert [one.id for one in (await memory.entries.list(EntryQuery()))[0]] == ids[2:]
 
 
-async def test_a_search_shows_scores_and_why_something_does_not_come(
-    browser: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    memory = client.memory("ada")
-    await memory.add("Mara lives in Porto.", channel="chat", speaker="Mara")
-    await memory.add("The boiler in the cellar was repaired on Tuesday.", channel="mail")
-
-    pages = {
-        mode: await browser.get(
-            "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "mode": mode}
-        )
-        for mode in ("hybrid", "semantic", "text")
-    }
-    missing = await browser.get(
-        "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "expected": "boiler"}
-    )
-
-    for page in pages.values():
-        assert "Mara lives in Porto." in page.text
-        assert "Mara · chat ·" in page.text
-    assert "The boiler in the cellar was repaired on Tuesday." in missing.text
-    assert "The boiler" not in pages["hybrid"].text
-
-
 async def test_settings_hold_and_a_preview_is_not_logged(
     browser: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
@@ -290,6 +203,8 @@ async def test_a_topic_is_forgotten_as_it_was_previewed(
     await memory.add("The boiler was repaired.")
     await (await start_ingest(client, agent_id="ada")).result()  # the token is of its facts too
 
+    (fact,), _ = await memory.facts.list(predicate="lives_in")
+    traced = await browser.get(f"/ui/memory/facts/{fact.id}", params=ADA)
     shown = await browser.post("/ui/memory/forget/preview", params=ADA, data={"topic": "Porto"})
     token = re.search(r'name="token" value="([^"]+)"', shown.text)
     assert token is not None
@@ -302,6 +217,45 @@ async def test_a_topic_is_forgotten_as_it_was_previewed(
     left = (await memory.entries.list(EntryQuery()))[0]
 
     assert "Mara lives in Porto." in shown.text
+    assert re.search(r"<mark>[^<]*Porto", traced.text)
     assert (refused.status_code, STALE in refused.text) == (409, True)
     assert '<h2 id="forgotten">Forgotten</h2>' in done.text
     assert [one.content for one in left] == ["The boiler was repaired."]
+
+
+async def test_a_changed_value_ends_the_old_one_where_there_are_several(
+    client: MnesticClient,
+) -> None:
+    facts = client.memory("ada").facts
+    await facts.add("Mara", "likes", "tea")
+    await facts.add("Mara", "likes", "jazz")
+    tea = next(one for one in (await facts.list(predicate="likes"))[0] if one.object == "tea")
+
+    await facts.change(tea.id, "coffee")
+
+    assert await objects(client, "likes") == ["coffee", "jazz"]
+    assert (await facts.why(tea.id))[0].end == "ended"
+
+
+async def test_a_search_shows_scores_and_why_something_does_not_come(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    memory = client.memory("ada")
+    await memory.add("Mara lives in Porto.", channel="chat", speaker="Mara")
+    await memory.add("The boiler in the cellar was repaired on Tuesday.", channel="mail")
+
+    pages = {
+        mode: await browser.get(
+            "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "mode": mode}
+        )
+        for mode in ("hybrid", "semantic", "text")
+    }
+    missing = await browser.get(
+        "/ui/memory/search", params={**ADA, "q": "Where does Mara live?", "expected": "boiler"}
+    )
+
+    for page in pages.values():
+        assert "Mara lives in Porto." in page.text
+        assert "Mara · chat ·" in page.text
+    assert "The boiler in the cellar was repaired on Tuesday." in missing.text
+    assert "The boiler" not in pages["hybrid"].text

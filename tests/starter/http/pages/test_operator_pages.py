@@ -47,25 +47,6 @@ def test_nodes_stand_in_the_picture_and_apart(pairs: list[tuple[str, str]]) -> N
     assert len(drawing.edges) == len(pairs)
 
 
-def test_nodes_with_an_edge_stand_nearer_than_others() -> None:
-    """Two clusters of five, joined by nothing."""
-    pairs = [(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i)]
-    nodes = {node.name: node for node in draw(graph_of(pairs)).nodes}
-
-    def apart(one: str, other: str) -> float:
-        a, b = nodes[one], nodes[other]
-        return ((a.x - b.x) / WIDTH) ** 2 + ((a.y - b.y) / HEIGHT) ** 2
-
-    within = max(apart(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i))
-    between = [apart(f"a{i}", f"b{j}") for i in range(5) for j in range(5)]
-
-    assert sum(between) / len(between) > within
-
-
-def test_an_empty_graph_is_drawn() -> None:
-    assert draw(Graph(nodes=(), edges=())).nodes == ()
-
-
 async def test_the_graph_is_drawn_as_it_was(
     browser: httpx2.AsyncClient, client: MnesticClient
 ) -> None:
@@ -80,21 +61,6 @@ async def test_the_graph_is_drawn_as_it_was(
         names[days] = re.findall(r"<g><title>(.*?)</title>", page.text)
 
     assert names == {0: ["Mara", "&lt;b&gt;Lisbon&lt;/b&gt;"], 200: ["Mara", "Porto"], 800: []}
-
-
-async def test_the_audit_log_says_what_was_denied(
-    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
-) -> None:
-    await client.memory("ada").add("Mara lives in Porto.")
-    async with browse(await new_key(agents=("bert",))) as other:
-        await other.get("/ui/memory", params={"agent_id": "ada"})
-
-    everything = await browser.get("/ui/audit")
-    denied = await browser.get("/ui/audit", params={"denied": "true", "agent": "ada"})
-
-    assert "entry.add" in everything.text
-    assert "is not for the agent ada" in denied.text
-    assert "entry.add" not in denied.text
 
 
 async def test_costs_are_of_one_agent_if_the_key_is(
@@ -173,3 +139,33 @@ async def test_the_policy_is_edited_and_a_refusal_stands_beside_its_field(
         assert re.search(rf'id="policy-{path}-why"[^>]*>[^<]*{why}', refused.text)
     assert 'value="Mars/Olympus"' in refused.text
     assert ">Save<" not in read_only
+
+
+def test_nodes_with_an_edge_stand_nearer_than_others() -> None:
+    """Two clusters of five, joined by nothing."""
+    pairs = [(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i)]
+    nodes = {node.name: node for node in draw(graph_of(pairs)).nodes}
+
+    def apart(one: str, other: str) -> float:
+        a, b = nodes[one], nodes[other]
+        return ((a.x - b.x) / WIDTH) ** 2 + ((a.y - b.y) / HEIGHT) ** 2
+
+    within = max(apart(f"{c}{i}", f"{c}{j}") for c in "ab" for i in range(5) for j in range(i))
+    between = [apart(f"a{i}", f"b{j}") for i in range(5) for j in range(5)]
+
+    assert sum(between) / len(between) > within
+
+
+async def test_the_audit_log_says_what_was_denied(
+    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
+) -> None:
+    await client.memory("ada").add("Mara lives in Porto.")
+    async with browse(await new_key(agents=("bert",))) as other:
+        await other.get("/ui/memory", params={"agent_id": "ada"})
+
+    everything = await browser.get("/ui/audit")
+    denied = await browser.get("/ui/audit", params={"denied": "true", "agent": "ada"})
+
+    assert "entry.add" in everything.text
+    assert "is not for the agent ada" in denied.text
+    assert "entry.add" not in denied.text

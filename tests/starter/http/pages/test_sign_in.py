@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from mnestic.memory.errors import DatabaseUnavailableError
 from mnestic.starter.http.app import make_app
 from mnestic.starter.tenants import Tenants
+from tests.starter.case_files import read_cases
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.pages.conftest import SERVER, Browse, browsing
 
@@ -96,12 +97,7 @@ async def test_the_api_reads_no_cookie_and_the_page_no_header(
 
 @pytest.mark.parametrize(
     "headers",
-    [
-        {"Origin": "https://elsewhere.example"},
-        {"Origin": SERVER, "Sec-Fetch-Site": "cross-site"},
-        {"Origin": SERVER, "Sec-Fetch-Site": "same-site"},
-        {"Origin": "null"},
-    ],
+    read_cases(__file__, "foreign_headers"),
 )
 async def test_a_write_of_another_site_is_refused(
     browser: httpx2.AsyncClient, headers: dict[str, str]
@@ -110,15 +106,6 @@ async def test_a_write_of_another_site_is_refused(
 
     assert answer.status_code == 403
     assert "Set-Cookie" not in answer.headers
-
-
-async def test_a_request_of_a_part_of_a_page_leads_the_whole_page_to_signing_in(
-    browse: Browse,
-) -> None:
-    async with browse(None) as http:
-        answer = await http.get("/ui/jobs", headers={"HX-Request": "true"})
-
-    assert answer.headers["HX-Redirect"] == "/ui/sign-in"
 
 
 async def test_a_page_loads_nothing_from_elsewhere_and_is_not_stored(
