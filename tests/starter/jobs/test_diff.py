@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 
@@ -58,25 +57,6 @@ async def test_the_open_wait_is_compared_unless_another_is_named(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_the_latest_wait_is_compared_once_none_is_open(
-    client: MnesticClient, until_wait: UntilWait
-) -> None:
-    job_id = await _start(client)
-    for number in (1, 2):
-        await until_wait(job_id, number)
-        await client.resume_job(job_id)
-    await client.wait_for_result(job_id)
-    await client.memory("ada").records.delete("p", "name")
-
-    found = await client.diff_job(job_id)
-
-    assert (found.wait_id, found.state) == (f"{job_id}/w2", "resumed")
-    assert [(change.kind, change.before, change.now) for change in found.records] == [
-        ("deleted", "Mara", None)
-    ]
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_wait_that_timed_out_has_its_hash_from_the_history(
     client: MnesticClient, until_wait: UntilWait
 ) -> None:
@@ -87,18 +67,3 @@ async def test_a_wait_that_timed_out_has_its_hash_from_the_history(
 
     assert (found.wait_id, found.state) == (f"{job_id}/w1", "timed_out")
     assert len(found.snapshot_sha256) == 64
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_wait_that_is_not_there_is_refused(
-    client: MnesticClient, until_wait: UntilWait
-) -> None:
-    job_id = await _start(client)
-    await until_wait(job_id, 1)
-
-    with pytest.raises(InvalidInputError, match="has one wait, 1"):
-        await client.diff_job(job_id, 2)
-    with pytest.raises(InvalidInputError, match="not a wait of job"):
-        await client.diff_job(job_id, "other/w1")
-    with pytest.raises(NotFoundError, match="no job nobody"):
-        await client.diff_job("nobody")

@@ -15,6 +15,7 @@ from temporalio.client import WorkflowHistory
 from mnestic.memory.jobs.timeline import TimelineEntry
 from mnestic.starter.jobs.events import entries_of
 from mnestic.starter.jobs.steps import Attempts
+from tests.starter.case_files import read_cases
 
 FOLDER = Path(__file__).parents[2] / "histories"
 NAMES = [  # of jobs
@@ -85,38 +86,6 @@ def marker(event: Event) -> Callable[..., HistoryEvent]:
         return made
 
     return make
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_recorded_history_has_a_beginning_an_end_and_an_order(name: str) -> None:
-    entries = recorded(name)
-
-    assert entries[0].what in ("started", "continued")
-    assert entries[-1].what == "ended" or name == "0.2.0-poked", "that run goes on in another"
-    assert [entry.at for entry in entries] == sorted(entry.at for entry in entries)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_each_step_of_a_recorded_plan_finds_its_node(name: str) -> None:
-    told = [entry for entry in recorded(name) if entry.what in ("step", "wait_opened")]
-    steps = [entry for entry in told if entry.detail.get("kind") != "fork"]  # which is no node
-
-    assert steps
-    assert [step for step in steps if "node" not in step.detail] == []
-
-
-def test_a_step_behind_a_wait_that_an_earlier_run_opened_finds_its_node() -> None:
-    steps = [entry for entry in recorded("0.2.0-continued-parked") if entry.what == "step"]
-
-    assert [step.detail["node"] for step in steps] == ["keep"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_no_text_of_a_recorded_job_is_told(name: str) -> None:
-    document = json.dumps([entry.model_dump(mode="json") for entry in recorded(name)])
-
-    for text in ("Hello", "My name is", "dear", "Mara", "Lisbon"):
-        assert text not in document
 
 
 def test_a_plan_of_all_nodes_is_told_node_by_node() -> None:
@@ -225,10 +194,6 @@ def test_waits_of_local_activities_are_told_from_their_markers(
     assert (entries[3].detail["outcome"], entries[3].detail["drift_count"]) == ("timeout", 3)
 
 
-def test_a_marker_of_something_else_is_passed_over(event: Event) -> None:
-    assert entries_of([[event("marker_recorded", marker_name="core_patch")]]) == ()
-
-
 def test_an_activity_that_is_tried_again_is_told_as_it_stands(event: Event) -> None:
     scheduled = event("activity_task_scheduled", activity_id="7", activity_type__name="mail.send")
 
@@ -238,31 +203,9 @@ def test_an_activity_that_is_tried_again_is_told_as_it_stands(event: Event) -> N
     assert (entry.detail["attempts"], entry.detail["cause"]) == (4, "it is down")
 
 
-def test_an_activity_that_was_cancelled_says_so(event: Event) -> None:
-    events = [
-        event("activity_task_scheduled", activity_type__name="mail.send"),
-        event("activity_task_canceled", scheduled_event_id=1),
-    ]
-
-    (entry,) = entries_of([events])
-
-    assert (entry.detail["state"], entry.detail["duration_s"]) == ("cancelled", 1.0)
-
-
 @pytest.mark.parametrize(
     ("name", "asked", "detail"),
-    [
-        ("pause", None, {"name": "pause"}),
-        (
-            "override",
-            {"request_id": "r1", "override": {"reason": "I looked", "by": "Ana"}},
-            {"name": "override", "request_id": "r1", "reason": "I looked", "by": "Ana"},
-        ),
-        ("extend_wait", {"until": "2026-04-01"}, {"name": "extend_wait", "until": "2026-04-01"}),
-        ("mine", {"reason": "s3cret"}, {"name": "mine"}),
-        ("resume", {"request_id": "a\x1b[2J\nb"}, {"name": "resume", "request_id": "a [2J b"}),
-        ("resume", "no request", {"name": "resume"}),
-    ],
+    read_cases(__file__, "signals"),
 )
 def test_a_signal_is_told_without_what_is_none_of_ours(
     event: Event, name: str, asked: Any, detail: dict[str, Any]
@@ -311,3 +254,31 @@ def test_values_that_nobody_can_read_are_left_out(event: Event, encoding: bytes)
     entries = entries_of([events])
 
     assert [entry.what for entry in entries] == ["started", "wait_opened", "ended"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_history_is_told_in_order_with_the_nodes_and_without_texts(name: str) -> None:
+    entries = recorded(name)
+
+    assert entries[0].what in ("started", "continued")
+    assert entries[-1].what == "ended" or name == "0.2.0-poked", "that run goes on in another"
+    assert [entry.at for entry in entries] == sorted(entry.at for entry in entries)
+    steps = [entry.detail for entry in entries if entry.what in ("step", "wait_opened")]
+    assert steps
+    assert all("node" in step or step.get("kind") == "fork" for step in steps)  # which is no node
+    document = json.dumps([entry.model_dump(mode="json") for entry in entries])
+    assert not any(text in document for text in ("Hello", "My name is", "dear", "Mara", "Lisbon"))
+
+
+def test_an_activity_that_was_cancelled_says_so_and_other_markers_are_passed_over(
+    event: Event,
+) -> None:
+    events = [
+        event("activity_task_scheduled", activity_type__name="mail.send"),
+        event("activity_task_canceled", scheduled_event_id=1),
+        event("marker_recorded", marker_name="core_patch"),
+    ]
+
+    (entry,) = entries_of([events])
+
+    assert (entry.detail["state"], entry.detail["duration_s"]) == ("cancelled", 1.0)

@@ -57,21 +57,6 @@ async def test_a_job_whose_code_fails_says_so_and_quotes_nothing(
     )
 
 
-async def test_a_job_that_no_worker_has_taken_up_does_not_fail(client: MnesticClient) -> None:
-    handle = await client.temporal.start_workflow(
-        "Breaks",
-        id=job_workflow_id(client.settings.tenant_id, "queued"),
-        task_queue=client.settings.task_queue,
-        search_attributes=TypedSearchAttributes(
-            [SearchAttributePair(SearchAttributeKey.for_keyword("AgentId"), "ada")]
-        ),
-    )
-
-    assert (await client.describe_job("queued")).failing == ()
-
-    await handle.terminate()
-
-
 @pytest.mark.acceptance
 @pytest.mark.usefixtures("broken")
 async def test_doctor_counts_workflows_whose_tasks_fail_of_its_tenant_alone(

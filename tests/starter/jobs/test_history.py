@@ -13,12 +13,6 @@ from temporalio.client import WorkflowHandle
 from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
 from temporalio.worker import Worker
 
-from mnestic.memory.errors import (
-    InvalidInputError,
-    JobFailedError,
-    NotFoundError,
-    ResumeRefusedError,
-)
 from mnestic.memory.jobs.agent_job import JobInput
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.waits import ResumeRequest
@@ -38,7 +32,6 @@ FAILING = """
 name: failing
 nodes: [{id: bad, kind: tool, activity: no.such, attempts: 2, next: end}]
 """
-StartWaiting = Callable[..., Awaitable[str]]
 
 
 @workflow.defn(name="GoesOn")
@@ -49,20 +42,6 @@ class GoesOn:
     async def run(self, runs: int) -> None:
         if runs > 1:
             workflow.continue_as_new(runs - 1)
-
-
-@pytest.fixture
-def start_waiting(client: MnesticClient) -> StartWaiting:
-    """Starts a job and returns its id once it waits."""
-
-    async def start(plan: str = PLAN) -> str:
-        job_id = await client.start_job(
-            parse_plan(plan, source="test"), agent_id="ada", session_id="s1"
-        )
-        await _until(lambda: _state(client, job_id), "waiting")
-        return job_id
-
-    return start
 
 
 @pytest.fixture
@@ -104,84 +83,6 @@ def _told(timeline: JobTimeline) -> list[tuple[str, str]]:
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("by", ["update", "signal"])
-async def test_a_job_that_was_resumed_is_told_from_both(
-    client: MnesticClient, start_waiting: StartWaiting, by: Any
-) -> None:
-    job_id = await start_waiting()
-    await client.resume_job(job_id, {"word": "dear"}, request_id="r1", by=by)
-    await client.wait_for_result(job_id)
-
-    timeline = await client.job_history(job_id)
-
-    assert timeline.complete
-    assert _told(timeline) == [
-        ("started", "temporal"),
-        ("step", "both"),
-        ("wait_opened", "both"),
-        ("requested", "temporal"),
-        ("restored", "both"),
-        ("step", "both"),
-        ("ended", "both"),
-    ]
-    asked, restored = timeline.entries[3].detail, timeline.entries[4].detail
-    assert (asked["via"], asked["request_id"]) == (by, "r1")
-    assert (restored["wait_id"], restored["request_id"]) == (f"{job_id}/w1", "r1")
-
-
-@pytest.mark.usefixtures("worker")
-async def test_an_override_is_told_with_its_reason_where_it_was_asked_and_where_it_ended_the_wait(
-    client: MnesticClient, start_waiting: StartWaiting
-) -> None:
-    job_id = await start_waiting(PLAN.replace("timeout: 21d", "timeout: 21d, policy: strict"))
-    await client.memory("ada").records.set("p", "name", "Maria")
-    with pytest.raises(ResumeRefusedError, match="p/name changed"):
-        await client.resume_job(job_id)
-    await client.override_job(job_id, reason="agreed with Mara", by="eve", outcome="timeout")
-    await client.wait_for_result(job_id)
-
-    timeline = await client.job_history(job_id)
-
-    told = [
-        (entry.what, entry.source, entry.detail["by"])
-        for entry in timeline.entries
-        if entry.detail.get("reason") == "agreed with Mara"
-    ]
-    assert told == [("requested", "temporal", "eve"), ("restored", "both", "eve")]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_job_that_waits_is_told_as_far_as_it_came(
-    client: MnesticClient, start_waiting: StartWaiting
-) -> None:
-    job_id = await start_waiting()
-
-    timeline = await client.job_history(job_id)
-
-    (wait,) = (await client.describe_job(job_id)).waits
-    opened = timeline.entries[-1]
-    assert (opened.what, opened.detail["node"]) == ("wait_opened", "approval")
-    assert opened.detail["snapshot_id"] == wait.snapshot_id
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_node_that_failed_is_told_with_its_attempts_and_cause(
-    client: MnesticClient,
-) -> None:
-    plan = parse_plan(FAILING, source="test")
-    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
-    with pytest.raises(JobFailedError):
-        await client.wait_for_result(job_id)
-
-    timeline = await client.job_history(job_id)
-
-    assert _told(timeline) == [("started", "temporal"), ("step", "temporal"), ("ended", "both")]
-    step = timeline.entries[1].detail
-    assert (step["node"], step["state"], step["attempts"]) == ("bad", "failed", 2)
-    assert "no.such" in step["cause"]
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_node_that_is_being_tried_again_is_told_with_its_last_failure(
     client: MnesticClient,
 ) -> None:
@@ -198,21 +99,6 @@ async def test_a_node_that_is_being_tried_again_is_told_with_its_last_failure(
 
     assert (step["node"], step["state"]) == ("bad", "running")
     assert "no.such" in step["cause"]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_cancelled_job_is_told_with_who_asked(
-    client: MnesticClient, start_waiting: StartWaiting
-) -> None:
-    job_id = await start_waiting()
-    await client.cancel_job(job_id)
-    await _until(lambda: _state(client, job_id), "cancelled")
-
-    timeline = await client.job_history(job_id)
-
-    asked, ended = timeline.entries[-2:]
-    assert (asked.what, "by" in asked.detail) == ("cancel_requested", True)
-    assert (ended.detail["outcome"], ended.source) == ("cancelled", "both")
 
 
 @pytest.mark.usefixtures("worker")
@@ -245,6 +131,61 @@ async def test_a_job_that_temporal_does_not_know_is_told_from_the_rows(
     assert timeline.entries[-1].detail["outcome"] == "completed"
 
 
+@pytest.mark.acceptance  # the server takes half a minute to delete a run
+async def test_the_runs_that_temporal_keeps_are_told_without_the_others(
+    client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
+) -> None:
+    await goes_on.result()
+    timeline = await client.job_history("mine")
+    whole = [entry.what for entry in timeline.entries]
+    await _forget(client, goes_on)
+
+    async with asyncio.timeout(120):
+        while timeline.complete:
+            await asyncio.sleep(1)
+            timeline = await client.job_history("mine")
+
+    assert whole == ["started", "continued", "continued", "ended"]
+    assert [entry.what for entry in timeline.entries] == whole[1:]
+
+
+async def test_a_job_is_told_from_both_until_it_is_resumed_or_cancelled(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    plan = parse_plan(PLAN, source="test")
+    jobs = [
+        await client.start_job(plan, agent_id="ada", session_id=name, job_id=name) for name in "ab"
+    ]
+    unbegun = await client.job_history("a")
+    async with run_worker():
+        for job_id in jobs:
+            await _until(lambda: _state(client, job_id), "waiting")  # noqa: B023 - awaited here
+        await client.resume_job("a", {"word": "dear"}, request_id="r1", by="signal")
+        await client.wait_for_result("a")
+        await client.cancel_job("b")
+        await _until(lambda: _state(client, "b"), "cancelled")
+        resumed, cancelled = [await client.job_history(job_id) for job_id in jobs]
+
+    assert [entry.what for entry in unbegun.entries] == ["started"]
+    assert unbegun.entries[0].detail["plan"] == "greeting"
+    assert resumed.complete
+    assert _told(resumed) == [
+        ("started", "temporal"),
+        ("step", "both"),
+        ("wait_opened", "both"),
+        ("requested", "temporal"),
+        ("restored", "both"),
+        ("step", "both"),
+        ("ended", "both"),
+    ]
+    asked, restored = resumed.entries[3].detail, resumed.entries[4].detail
+    assert (asked["via"], asked["request_id"]) == ("signal", "r1")
+    assert (restored["wait_id"], restored["request_id"]) == ("a/w1", "r1")
+    asked_to_end, ended = cancelled.entries[-2:]
+    assert (asked_to_end.what, "by" in asked_to_end.detail) == ("cancel_requested", True)
+    assert (ended.detail["outcome"], ended.source) == ("cancelled", "both")
+
+
 async def test_all_runs_of_a_job_that_continued_as_new_are_told(
     client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
 ) -> None:
@@ -259,56 +200,3 @@ async def test_all_runs_of_a_job_that_continued_as_new_are_told(
         "continued",
         "ended",
     ]
-
-
-@pytest.mark.acceptance  # the server takes half a minute to delete a run
-async def test_the_runs_that_temporal_keeps_are_told_without_the_others(
-    client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
-) -> None:
-    await goes_on.result()
-    await _forget(client, goes_on)
-
-    timeline = await client.job_history("mine")
-    async with asyncio.timeout(120):
-        while timeline.complete:
-            await asyncio.sleep(1)
-            timeline = await client.job_history("mine")
-
-    assert [entry.what for entry in timeline.entries] == ["continued", "continued", "ended"]
-
-
-async def test_a_job_that_nobody_knows_is_refused(client: MnesticClient) -> None:
-    with pytest.raises(NotFoundError, match="no job nobody"):
-        await client.job_history("nobody")
-    with pytest.raises(InvalidInputError, match="job id"):
-        await client.job_history("no/body")
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_job_of_another_tenant_is_not_told(
-    client: MnesticClient, start_waiting: StartWaiting
-) -> None:
-    job_id = await start_waiting()
-    settings = client.settings.model_copy(update={"tenant_id": "somebody-else"})
-
-    async with await MnesticClient.connect(settings) as stranger:
-        with pytest.raises(NotFoundError):
-            await stranger.job_history(job_id)
-
-
-async def test_a_job_that_no_worker_has_begun_is_told(
-    client: MnesticClient,
-    run_worker: Callable[[], AbstractAsyncContextManager[None]],
-) -> None:
-    job_id = await client.start_job(
-        parse_plan(PLAN, source="test"), agent_id="ada", session_id="s1", job_id="new"
-    )
-
-    timeline = await client.job_history(job_id)
-
-    async with run_worker():
-        await client.cancel_job(job_id)
-        with pytest.raises(JobFailedError):
-            await client.wait_for_result(job_id)
-    assert [entry.what for entry in timeline.entries] == ["started"]
-    assert timeline.entries[0].detail["plan"] == "greeting"

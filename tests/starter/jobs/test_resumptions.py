@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 
@@ -26,31 +26,11 @@ async def start(client: MnesticClient, *, until: str) -> str:
     return job_id
 
 
-@pytest.mark.usefixtures("worker")
-async def test_it_has_the_place_in_the_plan_and_the_snapshot(client: MnesticClient) -> None:
-    job_id = await start(client, until="waiting")
-
-    found = await client.job_resumption(job_id)
-
-    assert (found.wait.key, found.wait.context.cursor_node) == ("ask", "ask")
-    assert found.snapshot_sha256 == (await client.diff_job(job_id)).snapshot_sha256
-    assert found.redacted_at is None
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_wait_that_there_is_not_is_refused(client: MnesticClient) -> None:
-    job_id = await start(client, until="waiting")
-
-    with pytest.raises(InvalidInputError, match="has one wait, 1"):
-        await client.job_resumption(job_id, 2)
-    with pytest.raises(NotFoundError):
-        await client.job_resumption("no-such-job")
-
-
 async def test_the_plan_of_a_job_is_known_before_its_first_wait(client: MnesticClient) -> None:
     job_id = await start(client, until="running")  # no worker runs
 
     assert await client.job_plan(job_id) == parse_plan(PLAN, source="test")
+    assert (await client.describe_job(job_id)).failing == ()
     with pytest.raises(NotFoundError):
         await client.job_plan("no-such-job")
 

@@ -10,17 +10,6 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
-NINE = {
-    "create_entities",
-    "create_relations",
-    "add_observations",
-    "delete_entities",
-    "delete_observations",
-    "delete_relations",
-    "read_graph",
-    "search_nodes",
-    "open_nodes",
-}
 IDA = {"name": "Ida", "entityType": "person", "observations": ["Ida sails on Sundays."]}
 YARD = {"name": "Norsk Yard", "entityType": "company", "observations": []}
 WORKS = {"from": "Ida", "to": "Norsk Yard", "relationType": "works for"}
@@ -36,13 +25,6 @@ async def call(client: Client, name: str, **arguments: Any) -> dict[str, Any]:
     assert not result.is_error, result.content
     assert result.structured_content is not None
     return result.structured_content
-
-
-async def test_the_profile_has_the_nine_tools(connect: Connect, agent: str) -> None:
-    async with connect(agent, "entities") as client:
-        tools = (await client.list_tools()).tools
-
-    assert {tool.name for tool in tools} == NINE
 
 
 async def test_entities_relations_and_observations_are_read_back(

@@ -9,6 +9,7 @@ from mcp import Client, MCPError
 from mcp_types import INVALID_PARAMS
 
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.case_files import read_cases
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
@@ -54,64 +55,36 @@ async def test_the_default_profile_says_what_each_tool_does(
 
 async def test_one_memory_is_read_corrected_and_deleted(connect: Connect, agent: str) -> None:
     async with connect(agent) as client:
-        stored = await call(client, "remember", text="The spare key is under the fren.")
+        own = await call(client, "remember", text="The boiler is serviced in May.")
+        stored = await call(
+            client, "remember", text="The spare key is under the fren.", speaker="Ida"
+        )
         memory = {"memory_id": stored["id"]}
         text = "The spare key is under the fern."
         changed = await call(
             client, "update_memory", **memory, text=text, tags=["house"], pinned=True
         )
         read = await call(client, "get_memory", **memory)
+        boiler = await call(client, "get_memory", memory_id=own["id"])
         recalled = await call(client, "recall", question="Where is the spare key?")
+        block = await call(client, "context", question="Where is the spare key?", max_tokens=300)
+        nobody = await call(client, "recall", question="Who won the regatta?")
         nothing = await refusal(client, "update_memory", **memory)
         deleted = await call(client, "delete_memory", **memory)
         gone = await refusal(client, "get_memory", **memory)
 
     assert changed == read
     assert (read["text"], read["tags"], read["pinned"]) == (text, ["house"], True)
-    assert [one["text"] for one in recalled["memories"]] == [text]
+    (memory_found,) = recalled["memories"]
+    assert (memory_found["text"], memory_found["speaker"]) == (text, "Ida")
+    assert (memory_found["score"] > 0.5, memory_found["archived"]) == (True, False)
+    assert boiler["speaker"] == agent
+    assert "under the fern" in block["text"]
+    assert 0 < block["tokens"] <= 300
+    assert nobody == {"memories": []}
     assert "no change is given" in nothing
     assert deleted == {"id": stored["id"], "facts": []}
     assert f"no entry {stored['id']}" in gone
-
-
-async def test_an_argument_that_a_tool_does_not_have_is_refused(
-    connect: Connect, agent: str
-) -> None:
-    async with connect(agent) as client:
-        why = await refusal(client, "remember", text="The key is under the fern.", spaker="Ida")
-        recalled = await call(client, "recall", question="Where is the key?")
-
-    assert "spaker" in why
-    assert recalled == {"memories": []}
-
-
-async def test_what_is_remembered_is_recalled_and_put_into_a_context(
-    connect: Connect, agent: str
-) -> None:
-    async with connect(agent) as client:
-        added = await call(
-            client, "remember", text="The spare key is under the fern.", speaker="Ida"
-        )
-        recalled = await call(client, "recall", question="Where is the spare key?")
-        block = await call(client, "context", question="Where is the spare key?", max_tokens=300)
-        nothing = await call(client, "recall", question="Who won the regatta?")
-
-    (memory,) = recalled["memories"]
-    assert memory["id"] == added["id"]
-    assert (memory["text"], memory["speaker"]) == ("The spare key is under the fern.", "Ida")
-    assert memory["score"] > 0.5
-    assert memory["archived"] is False
-    assert "under the fern" in block["text"]
-    assert 0 < block["tokens"] <= 300
-    assert nothing == {"memories": []}
-
-
-async def test_a_text_without_a_speaker_is_the_agents_own(connect: Connect, agent: str) -> None:
-    async with connect(agent) as client:
-        await call(client, "remember", text="The boiler is serviced in May.")
-        recalled = await call(client, "recall", question="When is the boiler serviced?")
-
-    assert recalled["memories"][0]["speaker"] == agent
 
 
 @pytest.mark.usefixtures("worker")
@@ -153,17 +126,7 @@ async def test_facts_come_in_pages_and_as_of_a_time(
 
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
-    [
-        ("recall", {"question": " "}, "is empty"),
-        ("recall", {"question": "x", "limit": 0}, "limit"),
-        ("recall", {}, "question"),
-        ("remember", {"text": ""}, "content"),
-        ("remember", {"text": "Tea.", "at": "2026-01-01T10:00:00"}, "timezone|offset"),
-        ("list_facts", {"predicate": "lives in"}, "lives_in"),
-        ("list_facts", {"cursor": "nowhere"}, "cursor"),
-        ("start_job", {"plan": "name: x", "session_id": "s"}, "nodes"),
-        ("resume_job", {"job_id": "nobody-started-it"}, "no job"),
-    ],
+    read_cases(__file__, "refusals"),
 )
 async def test_a_bad_argument_is_an_error_that_names_it(
     connect: Connect, agent: str, name: str, arguments: dict[str, Any], says: str
@@ -203,14 +166,3 @@ async def test_a_resource_that_is_not_there_has_invalid_parameters(
             await mcp.read_resource(uri.format(agent=agent))
 
     assert absent.value.code == INVALID_PARAMS
-
-
-async def test_a_time_without_an_offset_is_an_error_that_a_model_can_read(
-    connect: Connect, agent: str
-) -> None:
-    async with connect(agent) as client:
-        listed = await refusal(client, "list_facts", as_of="2026-01-01")
-        remembered = await refusal(client, "remember", text="Tea.", at="2026-01-01T09:00:00")
-
-    assert "as_of: has no offset: 2026-01-01T00:00:00" in listed
-    assert "at: has no offset: 2026-01-01T09:00:00" in remembered

@@ -11,8 +11,8 @@ from mcp import Client, MCPError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.waits import JobWait
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.mcp.job_tasks import TaskAnswer, answer_of, elicitation_of
+from tests.starter.case_files import read_cases
 from tests.starter.mcp.approval import PLAN
 from tests.starter.mcp.task_requests import TaskExtension, about, started, until
 
@@ -103,63 +103,34 @@ async def test_a_client_without_the_extension_gets_no_task(connect: Connect, age
     assert not older.is_error
 
 
-@pytest.mark.parametrize("method", ["get", "update", "cancel"])
-async def test_a_task_of_another_agent_does_not_exist(
-    connect: Connect, agent: str, client: MnesticClient, method: str
-) -> None:
-    params = {"inputResponses": {}} if method == "update" else {}
-    async with (
-        connect(agent, extensions=EXTENSIONS) as owner,
-        connect("stranger", extensions=EXTENSIONS) as stranger,
-    ):
-        task_id = (await started(owner, **arguments())).task_id
-        for name in (task_id, "no-such-job"):
-            with pytest.raises(MCPError, match=f"no job {name}") as refused:
-                await about(stranger, method, name, **params)
-            assert refused.value.code == -32602
-
-    assert (await client.describe_job(task_id)).state == "running"
-
-
 @pytest.mark.parametrize(
     ("form", "outcomes", "properties", "required"),
-    [
-        (None, ("resumed", "timeout"), {"answer"}, []),
-        ({"type": "boolean"}, ("resumed",), {"answer"}, ["answer"]),
-        (FORM, ("resumed", "timeout"), {"by"}, ["by"]),
-        (FORM, ("yes", "no"), {"by", "outcome"}, ["by", "outcome"]),
-        ({"properties": {"outcome": {}}}, ("yes", "no"), {"outcome", "outcome_"}, ["outcome_"]),
-    ],
+    read_cases(__file__, "forms"),
 )
 def test_a_wait_asks_for_its_form_and_for_the_outcome_if_there_is_a_choice(
     form: dict[str, Any] | None,
-    outcomes: tuple[str, ...],
-    properties: set[str],
+    outcomes: list[str],
+    properties: list[str],
     required: list[str],
 ) -> None:
     schema = elicitation_of(wait_of(form=form, outcomes=outcomes))["params"]["requestedSchema"]
 
-    assert set(schema["properties"]) == properties
+    assert set(schema["properties"]) == set(properties)
     assert schema["required"] == required
 
 
 @pytest.mark.parametrize(
     ("form", "outcomes", "content", "expected"),
-    [
-        (None, ("resumed",), {"answer": "soon"}, ("resumed", "soon")),
-        (None, ("resumed",), None, ("resumed", None)),
-        ({"type": "boolean"}, ("yes", "no"), {"answer": True, "outcome": "no"}, ("no", True)),
-        (FORM, ("yes", "no"), {"by": "Ida"}, ("yes", {"by": "Ida"})),
-    ],
+    read_cases(__file__, "answers"),
 )
 def test_an_answer_has_an_outcome_and_a_payload(
     form: dict[str, Any] | None,
-    outcomes: tuple[str, ...],
+    outcomes: list[str],
     content: dict[str, Any] | None,
-    expected: tuple[str, Any],
+    expected: list[Any],
 ) -> None:
     wait = wait_of(form=form, outcomes=outcomes)
 
-    assert answer_of(wait, TaskAnswer(action="accept", content=content)) == expected
+    assert answer_of(wait, TaskAnswer(action="accept", content=content)) == tuple(expected)
     with pytest.raises(InvalidInputError, match="decline"):
         answer_of(wait, TaskAnswer(action="decline"))
