@@ -20,10 +20,12 @@ from mnestic.starter.cli.app import run_command_line
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.schema import migrate
 
 OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
 TABLES = (
+    "entry",
+    "fact",
+    "setting",
     "working_memory",
     "long_term_record",
     "episode",
@@ -35,24 +37,7 @@ TABLES = (
     "agent_revision",
     "llm_usage",
 )
-PLAN = """\
-name: greeting
-nodes:
-  - id: note
-    kind: remember
-    records: [{namespace: profile, key: name, value: "${input.name}"}]
-    next: approval
-  - id: approval
-    kind: wait
-    key: approval
-    timeout: 21d
-    on: {resumed: say, rejected: end, timeout: end}
-  - id: say
-    kind: emit
-    channel: chat
-    content: "Hello ${results.approval.payload.word}, ${input.name}."
-    next: end
-"""
+PLAN = Path(__file__).with_name("greeting.yaml").read_text("utf-8")
 
 
 @dataclass(frozen=True)
@@ -230,12 +215,3 @@ def other_database(servers: RuntimeState) -> Iterator[str]:
         connection.execute(f'CREATE DATABASE "{name}"')
         yield servers.database_admin_url.replace("/mnestic?", f"/{name}?")
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-
-
-@pytest.fixture
-def newer_database(other_database: str) -> str:
-    """The owner's address of a database that a later version has migrated."""
-    migrate(other_database)
-    with psycopg.connect(other_database) as connection:
-        connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
-    return other_database

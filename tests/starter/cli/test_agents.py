@@ -1,26 +1,10 @@
 """`mnestic agents`, and the warning about an agent without memory."""
 
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Ask, Cli
 
-READING = [
-    ("memory", "list"),
-    ("memory", "search", "Where does Mara live?"),
-    ("memory", "context", "Where does Mara live?"),
-    ("memory", "events"),
-    ("memory", "retrievals"),
-    ("memory", "world", "Mara"),
-    ("memory", "stats"),
-    ("memory", "forget", "Mara", "--dry-run"),
-    ("memory", "facts", "list"),
-    ("memory", "facts", "history", "Mara", "lives_in"),
-    ("memory", "parked", "list"),
-    ("memory", "record", "list"),
-    ("memory", "settings", "get"),
-    ("stats",),
-    ("costs",),
-    ("job", "list"),
-]
+READING: list[list[str]] = read_cases(__file__, "reading")
 
 
 async def test_agents_are_listed_with_what_they_have(ask: Ask, client: MnesticClient) -> None:

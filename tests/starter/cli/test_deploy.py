@@ -1,9 +1,8 @@
 """`mnestic deploy`: which build new jobs go to."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,8 +11,8 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 OfBuild = Callable[[str], AbstractAsyncContextManager[None]]
 
 
@@ -36,32 +35,6 @@ def worker_of(
     return run
 
 
-async def test_a_build_is_deployed_and_listed_with_what_it_has_to_do(
-    ask: Ask, worker_of: OfBuild
-) -> None:
-    async with worker_of("2026.11"):
-        deployed = await ask("deploy", "2026.11", "--json")
-        listed = await ask("deploy", "--json")
-        told = await ask("deploy", "2026.11")
-
-    assert deployed.document == listed.document
-    [build] = listed.document["builds"]
-    assert (build["build_id"], build["current"]) == ("2026.11", True)
-    assert (build["running_jobs"], build["workers"]) == (0, 1)
-    assert "go to build 2026.11 from now on" in told.out
-    assert "current" in told.out
-
-
-@pytest.mark.usefixtures("worker_of")
-async def test_without_builds_the_list_says_so(ask: Ask) -> None:
-    told = await ask("deploy")
-    listed = await ask("deploy", "--json")
-
-    assert told.code == 0
-    assert "No builds" in told.out
-    assert listed.document["builds"] == []
-
-
 @pytest.mark.usefixtures("worker_of")
 async def test_a_build_without_a_worker_is_not_deployed_and_the_command_says_how_to_start_one(
     ask: Ask,
@@ -70,31 +43,6 @@ async def test_a_build_without_a_worker_is_not_deployed_and_the_command_says_how
 
     assert "no worker of build 7 is ready" in told
     assert "mnestic worker --build-id 7" in told
-
-
-async def test_a_build_id_that_is_none_is_refused(ask: Ask) -> None:
-    told = (await ask("deploy", "no build")).error(code=2)
-
-    assert "build id" in told
-
-
-async def test_deploy_goes_back_to_workers_without_builds(
-    ask: Ask, worker_of: OfBuild, run_worker: Callable[[], AbstractAsyncContextManager[None]]
-) -> None:
-    async with worker_of("1"), run_worker():
-        await ask("deploy", "1")
-        told = await ask("deploy", "--unversioned")
-        listed = await ask("deploy", "--json")
-
-    assert "go to workers without a build id from now on" in told.out
-    assert "New jobs go to workers without a build id." in told.out
-    assert [build["current"] for build in listed.document["builds"]] == [False]
-
-
-async def test_a_build_and_the_way_back_are_not_deployed_together(ask: Ask) -> None:
-    told = (await ask("deploy", "7", "--unversioned")).error(code=2)
-
-    assert "leave out build 7" in told
 
 
 @pytest.mark.usefixtures("worker_of")
@@ -122,3 +70,26 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
         "moved": None,
         "stands_still": why,
     }
+
+
+async def test_a_build_is_deployed_listed_and_left_for_workers_without_builds(
+    ask: Ask, worker_of: OfBuild, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    none = await ask("deploy")
+    async with worker_of("2026.11"), run_worker():
+        deployed = await ask("deploy", "2026.11", "--json")
+        listed = await ask("deploy", "--json")
+        told = (await ask("deploy", "2026.11")).out
+        back = (await ask("deploy", "--unversioned")).out
+        left = await ask("deploy", "--json")
+
+    assert "No builds" in none.out
+    assert deployed.document == listed.document
+    (build,) = listed.document["builds"]
+    assert (build["build_id"], build["current"]) == ("2026.11", True)
+    assert (build["running_jobs"], build["workers"]) == (0, 1)
+    assert "go to build 2026.11 from now on" in told
+    assert "current" in told
+    assert "go to workers without a build id from now on" in back
+    assert "New jobs go to workers without a build id." in back
+    assert [one["current"] for one in left.document["builds"]] == [False]

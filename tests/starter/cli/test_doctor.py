@@ -4,7 +4,7 @@ import json
 import os
 import time
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,8 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
-
-Cli = Callable[..., Any]
-Ask = Callable[..., Awaitable[Any]]
+from mnestic.stores.postgres.schema import migrate
+from tests.starter.cli.conftest import Ask, Cli
 
 
 def findings(done: Any, *, code: int) -> dict[str, Any]:
@@ -81,90 +80,6 @@ def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
     assert "mnestic worker" in told.out
 
 
-def test_an_address_as_sqlalchemy_writes_it_is_one_too(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url = os.environ["MNESTIC_DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:")
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
-
-    checks = findings(wired("doctor", "--json"), code=1)  # since no worker polls
-
-    assert checks["Postgres"]["ok"]
-
-
-def test_a_database_that_is_down_does_not_hide_the_other_parts(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
-) -> None:
-    url = f"postgresql://ada:secret@127.0.0.1:{closed_port}/none"
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
-
-    checks = findings(wired("doctor", "--json"), code=1)
-
-    assert not checks["Postgres"]["ok"]
-    assert f"127.0.0.1:{closed_port}" in checks["Postgres"]["found"]
-    assert "MNESTIC_DATABASE_URL" in checks["Postgres"]["remedy"]
-    assert "secret" not in str(checks)
-    assert checks["Temporal"]["ok"]
-
-
-def test_a_temporal_that_is_down_does_not_hide_the_other_parts(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
-) -> None:
-    monkeypatch.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
-
-    checks = findings(wired("doctor", "--json"), code=1)
-
-    assert not checks["Temporal"]["ok"]
-    assert "TEMPORAL_ADDRESS" in checks["Temporal"]["remedy"]
-    assert checks["migrations"]["ok"]
-
-
-def test_missing_migrations_are_told_with_their_command(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
-) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
-
-    checks = findings(wired("doctor", "--json"), code=1)
-
-    assert not checks["migrations"]["ok"]
-    assert checks["migrations"]["remedy"] == "mnestic migrate"
-    assert not checks["pgvector"]["ok"]
-
-
-def test_a_newer_database_wants_a_newer_program(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, newer_database: str
-) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", newer_database)
-
-    checks = findings(wired("doctor", "--json"), code=1)
-
-    assert not checks["migrations"]["ok"]
-    assert "9999" in checks["migrations"]["found"]
-    assert checks["migrations"]["remedy"] == "install a newer Mnestic"
-
-
-@pytest.mark.parametrize(
-    ("chosen", "found"), [("none", "no facts are extracted"), ("", "english-")]
-)
-def test_what_extracts_facts_is_shown(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, chosen: str, found: str
-) -> None:
-    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", chosen)
-
-    checks = findings(cli("doctor", "--json"), code=1)
-
-    assert checks["extraction"]["ok"]
-    assert found in checks["extraction"]["found"]
-
-
-def test_without_a_runtime_it_says_to_start_one(cli: Cli) -> None:
-    checks = findings(cli("doctor", "--json"), code=1)
-
-    assert not checks["runtime"]["ok"]
-    assert checks["runtime"]["remedy"] == "mnestic up"
-    assert checks["disk"]["ok"]
-
-
 @pytest.fixture
 def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
     """Runs a command whose models are on the loopback server, which knows two."""
@@ -172,84 +87,6 @@ def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.base_url)
     chat_server.sends({"object": "list", "data": [{"id": "gpt-5-mini"}, {"id": "reader"}]})
     return cli
-
-
-def test_the_models_in_force_are_told(
-    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
-) -> None:
-    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "reader")
-
-    checks = findings(modelled("doctor", "--json"), code=1)
-
-    assert checks["models"]["ok"]
-    assert checks["models"]["found"] == "the server knows gpt-5-mini, reader"
-    assert [request["path"] for request in chat_server.requests] == ["/v1/models"]
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "told"),
-    [
-        (401, {"error": {"message": "bad key sk-secret-0123"}}, "check the API key"),
-        (200, {"data": [{"id": "other"}]}, "does not know it; it knows other"),
-        (200, {"hello": "world"}, "check the base URL"),
-        (503, {}, "does not answer"),
-    ],
-)
-def test_a_model_that_cannot_be_asked_is_told(
-    modelled: Cli, chat_server: Any, status: int, body: Any, told: str
-) -> None:
-    chat_server.status = status
-    chat_server.sends(body)
-
-    checks = findings(modelled("doctor", "--json"), code=1)
-
-    assert not checks["models"]["ok"]
-    assert told in checks["models"]["found"]
-    assert "OPENAI_API_KEY" in checks["models"]["remedy"]
-    assert "sk-secret" not in str(checks)
-
-
-def test_a_vault_of_notes_is_looked_at_where_one_is_named(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    (tmp_path / "Mara.md").write_text("Mara moved. #mnestic", encoding="utf-8")
-    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path))
-    there = findings(wired("doctor", "--json"), code=1)["notes"]
-    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path / "gone"))
-    gone = findings(wired("doctor", "--json"), code=1)["notes"]
-    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://127.0.0.1:27123")
-    both = findings(wired("doctor", "--json"), code=1)["notes"]
-
-    assert (there["ok"], there["found"]) == (True, f"{tmp_path}, 1 notes with the usual tag")
-    assert not gone["ok"]
-    assert "No such file" in gone["found"]
-    assert "set one of both" in both["found"]
-
-
-def test_a_data_directory_that_cannot_be_looked_at_fails_its_own_checks_alone(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("MNESTIC_DATA_DIR", str(tmp_path / ("long" * 100)))
-
-    checks = findings(cli("doctor", "--json"), code=1)
-
-    assert [part for part, check in checks.items() if not check["ok"]] == ["runtime", "disk"]
-    assert "File name too long" in checks["disk"]["found"]
-    assert "MNESTIC_DATA_DIR" in checks["disk"]["remedy"]
-    assert checks["models"]["ok"]
-
-
-def test_an_address_of_notes_that_is_none_fails_its_own_check_alone(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://[::1")
-
-    checks = findings(wired("doctor", "--json"), code=1)
-
-    assert not checks["notes"]["ok"]
-    assert "MNESTIC_OBSIDIAN" in checks["notes"]["remedy"]
-    assert checks["Postgres"]["ok"]
-    assert checks["disk"]["ok"]
 
 
 def test_a_role_that_may_read_nothing_fails_only_what_it_may_not_read(
@@ -269,3 +106,98 @@ def test_a_role_that_may_read_nothing_fails_only_what_it_may_not_read(
     assert not checks["migrations"]["ok"]
     assert "permission denied" in checks["migrations"]["found"]
     assert "MNESTIC_DATABASE_URL" in checks["migrations"]["remedy"]
+
+
+def test_what_is_down_is_named_with_its_remedy_and_hides_no_other_part(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
+) -> None:
+    with monkeypatch.context() as down:
+        down.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
+        url = os.environ["MNESTIC_DATABASE_URL"].replace("postgresql:", "postgresql+psycopg:")
+        down.setenv("MNESTIC_DATABASE_URL", url)  # as SQLAlchemy writes it
+        of_temporal = findings(wired("doctor", "--json"), code=1)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", f"postgresql://a:secret@127.0.0.1:{closed_port}/x")
+    of_postgres = findings(wired("doctor", "--json"), code=1)
+
+    assert (of_temporal["Temporal"]["ok"], of_temporal["Postgres"]["ok"]) == (False, True)
+    assert "TEMPORAL_ADDRESS" in of_temporal["Temporal"]["remedy"]
+    assert of_temporal["migrations"]["ok"]
+    assert (of_postgres["Temporal"]["ok"], of_postgres["Postgres"]["ok"]) == (True, False)
+    assert f"127.0.0.1:{closed_port}" in of_postgres["Postgres"]["found"]
+    assert "MNESTIC_DATABASE_URL" in of_postgres["Postgres"]["remedy"]
+    assert "secret" not in str(of_postgres)
+
+
+def test_a_schema_that_is_older_or_newer_is_told_with_what_to_do(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+) -> None:
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    missing = findings(wired("doctor", "--json"), code=1)
+    migrate(other_database)
+    with psycopg.connect(other_database) as connection:
+        connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
+    newer = findings(wired("doctor", "--json"), code=1)["migrations"]
+
+    assert (missing["migrations"]["ok"], missing["pgvector"]["ok"]) == (False, False)
+    assert missing["migrations"]["remedy"] == "mnestic migrate"
+    assert (newer["ok"], newer["remedy"]) == (False, "install a newer Mnestic")
+    assert "9999" in newer["found"]
+
+
+def test_models_and_a_missing_runtime_are_told(
+    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
+) -> None:
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "reader")
+    known = findings(modelled("doctor", "--json"), code=1)
+    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "none")
+    without = findings(modelled("doctor", "--json"), code=1)["extraction"]
+
+    assert (known["models"]["ok"], known["models"]["found"]) == (
+        True,
+        "the server knows gpt-5-mini, reader",
+    )
+    assert {request["path"] for request in chat_server.requests} == {"/v1/models"}
+    assert (without["ok"], "no facts are extracted" in without["found"]) == (True, True)
+    assert (known["runtime"]["ok"], known["runtime"]["remedy"]) == (False, "mnestic up")
+    assert known["disk"]["ok"]
+
+
+def test_a_model_that_cannot_be_asked_is_told(modelled: Cli, chat_server: Any) -> None:
+    for status, body, why in (
+        (401, {"error": {"message": "bad key sk-secret-0123"}}, "check the API key"),
+        (200, {"data": [{"id": "other"}]}, "does not know it; it knows other"),
+        (200, {"hello": "world"}, "check the base URL"),
+        (503, {}, "does not answer"),
+    ):
+        chat_server.status = status
+        chat_server.sends(body)
+
+        checks = findings(modelled("doctor", "--json"), code=1)
+
+        assert (checks["models"]["ok"], why in checks["models"]["found"]) == (False, True), why
+        assert "OPENAI_API_KEY" in checks["models"]["remedy"]
+        assert "sk-secret" not in str(checks)
+
+
+def test_notes_and_a_data_directory_that_cannot_be_read_fail_their_own_checks_alone(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "Mara.md").write_text("Mara moved. #mnestic", encoding="utf-8")
+    monkeypatch.setenv("MNESTIC_DATA_DIR", str(tmp_path / ("long" * 100)))
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path))
+    there = findings(cli("doctor", "--json"), code=1)
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_VAULT", str(tmp_path / "gone"))
+    gone = findings(cli("doctor", "--json"), code=1)["notes"]
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://127.0.0.1:27123")
+    both = findings(cli("doctor", "--json"), code=1)["notes"]
+    monkeypatch.delenv("MNESTIC_OBSIDIAN_VAULT")
+    monkeypatch.setenv("MNESTIC_OBSIDIAN_URL", "http://[::1")
+    malformed = findings(cli("doctor", "--json"), code=1)["notes"]
+
+    assert [part for part, check in there.items() if not check["ok"]] == ["runtime", "disk"]
+    assert "File name too long" in there["disk"]["found"]
+    assert "MNESTIC_DATA_DIR" in there["disk"]["remedy"]
+    assert there["notes"]["found"] == f"{tmp_path}, 1 notes with the usual tag"
+    assert (gone["ok"], "No such file" in gone["found"]) == (False, True)
+    assert "set one of both" in both["found"]
+    assert (malformed["ok"], "MNESTIC_OBSIDIAN" in malformed["remedy"]) == (False, True)

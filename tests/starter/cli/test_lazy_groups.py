@@ -12,7 +12,6 @@ import typer
 
 from mnestic.starter.cli.app import app
 from mnestic.starter.cli.lazy_groups import LazyGroup
-from tests.starter.cli.conftest import Cli
 
 
 def lazy_groups(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, LazyGroup]]:
@@ -43,13 +42,6 @@ def test_a_list_of_commands_says_what_the_commands_say(group: LazyGroup) -> None
         assert command.help is not None
         assert (shown.name, shown.help) == (command.name, command.help.split("\n\n")[0])
         assert (shown.hidden, shown.deprecated) == (command.hidden, command.deprecated)
-
-
-def test_a_command_that_is_misspelt_names_the_nearest(cli: Cli) -> None:
-    done = cli("memory", "serch", "x")
-
-    assert done.code == 2
-    assert "Did you mean 'search'?" in " ".join(done.err.split())
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,94 +16,58 @@ from temporalio.client import Client
 from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.state import RuntimeState, write_state
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.schema import migrate
+from tests.starter.cli.conftest import Cli
 
-Cli = Callable[..., Any]
-
-LIMIT_S = 15.0
 OF_MEMORY = [
     ("memory", "record", "get", "n", "k", "--agent", "a"),
     ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
 ]
-OF_TEMPORAL = [
-    ("job", "list"),
-    ("job", "show", "x"),
-    ("job", "resume", "x"),
-    ("worker",),
-    ("up",),
-]
-COMMANDS = [*OF_MEMORY, *OF_TEMPORAL]
+OF_TEMPORAL = [("job", "list"), ("job", "resume", "x"), ("worker",), ("up",)]
+OTHERS = [("migrate",), ("demo", "--json")]
+COMMANDS = [*OF_MEMORY, *OF_TEMPORAL, *OTHERS]
+FORGET = ("memory", "forget", "Paris", "--agent", "a", "--yes")
 
 
-def in_time(cli: Cli, *words: str) -> Any:
-    """Runs a command, which must be over soon."""
-    began = time.monotonic()
-    done = cli(*words)
-    assert time.monotonic() - began < LIMIT_S
-    return done
+def error_of(done: Any, *, code: int) -> str:
+    """The line that says what is wrong; others may say what was begun."""
+    assert (done.code, done.out, "Traceback" in done.err) == (code, "", False), done.err
+    return next(line for line in done.err.splitlines() if line.startswith("error: "))
 
 
-@pytest.mark.parametrize("words", [*COMMANDS, ("migrate",), ("demo", "--json")], ids=" ".join)
-def test_a_database_that_does_not_answer_is_told(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
+def test_a_server_that_does_not_answer_is_told(
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int
 ) -> None:
+    with monkeypatch.context() as away:
+        away.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
+        for words in (*OF_TEMPORAL, *OTHERS, FORGET):
+            told = error_of(wired(*words), code=3)
+            assert f"Temporal at 127.0.0.1:{closed_port} does not answer" in told, words
     url = f"postgresql://ada:secret@127.0.0.1:{closed_port}/none"
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", url)
-    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", url)
-
-    done = in_time(wired, *words)
-
-    told = next(line for line in done.err.splitlines() if line.startswith("error: "))
-    assert done.code == 3, done.err
-    assert f"Postgres at postgresql://ada:***@127.0.0.1:{closed_port}/none" in told
-    assert "secret" not in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
+    for name in ("MNESTIC_DATABASE_URL", "MNESTIC_DATABASE_ADMIN_URL"):
+        monkeypatch.setenv(name, url)
+    for words in COMMANDS:
+        told = error_of(done := wired(*words), code=3)
+        assert f"Postgres at postgresql://ada:***@127.0.0.1:{closed_port}/none" in told, words
+        assert "secret" not in done.err
 
 
-@pytest.mark.parametrize("words", [*OF_TEMPORAL, ("migrate",), ("demo", "--json")], ids=" ".join)
-def test_a_temporal_that_does_not_answer_is_told(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, closed_port: int, words: tuple[str, ...]
-) -> None:
-    monkeypatch.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
-
-    done = in_time(wired, *words)
-
-    told = next(line for line in done.err.splitlines() if line.startswith("error: "))
-    assert done.code == 3, done.err
-    assert f"Temporal at 127.0.0.1:{closed_port} does not answer" in told
-    assert "Traceback" not in done.err
-    assert done.out == ""
-
-
-def test_a_database_newer_than_this_code_is_left_alone(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, newer_database: str
-) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", newer_database)
-    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", newer_database)
-
-    for words in (*COMMANDS, ("migrate",), ("demo", "--json")):
-        done = in_time(wired, *words)
-
-        told = next(line for line in done.err.splitlines() if line.startswith("error: "))
-        assert done.code == 2, (words, done.err)
-        assert "the database is at schema 9999" in told, words
-        assert "Traceback" not in done.err, words
-    with psycopg.connect(newer_database) as connection:
-        found = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
-        written = connection.execute("SELECT count(*) FROM mnestic.operation").fetchone()
-    assert found == [("9999",)]
-    assert written == (0,)
-
-
-def test_a_database_that_was_never_migrated_says_how(
+def test_a_database_of_another_version_is_left_alone(
     wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
 ) -> None:
     monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
-
-    for words in COMMANDS[:-1]:
-        refused = wired(*words)
-
-        assert "run `mnestic migrate`" in refused.error(code=2), words
+    for words in (*OF_MEMORY, ("job", "list"), ("worker",)):
+        assert "run `mnestic migrate`" in wired(*words).error(code=2), words
+    migrate(other_database)
+    with psycopg.connect(other_database) as connection:
+        connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
+    for words in COMMANDS:
+        assert "the database is at schema 9999" in error_of(wired(*words), code=2), words
+    with psycopg.connect(other_database) as connection:
+        found = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
+        written = connection.execute("SELECT count(*) FROM mnestic.operation").fetchone()
+    assert (found, written) == ([("9999",)], (0,))
 
 
 def test_migrate_brings_a_new_database_to_this_version(
@@ -166,68 +128,37 @@ def test_lost_rights_are_named_by_doctor_and_mended_by_migrate(
 
 @pytest.mark.parametrize("option", ["--port", "--ui-port"])
 def test_a_port_in_use_is_named_with_who_has_it(cli: Cli, option: str, taken_port: int) -> None:
-    done = in_time(cli, "up", option, str(taken_port))
+    told = error_of(cli("up", option, str(taken_port)), code=2)
 
-    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
-    assert done.code == 2
-    assert len(errors) == 1
-    assert f"port {taken_port} is in use by " in errors[0]
-    assert f"choose another port (`mnestic up {option}`, or MNESTIC_" in errors[0]
-    assert done.out == ""
+    assert f"port {taken_port} is in use by " in told
+    assert f"choose another port (`mnestic up {option}`, or MNESTIC_" in told
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *COMMANDS[:-1],
-        *(("migrate",), ("schedules", "list"), ("deploy",), ("costs",), ("stats", "--agent", "a")),
-        *(
-            ("job", "show", "j"),
-            ("job", "resume", "j"),
-            ("job", "result", "j"),
-            ("job", "pause", "j"),
-        ),
-        *(
-            ("memory", command, "x", "--agent", "a")
-            for command in ("add", "search", "show", "world")
-        ),
-        ("memory", "record", "set", "n", "k", "1", "--agent", "a"),
-        ("memory", "predicates", "list"),
-        ("memory", "settings", "get", "--agent", "a"),
-    ],
-    ids=" ".join,
-)
-def test_without_servers_a_command_says_what_to_run(cli: Cli, words: tuple[str, ...]) -> None:
-    refused = cli(*words)
-
-    assert "run `mnestic up`" in refused.error(code=3)
-
-
-@pytest.mark.parametrize("words", [("job", "list"), ("memory", "record", "list", "--agent", "a")])
-def test_while_a_runtime_starts_a_command_is_told_to_come_back(
-    cli: Cli, tmp_path: Path, words: tuple[str, ...]
+def test_without_servers_a_command_says_what_to_run_and_while_they_start_to_come_back(
+    cli: Cli, tmp_path: Path
 ) -> None:
+    agent = ("--agent", "a")
+    commands = [
+        *((*OF_MEMORY, ("job", "list"), ("job", "show", "j"), ("worker",), ("migrate",))),
+        *(("schedules", "list"), ("deploy",), ("costs",), ("stats", *agent)),
+        *(("memory", command, "x", *agent) for command in ("add", "search", "show", "world")),
+        *(("memory", "predicates", "list"), ("memory", "settings", "get", *agent)),
+    ]
+    for words in commands:
+        assert "run `mnestic up`" in cli(*words).error(code=3), words
     me = psutil.Process()
     starting = RuntimeState(
         pid=me.pid, create_time=me.create_time(), started_at=datetime.now(UTC), ready=False
     )
     (tmp_path / "data").mkdir()
     write_state(tmp_path / "data", starting)
-
-    refused = cli(*words)
+    for words in (("job", "list"), ("memory", "record", "list", *agent)):
+        refused = cli(*words).error(code=3)
+        assert f"runtime (pid {me.pid}) is starting or stopping; try again" in refused
     doctor = cli("doctor")
 
-    assert f"runtime (pid {me.pid}) is starting or stopping; try again" in refused.error(code=3)
     assert "FAIL runtime" in doctor.out
     assert "`mnestic up` says that it is ready" in doctor.out
-
-
-def test_a_data_directory_that_cannot_be_used_is_named(cli: Cli, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("not a folder", encoding="utf-8")
-
-    refused = cli("up", "--data", str(tmp_path / "file"))
-
-    assert "MNESTIC_DATA_DIR" in refused.error(code=2)
 
 
 def test_metrics_that_cannot_be_served_keep_a_worker_from_starting(

@@ -1,15 +1,13 @@
 """`mnestic memory forget`: shows, asks, forgets."""
 
 import io
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 FORGET = ("memory", "forget", "Paris", "--agent", "ada")
 
 
@@ -33,24 +31,6 @@ async def told(client: MnesticClient) -> None:
 
 
 @pytest.mark.usefixtures("worker", "told")
-async def test_it_forgets_what_it_showed_before(ask: Ask, client: MnesticClient) -> None:
-    shown = (await ask(*FORGET, "--dry-run", "--json")).document
-    before = await entries(client)
-    done = (await ask(*FORGET, "--confirm", shown["token"], "--json")).document
-    again = await ask(*FORGET, "--yes")
-
-    assert before == ["Paris is large.", "Tea is hot."]
-    (item,) = shown["items"]
-    assert (item["kind"], item["text"], item["by"]) == ("entry", "Paris is large.", "text")
-    assert (shown["dry_run"], shown["forgetting_id"], shown["left"]) == (True, None, [])
-    assert (done["dry_run"], done["items"], done["left"]) == (False, [item], [])
-    assert done["forgetting_id"]
-    assert done["purged"]["entry"] == shown["purged"]["entry"] == 1
-    assert await entries(client) == ["Tea is hot."]
-    assert "Nothing matched the topic." in again.out
-
-
-@pytest.mark.usefixtures("worker", "told")
 async def test_a_person_is_shown_what_would_go_and_asked(
     ask: Ask, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,66 +50,43 @@ async def test_a_person_is_shown_what_would_go_and_asked(
     assert await entries(client) == ["Tea is hot."]
 
 
-@pytest.mark.usefixtures("told")
-async def test_nothing_goes_where_nobody_can_be_asked(
-    ask: Ask, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+@pytest.mark.usefixtures("worker", "told")
+async def test_it_forgets_what_it_showed_and_nothing_else(ask: Ask, client: MnesticClient) -> None:
+    look = await ask(*FORGET, "--dry-run")
+    (token,) = [line.split()[-1] for line in look.out.splitlines() if "--confirm" in line]
+    await client.memory("ada").add("Paris is wide.")
+    refused = await ask(*FORGET, "--confirm", token)
+    before = await entries(client)
+    shown = (await ask(*FORGET, "--dry-run", "--json")).document
+    done = (await ask(*FORGET, "--confirm", shown["token"], "--json")).document
+    again = await ask(*FORGET, "--yes")
 
-    refused = await ask(*FORGET)
-
-    assert "--yes: is needed without a terminal" in refused.error(code=2)
-    assert await entries(client) == ["Paris is large.", "Tea is hot."]
-
-
-@pytest.mark.parametrize("topic", ["", "the and", "x" * 100_000, "?!"])
-async def test_a_topic_that_says_nothing_is_one_clear_error(ask: Ask, topic: str) -> None:
-    refused = await ask("memory", "forget", topic, "--agent", "ada", "--yes")
-
-    assert refused.error(code=2).startswith("error: topic: ")
-
-
-async def test_no_temporal_is_said_and_no_word_of_the_topic_stays(
-    ask: Ask, client: MnesticClient, closed_port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await client.memory("ada").add("Paris is large.")
-    monkeypatch.setenv("TEMPORAL_ADDRESS", f"127.0.0.1:{closed_port}")
-
-    refused = await ask(*FORGET, "--yes")
-
-    assert refused.code == 3
-    assert await entries(client) == ["Paris is large."]
+    assert "what would go has changed; look again" in refused.error(code=2)
+    assert len(before) == 3
+    assert [(one["kind"], one["by"]) for one in shown["items"]] == [("entry", "text")] * 2
+    assert (shown["dry_run"], shown["forgetting_id"], shown["left"]) == (True, None, [])
+    assert (done["dry_run"], done["items"], done["left"]) == (False, shown["items"], [])
+    assert done["forgetting_id"]
+    assert done["purged"]["entry"] == shown["purged"]["entry"] == 2
+    assert await entries(client) == ["Tea is hot."]
+    assert "Nothing matched the topic." in again.out
 
 
 @pytest.mark.usefixtures("worker", "told")
-async def test_yes_shows_what_goes_first(ask: Ask, client: MnesticClient) -> None:
+async def test_without_a_terminal_it_takes_yes_and_counts_what_is_too_much_to_show(
+    ask: Ask, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(22):
+        await client.memory("ada").add(f"Paris {number}.")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+
+    refused = await ask(*FORGET)
+    left = await entries(client)
     done = await ask(*FORGET, "--yes")
 
-    assert "entry     Paris is large." in done.err
+    assert "--yes: is needed without a terminal" in refused.error(code=2)
+    assert len(left) == 24
     assert "Would be removed" in done.err
+    assert "… and 3 more" in done.err
     assert "Removed or redacted:" in done.out
     assert await entries(client) == ["Tea is hot."]
-
-
-@pytest.mark.usefixtures("told")
-async def test_a_token_of_something_else_forgets_nothing(ask: Ask, client: MnesticClient) -> None:
-    shown = await ask(*FORGET, "--dry-run")
-    (token,) = [line.split()[-1] for line in shown.out.splitlines() if "--confirm" in line]
-    await client.memory("ada").add("Paris is wide.")
-
-    refused = await ask(*FORGET, "--confirm", token)
-
-    assert "what would go has changed; look again" in refused.error(code=2)
-    assert len(await entries(client)) == 3
-
-
-@pytest.mark.usefixtures("worker")
-async def test_many_are_counted_and_json_has_all(ask: Ask, client: MnesticClient) -> None:
-    for number in range(23):
-        await client.memory("ada").add(f"Paris {number}.")
-
-    shown = (await ask(*FORGET, "--dry-run")).out
-    document = (await ask(*FORGET, "--dry-run", "--json")).document
-
-    assert "… and 3 more" in shown
-    assert len(document["items"]) == 23

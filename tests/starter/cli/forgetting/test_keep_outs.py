@@ -1,14 +1,11 @@
 """`mnestic memory keep-outs`, and `forget --keep-out`."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 import pytest
 
 from mnestic.memory.errors import KeptOutError
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
 
 
@@ -33,11 +30,3 @@ async def test_what_is_kept_out_is_listed_and_lifted_by_its_id(
     assert listed["id"] in lifted.out
     assert "Nothing is kept out." in after.out
     assert (await ada.add("Otilia sings again.")).content
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_nobody_has_said_yet_can_be_kept_out(ask: Ask, client: MnesticClient) -> None:
-    await ask("memory", "forget", "Otilia", *ADA, "--yes", "--keep-out")
-
-    with pytest.raises(KeptOutError):
-        await client.memory("ada").add("Otilia sings.")

@@ -1,9 +1,8 @@
 """`mnestic job`: what it answers, and what it refuses without leaving anything behind."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,105 +12,10 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.forgotten_jobs import describe_forgotten_job
 from mnestic.starter.jobs.plans import read_plan
+from tests.rotten_snapshots import rot_snapshots
+from tests.starter.cli.conftest import Ask, UntilState
 
-Cli = Callable[..., Any]
-Ask = Callable[..., Awaitable[Any]]
 Rows = Callable[[], dict[str, int]]
-UntilState = Callable[[str, str], Awaitable[None]]
-
-
-async def test_a_job_is_started_listed_resumed_and_over_in_json(
-    waiting: str, ask: Ask, client: MnesticClient
-) -> None:
-    listed = (await ask("job", "list", "--waiting", "--json")).document
-    shown = (await ask("job", "show", waiting, "--json")).document
-    sha256 = await _sha256(client, waiting)
-    receipt = (
-        await ask(
-            *("job", "resume", waiting, "--payload", '{"word": "dear"}', "--request-id", "r1"),
-            *("--wait-id", f"{waiting}/w1", "--sha256", sha256, "--json"),
-        )
-    ).document
-    result = (await ask("job", "result", waiting, "--json")).document
-    again = (await ask("job", "resume", waiting, "--request-id", "r1", "--json")).document
-
-    assert [job["job_id"] for job in listed["jobs"]] == [waiting]
-    assert (shown["state"], shown["wait_key"], shown["plan"]) == (
-        "waiting",
-        "approval",
-        "greeting",
-    )
-    assert shown["temporal_ui"].endswith(f"{waiting}/{shown['run_id']}/user-metadata")
-    assert receipt == again
-    assert receipt["snapshot_sha256"] == sha256
-    assert (result["job_id"], result["waits"]) == (waiting, 1)
-
-
-async def test_a_person_is_told_the_same_in_words(waiting: str, ask: Ask) -> None:
-    listed = await ask("job", "list")
-    shown = await ask("job", "show", waiting)
-    resumed = await ask("job", "resume", waiting, "--payload", '{"word": "dear"}')
-    result = await ask("job", "result", waiting)
-
-    assert waiting in listed.out
-    assert f"{waiting}/w1" in shown.out
-    assert f"Job {waiting} continues from wait {waiting}/w1" in resumed.out
-    assert f"Job {waiting} completed after 1 wait." in result.out
-
-
-@pytest.fixture
-def asking(plan: Path, start: tuple[str, ...]) -> tuple[str, ...]:
-    """The command that starts the plan, whose wait asks for a form."""
-    form = "{properties: {word: {type: string}, by: {enum: [Ana, Bo]}}, required: [word]}"
-    asked = f"    ask: Which word, ${{input.name}}?\n    form: {form}\n    timeout: 21d"
-    text = plan.read_text(encoding="utf-8").replace("    timeout: 21d", asked)
-    plan.write_text(text, encoding="utf-8")
-    return start
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_person_is_shown_what_is_asked_and_what_the_answer_holds(
-    asking: tuple[str, ...], ask: Ask, until_state: UntilState
-) -> None:
-    job_id = (await ask(*asking, "--json")).document["job_id"]
-    await until_state(job_id, "waiting")
-
-    shown = await ask("job", "show", job_id)
-    refused = await ask("job", "resume", job_id, "--payload", "{}")
-    await ask("job", "resume", job_id, "--payload", '{"word": "dear"}')
-    over = await ask("job", "show", job_id)
-
-    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
-    assert "Prompt: Which word, Mara?" in lines
-    assert "word string required" in lines
-    assert "by Ana or Bo" in lines
-    assert 'payload: "word" is a required property' in refused.error(code=2)
-    assert "Prompt:" not in over.out
-
-
-async def test_a_job_that_is_cancelled_says_so_and_has_no_result(
-    waiting: str, ask: Ask, until_state: UntilState
-) -> None:
-    asked = (await ask("job", "cancel", waiting, "--json")).document
-    await until_state(waiting, "cancelled")
-    result = await ask("job", "result", waiting, "--json")
-
-    assert asked == {"job_id": waiting, "cancel_requested": True}
-    assert f"job {waiting} was cancelled" in result.error(code=1)
-
-
-async def test_a_signal_is_left_with_temporal_and_resumes_the_job(
-    waiting: str, ask: Ask, until_state: UntilState
-) -> None:
-    left = (
-        await ask("job", "resume", waiting, "--payload", '{"word": "x"}', "--signal", "--json")
-    ).document
-    await until_state(waiting, "completed")
-    told = (await ask("job", "history", waiting, "--json")).document["entries"]
-
-    (asked,) = [entry["detail"] for entry in told if entry["what"] == "requested"]
-    assert left == {"receipt": None, "request_id": asked["request_id"]}
-    assert (asked["wait_id"], asked["via"]) == (f"{waiting}/w1", "signal")
 
 
 @pytest.mark.usefixtures("worker")
@@ -131,70 +35,6 @@ async def test_a_person_is_told_which_results_are_too_large_to_return(
     assert "Too large to return: approval." in result.out.splitlines()
 
 
-async def test_a_resume_that_no_wait_takes_changes_nothing(
-    waiting: str, ask: Ask, rows: Rows
-) -> None:
-    refusals = (
-        ("--wait-id", "other/w1", "wait other/w1 is not a wait of this job"),
-        ("--wait-id", f"{waiting}/w7", f"w7 is not open, the job now waits at {waiting}/w1"),
-        ("--sha256", "0" * 64, "has sha256 "),
-        ("--outcome", "approved", "has no outcome 'approved'; it has resumed, rejected"),
-        ("--payload", json.dumps("x" * 20_000), "payload: is 20002 bytes, the limit is 16384"),
-        ("--payload", "{'word': 1}", "--payload: is not JSON: "),
-        ("--payload", "NaN", "--payload: holds NaN"),
-        ("--payload", "[" * 100_000, "nested too deep"),
-        ("--payload", r'"\u0000"', "NUL"),
-    )
-    before = _memory(rows)
-
-    for option, value, told in refusals:
-        refused = await ask("job", "resume", waiting, option, value)
-
-        assert told in refused.error(code=2)
-        assert _memory(rows) == before, told
-
-    shown = (await ask("job", "show", waiting, "--json")).document
-    assert shown["state"] == "waiting"
-    assert [wait["state"] for wait in shown["waits"]] == ["waiting"]
-
-
-async def test_a_wait_and_a_job_that_are_over_take_no_resume(
-    waiting: str, ask: Ask, rows: Rows
-) -> None:
-    await ask("job", "resume", waiting, "--payload", '{"word": "dear"}', "--request-id", "r1")
-    await ask("job", "result", waiting)
-    before = _memory(rows)
-
-    late = await ask("job", "resume", waiting, "--request-id", "r2", "--wait-id", f"{waiting}/w1")
-    cancelled = await ask("job", "cancel", waiting)
-
-    assert f"job {waiting} was not resumed: it is over" in late.error(code=2)
-    assert f"no running job {waiting}" in cancelled.error(code=2)
-    assert _memory(rows) == before
-
-
-@pytest.mark.parametrize("command", ["show", "resume", "cancel", "result"])
-def test_a_job_that_is_not_there_is_named(wired: Cli, command: str) -> None:
-    refused = wired("job", command, "nobody")
-
-    assert "nobody" in refused.error(code=2)
-
-
-def test_a_job_of_another_tenant_is_not_there(wired: Cli, start: tuple[str, ...]) -> None:
-    wired(*start, "--job-id", "mine")
-
-    refused = wired("--tenant", "someone-else", "job", "show", "mine")
-
-    assert "mine" in refused.error(code=2)
-    assert wired("--tenant", "someone-else", "job", "list", "--json").document["jobs"] == []
-
-
-def test_a_cursor_of_nowhere_is_refused(wired: Cli) -> None:
-    refused = wired("job", "list", "--cursor", "nowhere!")
-
-    assert "cursor" in refused.error(code=2)
-
-
 async def _sha256(client: MnesticClient, job_id: str) -> str:
     workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
     memo = await (await client.temporal.get_workflow_handle(workflow_id).describe()).memo()
@@ -205,16 +45,6 @@ async def _sha256(client: MnesticClient, job_id: str) -> str:
 def _memory(rows: Rows) -> dict[str, int]:
     """Everything but the audit log, which also tells who looked."""
     return {table: number for table, number in rows().items() if table != "audit_log"}
-
-
-async def test_the_result_of_a_parked_job_is_what_it_waits_for(waiting: str, ask: Ask) -> None:
-    shown = await ask("job", "show", waiting)
-    told = await ask("job", "result", waiting)
-
-    assert "waits for approval until " in told.error(code=3)
-    command = told.err.partition("resume it: ")[2].strip()
-    assert command.endswith(f"job resume {waiting} --payload '{{}}'")
-    assert f"Resume it, for example: {command}" in shown.out
 
 
 @pytest.mark.usefixtures("worker")
@@ -240,3 +70,92 @@ async def test_a_failed_job_says_why_with_its_node(
     assert forgotten.failure is not None
     assert "node say failed: ${job.nobody}" in forgotten.failure
     assert (forgotten.state, forgotten.plan, forgotten.agent_id) == ("failed", "p", "ada")
+
+
+async def test_a_job_is_told_of_in_json_and_a_resume_that_no_wait_takes_changes_nothing(
+    waiting: str, ask: Ask, client: MnesticClient, rows: Rows
+) -> None:
+    refusals = (
+        ("--wait-id", "other/w1", "wait other/w1 is not a wait of this job"),
+        ("--wait-id", f"{waiting}/w7", f"w7 is not open, the job now waits at {waiting}/w1"),
+        ("--sha256", "0" * 64, "has sha256 "),
+        ("--outcome", "approved", "has no outcome 'approved'; it has resumed, rejected"),
+        ("--payload", json.dumps("x" * 20_000), "payload: is 20002 bytes, the limit is 16384"),
+        ("--payload", "NaN", "--payload: holds NaN"),
+        ("--payload", r'"\u0000"', "NUL"),
+    )
+    before = _memory(rows)
+    for option, value, why in refusals:
+        assert why in (await ask("job", "resume", waiting, option, value)).error(code=2)
+        assert _memory(rows) == before, why
+    await ask("memory", "record", "set", "profile", "name", "Maria", "--agent", "ada")
+    listed = (await ask("job", "list", "--waiting", "--json")).document
+    shown = (await ask("job", "show", waiting, "--json")).document
+    diff = (await ask("job", "diff", waiting, "--json")).document
+    told = await ask("job", "history", waiting, "--limit", "1")
+    sha256 = await _sha256(client, waiting)
+    resume = ("--payload", '{"word": "x"}', "--wait-id", f"{waiting}/w1", "--sha256", sha256)
+    left = (await ask("job", "resume", waiting, *resume, "--signal", "--json")).document
+    result = (await ask("job", "result", waiting, "--json")).document
+    history = (await ask("job", "history", waiting, "--json")).document
+
+    assert [job["job_id"] for job in listed["jobs"]] == [waiting]
+    assert (shown["state"], shown["wait_key"], shown["plan"]) == ("waiting", "approval", "greeting")
+    assert [wait["state"] for wait in shown["waits"]] == ["waiting"]
+    assert shown["temporal_ui"].endswith(f"{waiting}/{shown['run_id']}/user-metadata")
+    (record,) = diff["records"]
+    assert (record["key"], record["before"], record["now"]) == ("name", "Mara", "Maria")
+    assert (diff["wait_id"], diff["drift_count"]) == (f"{waiting}/w1", 1)
+    assert diff["passes"] == {"pinned": True, "rebase": True, "strict": False}
+    assert told.out.startswith("2 earlier lines are left out; --limit shows more.")
+    assert (result["job_id"], result["waits"]) == (waiting, 1)
+    assert (history["job_id"], history["complete"], history["earlier"]) == (waiting, True, 0)
+    (asked,) = [one["detail"] for one in history["entries"] if one["what"] == "requested"]
+    assert left == {"receipt": None, "request_id": asked["request_id"]}
+    assert (asked["wait_id"], asked["via"]) == (f"{waiting}/w1", "signal")
+    assert {tuple(sorted(entry)) for entry in history["entries"]} == {
+        ("at", "detail", "source", "what")
+    }
+    assert "Mara" not in told.out + json.dumps(history)
+
+
+async def test_a_snapshot_that_is_corrupted_is_an_error_and_its_job_can_be_overridden(
+    waiting: str, ask: Ask, rows: Rows, client: MnesticClient, admin_url: str
+) -> None:
+    rot_snapshots(admin_url, tenant_id=client.settings.tenant_id)
+    before = _memory(rows)
+    diff = await ask("job", "diff", waiting)
+    refused = (await ask("job", "resume", waiting)).error(code=1)
+    after = _memory(rows)
+    shown = (await ask("job", "show", waiting, "--json")).document
+    listed = (await ask("job", "list", "--waiting", "--json")).document
+    words = ("job", "override", waiting, "--reason", "seen", "--by", "ana", "--request-id", "o1")
+    overridden, again = [await ask(*words, "--json") for _ in range(2)]
+
+    assert "is corrupted: its sha256 is" in diff.error(code=1)
+    assert f"job {waiting} was not resumed and needs attention" in refused
+    assert "is corrupted: its sha256 is" in refused
+    assert before == after
+    assert (shown["state"], "is corrupted" in shown["attention"]) == ("needs_attention", True)
+    assert [wait["state"] for wait in shown["waits"]] == ["waiting"]
+    assert [job["state"] for job in listed["jobs"]] == ["needs_attention"]
+    assert overridden.document["override"].items() >= {"reason": "seen", "by": "ana"}.items()
+    assert again.document == overridden.document
+
+
+@pytest.mark.usefixtures("worker")
+async def test_start_can_wait_for_the_end_and_takes_an_id_once(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "inputs.json").write_text('{"word": "hello"}', encoding="utf-8")
+    (tmp_path / "short.yaml").write_text(
+        "name: short\nnodes: [{id: say, kind: emit, channel: c, content: '${input.word}', next: end}]"
+    )
+    words = ("job", "start", "short.yaml", "--agent", "a", "--session", "s", "--job-id", "mine")
+    inputs = ("--input", "@inputs.json", "--input", "more=@inputs.json")
+
+    ended = await ask(*words, *inputs, "--wait", "--json")
+    again = await ask(*words, *inputs)
+    diff = await ask("job", "diff", "mine")
+
+    assert ended.document["waits"] == 0
+    assert "job mine exists already" in again.error(code=2)
+    assert "job mine: has not waited yet" in diff.error(code=2)

@@ -10,24 +10,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-PLAN = """\
-name: thinking
-nodes:
-  - {id: hear, kind: tool, activity: mnestic.read_session, arguments: {conversation: s1}, store_above: 0, next: ponder}
-  - {id: ponder, kind: think, system: Be brief., prompt: "What of ${input.name}?", next: note}
-  - id: note
-    kind: remember
-    message: {content: "I met ${input.name}.", role: user}
-    episode: {summary: "Met ${input.name}."}
-    next: ask
-  - id: ask
-    kind: wait
-    key: approval
-    ask: May I greet?
-    timeout: 21d
-    on: {resumed: say, timeout: end}
-  - {id: say, kind: emit, channel: chat, content: "Hello ${results.ask.payload.word}.", next: end}
-"""
+PLAN = Path(__file__).with_name("thinking.yaml").read_text("utf-8")
 
 
 @pytest.mark.usefixtures("worker")
@@ -79,7 +62,3 @@ async def _resumed(ask: Ask, *payload: str) -> None:
             return
         assert done.code == 2, done.err
     raise AssertionError(done.err)
-
-
-async def test_a_job_that_is_not_there_has_no_transcript(ask: Ask) -> None:
-    assert "no job nowhere" in (await ask("job", "transcript", "nowhere")).error(code=2)

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-Cli = Callable[..., Any]
+from tests.starter.cli.conftest import Cli
+
 SAID = "I moved from Utrecht to Ghent on Monday. My sister Elin is 29."
 AT = ("--at", "2024-09-07T09:12:00+02:00")
 
@@ -38,14 +39,6 @@ def test_claims_are_shown_in_json_with_their_spans(cli: Cli) -> None:
     assert first["text"] == "I moved from Utrecht to Ghent on Monday"
 
 
-def test_claims_are_shown_to_a_person(cli: Cli) -> None:
-    done = cli("extract", SAID, *AT)
-
-    assert done.code == 0
-    assert "lives_in" in done.out
-    assert "2024-09-02" in done.out
-
-
 def test_a_message_comes_from_standard_input(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     given(monkeypatch, "I live in Malmö.".encode())
 
@@ -66,54 +59,9 @@ def test_without_parser_and_model_the_remedy_is_named(
     assert "install mnestic[english]" in cli("extract", SAID).error(code=2)
 
 
-def test_without_an_extractor_the_setting_is_named(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "none")
-
-    assert "must not be `none`" in cli("extract", SAID).error(code=2)
-
-
 def test_nothing_is_said_as_such(cli: Cli) -> None:
     assert cli("extract", "Do I live in Ghent?").out == "No claims.\n"
     assert cli("extract", "Do I live in Ghent?", "--json").document["claims"] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ((" ",), "text: is empty"),
-        (("I live in Gh\ud800nt.",), "text, content: holds half of a surrogate pair or a byte"),
-        (("I live in Ghent.", "--speaker", ""), "--speaker: is empty"),
-        (("I live in Ghent.", "--speaker", "x" * 300), "--speaker: name has 300 characters"),
-        (("I live in Ghent.", "--at", "9999-01-01T00:00:00Z"), "--at: is of the year 9999"),
-        (("I live in Ghent.", "--at", "yesterday"), "--at: "),
-        (("I live in Ghent.", "--at", "9999-09-07"), "--at: "),
-        (("I live in\0 Ghent.",), "text, content"),
-        (("x" * 1_048_577,), "the limit is 1048576"),
-        (("I live in Ghent.", "--speaker", "x" * 257), "--speaker: "),
-    ],
-)
-def test_bad_input_is_refused_in_a_line(cli: Cli, words: tuple[str, ...], told: str) -> None:
-    assert told in cli("extract", *words).error(code=2)
-
-
-def test_bytes_that_are_no_text_are_refused(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    given(monkeypatch, b"I live in \xff")
-
-    assert "standard input: is not UTF-8: byte 11" in cli("extract", "-").error(code=2)
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [(b"I live in Gh\0ent.", "holds a NUL"), (b"x" * 1_048_577, "the limit is 1048576")],
-)
-def test_what_no_message_can_hold_is_refused(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, content: bytes, told: str
-) -> None:
-    given(monkeypatch, content)
-
-    assert told in cli("extract", "-").error(code=2)
 
 
 @pytest.fixture
@@ -163,15 +111,6 @@ def test_a_model_without_a_database_to_write_its_calls_down_is_not_asked(
     monkeypatch.delenv("MNESTIC_DATABASE_URL")
 
     assert "MNESTIC_DATABASE_URL is not set" in modelled("extract", SAID).error(code=3)
-    assert chat_server.requests == []
-
-
-def test_the_local_extractor_can_be_chosen_beside_a_model(
-    modelled: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any
-) -> None:
-    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "local")
-
-    assert modelled("extract", SAID, "--json").document["extractor"].startswith("english-")
     assert chat_server.requests == []
 
 

@@ -1,10 +1,7 @@
 """`mnestic memory import`: the whole way from a file of another program into memory."""
 
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
-from zipfile import ZipFile
 
 import pytest
 
@@ -12,8 +9,8 @@ from mnestic.starter.client.imports.storing import import_export
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.programs.detection import find_export
 from mnestic.starter.importers.programs.items import ImportOptions
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
 SAMPLES = Path(__file__).parents[2] / "importers" / "samples"
 CHAT = "25/12/2024, 10:0{0} - Ines: I live in Utrecht {0}\n"
@@ -115,38 +112,6 @@ async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: 
     assert (await memory.messages.count()).received == 1200
 
 
-async def test_nothing_is_stored_of_a_file_with_a_fault(ask: Ask, tmp_path: Path) -> None:
-    path = tmp_path / "chat.txt"
-    path.write_bytes((CHAT.format(1) * 600).encode() + b"\xff\n")
-
-    refused = (await ask("memory", "import", str(path), *ADA)).error(code=2)
-    listed = await ask("memory", "list", *ADA, "--json")
-
-    assert "line 601: byte 1 is not UTF-8; save the file as UTF-8" in refused
-    assert listed.document["entries"] == []
-
-
-async def test_a_file_that_is_not_known_is_refused_with_what_is_read(
-    ask: Ask, tmp_path: Path
-) -> None:
-    unknown, archive = tmp_path / "people.json", tmp_path / "export.zip"
-    unknown.write_text('[{"id": 7}]', encoding="utf-8")
-    with ZipFile(archive, "w") as file:
-        file.writestr("conversations.json", "[]")
-
-    refusals = [
-        (await ask("memory", "import", str(path), *ADA)).error(code=2)
-        for path in (unknown, archive)
-    ]
-
-    assert (
-        "`memory import` reads exports of ChatGPT, Claude, Telegram, WhatsApp, Slack, mail (mbox)"
-        in refusals[0]
-    )
-    assert "with `memory ingest --markdown`" in refusals[0]
-    assert "is an archive; unpack it" in refusals[1]
-
-
 @pytest.mark.usefixtures("worker")
 async def test_another_file_is_ingested(ask: Ask, tmp_path: Path) -> None:
     path = tmp_path / "notes.md"
@@ -155,28 +120,3 @@ async def test_another_file_is_ingested(ask: Ask, tmp_path: Path) -> None:
     done = await ask("memory", "import", str(path), *ADA, "--json")
 
     assert done.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("nowhere.txt",), "there is no such file"),
-        (("chat.txt", "--timezone", "Mars/Olympus"), "no zone such as Europe/Berlin"),
-        (("chat.txt", "--timezone", "Europe"), "no zone such as Europe/Berlin"),
-        (("chat.txt", "--date-order", "year-first"), "--date-order"),
-        (("chat.txt", "--start", "noon"), "--start"),
-        (("chat.txt", "--speaker", " "), "--speaker: name has 1 characters"),
-        (("empty.json",), "nothing that can be stored among 1 items of slack"),
-        (("other.csv",), "looks like a table"),
-    ],
-)
-async def test_what_cannot_be_imported_is_refused_in_a_line(
-    ask: Ask, tmp_path: Path, words: tuple[str, ...], why: str
-) -> None:
-    (tmp_path / "chat.txt").write_text(CHAT.format(1), encoding="utf-8")
-    (tmp_path / "empty.json").write_text('[{"ts": "1.1", "text": ""}]', encoding="utf-8")
-    (tmp_path / "other.csv").write_text("a,b\n", encoding="utf-8")
-
-    refused = await ask("memory", "import", *words, *ADA)
-
-    assert why in refused.error(code=2)

@@ -1,16 +1,14 @@
 """`mnestic memory world`, and the signal of a pattern."""
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
 NOW = datetime.now(UTC)
 
@@ -65,38 +63,9 @@ async def test_what_is_known_of_a_subject_is_told_with_what_to_expect(ask: Ask) 
         assert words in shown.out
 
 
-@pytest.mark.usefixtures("told")
-async def test_a_pattern_is_told_once_when_it_has_its_support(ask: Ask) -> None:
-    asked = ("memory", "events", "--kind", "memory.pattern", *ADA, "--json")
-
-    (event,) = (await ask(*asked)).document["events"]
-
-    assert (event["subject"], event["predicate"]) == ("Mara", "attended")
-    assert event["details"]["interval_days"] == 7
-    assert len(event["details"]["support"]) == 3
-
-
 async def test_nothing_is_known_of_a_stranger(ask: Ask) -> None:
     shown = await ask("memory", "world", "Nobody", *ADA)
     world = (await ask("memory", "world", "Nobody", *ADA, "--json")).document
 
     assert "Nothing is known about Nobody." in shown.out
     assert (world["facts"], world["predictions"]) == ([], [])
-
-
-async def test_a_person_is_found_by_the_name_they_prefer(ask: Ask, client: MnesticClient) -> None:
-    memory = client.memory("ada")
-    await memory.facts.add("Katherine Jones", "preferred_name", "Kit")
-    await memory.facts.add("Katherine Jones", "lives_in", "Ghent")
-    await memory.facts.add("Samuel", "nickname", "Sam")
-    await memory.facts.add("Samantha", "nickname", "Sam")
-
-    world = (await ask("memory", "world", "Kit", *ADA, "--json")).document
-    listed = (await ask("memory", "facts", "list", "--subject", "kit", *ADA, "--json")).document
-    history = (await ask("memory", "facts", "history", "kit", "lives_in", *ADA)).out
-    unclear = await ask("memory", "world", "Sam", *ADA)
-
-    assert (world["subject"], len(world["facts"])) == ("Katherine Jones", 2)
-    assert {fact["object"] for fact in listed["facts"]} == {"Kit", "Ghent"}
-    assert history.startswith("Katherine Jones lives_in")
-    assert "Samantha, Samuel; say which" in unclear.error(code=2)

@@ -1,12 +1,11 @@
 """`mnestic backup`: what the commands print, and how they refuse."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Cli = Callable[..., Any]
+from tests.starter.cli.conftest import Cli
 
 
 @pytest.fixture
@@ -65,11 +64,3 @@ def test_without_a_folder_the_command_says_what_to_set(
 
     assert "MNESTIC_BACKUP_DIRECTORY: is not set" in error
     assert (tmp_path / "elsewhere" / made["id"] / "manifest.json").exists()
-
-
-def test_a_backup_that_is_not_there_is_refused(backup: Cli, tmp_path: Path) -> None:
-    missing = backup("verify", "20260301T120000Z-00000000").error(code=2)
-    nothing = backup("list").out
-
-    assert f"in {tmp_path / 'backups'} 20260301T120000Z-00000000" in missing
-    assert nothing == "There are no backups.\n"

@@ -1,7 +1,6 @@
 """`mnestic maintenance run`, and what `mnestic stats` shows of it."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -9,8 +8,8 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
 
 
@@ -64,36 +63,6 @@ async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask
     assert "messages" not in grown
 
 
-async def test_a_negative_value_is_refused_by_the_policy(ask: Ask) -> None:
-    refused = await ask("maintenance", "policy", "set", "budget.cost_usd", "-1")
-
-    assert "budget.cost_usd: cannot be -1: Input should be greater than 0" in refused.error(code=2)
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_a_run_of_one_agent_is_not_that_of_all(ask: Ask) -> None:
-    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
-    await ask("maintenance", "run", "nightly", *ADA)
-    await ask("maintenance", "run", "nightly", "--dry-run")
-
-    statistics = (await ask("stats", *ADA)).out
-    reports = (await ask("maintenance", "reports")).out
-
-    assert "last nightly" not in statistics
-    assert "agent ada " in reports
-    assert "1 agent, dry run" in reports
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_an_agent_without_memory_is_named(ask: Ask) -> None:
-    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
-
-    done = await ask("maintenance", "run", "nightly", "--agent", "nobody")
-
-    assert done.code == 0
-    assert "agent nobody has no memory" in done.err
-
-
 @pytest.mark.usefixtures("maintained")
 async def test_a_backup_without_a_folder_fails(ask: Ask) -> None:
     failed = await ask("maintenance", "run", "backup")
@@ -104,3 +73,20 @@ async def test_a_backup_without_a_folder_fails(ask: Ask) -> None:
     assert error.startswith("error: run backup-")
     assert "failed: MNESTIC_BACKUP_DIRECTORY: is not set" in error
     assert "last backup" not in statistics
+
+
+@pytest.mark.usefixtures("maintained")
+async def test_a_run_of_one_agent_is_not_that_of_all_and_one_without_memory_is_named(
+    ask: Ask,
+) -> None:
+    await ask("memory", "add", "The ferry leaves at nine.", *ADA)
+    await ask("maintenance", "run", "nightly", *ADA)
+    await ask("maintenance", "run", "nightly", "--dry-run")
+    nobody = await ask("maintenance", "run", "nightly", "--agent", "nobody")
+    statistics = (await ask("stats", *ADA)).out
+    reports = (await ask("maintenance", "reports")).out
+
+    assert "last nightly" not in statistics
+    assert "agent ada " in reports
+    assert "1 agent, dry run" in reports
+    assert (nobody.code, "agent nobody has no memory" in nobody.err) == (0, True)

@@ -1,11 +1,9 @@
 """`mnestic memory context`."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 import pytest
 
-Ask = Callable[..., Awaitable[Any]]
+from tests.starter.cli.conftest import Ask
+
 QUESTION = ("memory", "context", "Where does Mara live?", "--agent", "ada")
 
 
@@ -36,26 +34,3 @@ async def test_a_budget_of_nothing_gives_the_ledger_alone(ask: Ask) -> None:
     assert {one["tier"] for one in told["dropped"]} == {"facts", "search"}
     assert "The context is empty." in shown.out
     assert "over budget" in shown.out
-
-
-@pytest.mark.usefixtures("known")
-async def test_tiers_are_chosen(ask: Ask) -> None:
-    told = (await ask(*QUESTION, "--tier", "facts", "--json")).document
-
-    assert [part["kind"] for part in told["kept"]] == ["fact"]
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--tier", "everything"), "'search'"),
-        (("--max-tokens", "-1"), "max-tokens"),
-    ],
-)
-async def test_what_cannot_be_asked_is_one_clear_error(
-    ask: Ask, words: tuple[str, ...], why: str
-) -> None:
-    done = await ask(*QUESTION, *words)
-
-    assert done.code == 2
-    assert why in done.err

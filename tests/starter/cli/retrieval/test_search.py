@@ -1,6 +1,5 @@
 """`mnestic memory search` with a reranker, and results out of the archive."""
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,8 +8,8 @@ import pytest
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.ports import Memory
 from mnestic.starter.settings import Settings
+from tests.starter.cli.conftest import Ask
 
-Ask = Callable[..., Awaitable[Any]]
 ADA = ("--agent", "ada")
 OFFICE, EUROS = "The tide table hangs in the office.", "A tide table costs four euros."
 
@@ -60,13 +59,6 @@ async def test_without_a_server_the_local_one_reads_and_the_other_is_named(ask: 
     assert "set MNESTIC_RERANK_URL" in remote
 
 
-async def test_a_reranker_that_there_is_not_is_refused(ask: Ask) -> None:
-    done = await ask("memory", "search", "tide", *ADA, "--rerank", "cohere")
-
-    assert done.code == 2
-    assert "rerank" in done.err
-
-
 @pytest.mark.usefixtures("known")
 async def test_a_server_without_a_model_is_refused_by_the_names_of_its_settings(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
@@ -95,13 +87,6 @@ async def test_what_was_corrected_by_hand_is_shown_as_a_fact(ask: Ask) -> None:
     assert "memory facts add" in refused.err
     assert [one["kind"] for one in listed] == ["message"]
     assert (numbers["total"], numbers["by_kind"]) == (1, {"message": 1, "fact": 1})
-
-
-async def test_a_kind_that_there_is_not_is_refused(ask: Ask) -> None:
-    done = await ask("memory", "search", "tide", *ADA, "--kind", "rumour")
-
-    assert "message" in done.err
-    assert "episode" in done.err
 
 
 async def test_a_result_out_of_the_archive_is_marked(
