@@ -1,14 +1,10 @@
 """How often an entry is told, by whichever way in."""
 
-from collections.abc import Awaitable, Callable
-from typing import Any
-
 import pytest
 from temporalio.client import Client
 from temporalio.worker import Worker
 
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings
@@ -41,57 +37,10 @@ async def entries(client: MnesticClient) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def told(
-    client: MnesticClient, settings: Settings, entries: dict[str, str]
-) -> Callable[[Callable[[MemoryClient], Awaitable[Any]]], Awaitable[dict[str, int]]]:
-    """Asks through a client that is closed then; how often each entry counts as told."""
-
-    async def asked(ask: Callable[[MemoryClient], Awaitable[Any]]) -> dict[str, int]:
-        async with await MnesticClient.connect(settings) as other:
-            await ask(other.memory("ada"))
-        return await accesses(client, entries)
-
-    return asked
-
-
 async def accesses(client: MnesticClient, entries: dict[str, str]) -> dict[str, int]:
     ada = client.memory("ada")
     found: list[Entry] = [await ada.entries.get(entry_id) for entry_id in entries.values()]
     return {entry.content: entry.access_count for entry in found if entry.access_count}
-
-
-async def test_what_a_question_brings_is_counted_once_a_time(told: Any) -> None:
-    async def ask(ada: MemoryClient) -> None:
-        await ada.retrieve(QUESTION)
-        await ada.retrieve(QUESTION)
-        await ada.retrieve("tide table")
-
-    assert await told(ask) == {TURIN: 2, TIDES: 1}
-
-
-async def test_what_is_put_before_a_message_is_counted_but_not_what_has_no_room(told: Any) -> None:
-    async def ask(ada: MemoryClient) -> None:
-        await ada.auto_retrieve(QUESTION, "telegram")
-        await ada.auto_retrieve("Where is the tide table?", "telegram", max_tokens=1)
-
-    assert await told(ask) == {TURIN: 1}
-
-
-async def test_what_a_context_tells_is_counted(told: Any) -> None:
-    async def ask(ada: MemoryClient) -> None:
-        await ada.context_for_query(QUESTION)
-        await ada.context_for_query("tide table", max_tokens=1)
-
-    assert await told(ask) == {TURIN: 1}
-
-
-async def test_a_measurement_and_a_look_at_what_would_be_forgotten_count_nothing(told: Any) -> None:
-    async def ask(ada: MemoryClient) -> None:
-        await ada.retrieve(QUESTION, is_access=False)
-        await ada.preview_forget("tide table")
-
-    assert await told(ask) == {}
 
 
 async def test_what_a_jobs_nodes_are_told_is_counted_by_the_time_its_worker_has_stopped(
@@ -105,3 +54,20 @@ async def test_what_a_jobs_nodes_are_told_is_counted_by_the_time_its_worker_has_
             await client.wait_for_result(job)
 
     assert await accesses(client, entries) == {TURIN: 2}
+
+
+async def test_what_is_told_is_counted_but_not_what_has_no_room_or_is_a_measurement(
+    client: MnesticClient, settings: Settings, entries: dict[str, str]
+) -> None:
+    async with await MnesticClient.connect(settings) as other:
+        ada = other.memory("ada")
+        for question in (QUESTION, QUESTION, "tide table"):
+            await ada.retrieve(question)
+        await ada.auto_retrieve(QUESTION, "telegram")
+        await ada.auto_retrieve("Where is the tide table?", "telegram", max_tokens=1)
+        await ada.context_for_query(QUESTION)
+        await ada.context_for_query("tide table", max_tokens=1)
+        await ada.retrieve(QUESTION, is_access=False)
+        await ada.preview_forget("tide table")
+
+    assert await accesses(client, entries) == {TURIN: 4, TIDES: 1}  # once the other has closed

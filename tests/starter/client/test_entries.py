@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
@@ -37,24 +36,6 @@ async def test_identical_adds_at_once_leave_one_entry(ada: MemoryClient) -> None
 
     assert len({entry.id for entry in entries}) == 1
     assert await listed(ada) == [entries[0]]
-
-
-async def test_an_entry_is_added_with_its_vector(ada: MemoryClient) -> None:
-    await ada.add("Tea, not coffee.")
-    await ada.ingest(
-        [
-            Resource(
-                session_id="s1",
-                source_id="m1",
-                channel="chat",
-                speaker="Mara",
-                content="I live in Ghent.",
-                at=NOON,
-            )
-        ]
-    )
-
-    assert (await ada.stats()).entries.embedded == {TokenVectorEmbedder.name: 2}
 
 
 async def test_an_entry_does_not_wait_for_the_server_of_an_embedding_model(
@@ -144,75 +125,6 @@ async def test_what_was_removed_comes_back_when_it_is_added_and_not_when_it_is_s
     assert (await ada.messages.count()).received == 1
 
 
-@pytest.mark.usefixtures("worker")
-async def test_what_was_removed_with_its_facts_is_learned_again_when_it_is_added(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    words = "Mara lives in Ghent."
-    for _ in range(3):
-        entry = await ada.add(words)
-        await (await start_ingest(client, agent_id="ada")).result()
-        (fact,), _ = await ada.facts.list()
-        await ada.entries.remove(entry.id, facts=True)
-    left, _ = await ada.facts.list()
-    await ada.add(words)
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    (back,), _ = await ada.facts.list()
-    history = await ada.facts.history("Mara", "lives_in")
-
-    assert left == ()
-    assert (back.object, back.confidence) == (fact.object, fact.confidence)
-    assert [one.status for one in history.facts] == ["deleted"] * 3 + ["active"]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_deleted_fact_stays_so_while_its_entry_is_there(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    entry = await ada.add("Mara lives in Ghent.")
-    await (await start_ingest(client, agent_id="ada")).result()
-    (fact,), _ = await ada.facts.list()
-    await ada.facts.delete(fact.id)
-
-    again = await ada.add("Mara lives in Ghent.")
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    assert again.id == entry.id
-    assert await ada.facts.list() == ((), None)
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_was_removed_before_it_was_learned_from_teaches_nothing(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    entry = await ada.add("Mara lives in Ghent.")
-    await ada.add("Jonas lives in Utrecht.")
-    await ada.entries.remove(entry.id)
-
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    facts, _ = await ada.facts.list()
-    count = await ada.messages.count()
-    assert [fact.subject for fact in facts] == ["Jonas"]
-    assert (count.learned, count.dropped) == (1, 1)
-
-
-@pytest.mark.usefixtures("worker")
-async def test_facts_that_others_told_as_well_outlive_an_entry(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    one = await ada.add("Mara lives in Ghent.", source_id="a")
-    two = await ada.add("Mara lives in Ghent.", source_id="b")
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    shared = await ada.entries.remove(one.id, facts=True)
-
-    assert shared == ()
-    assert two.id in {entry.id for entry in await listed(ada)}
-    assert len((await ada.facts.list())[0]) == 1
-
-
 async def test_an_entry_is_as_important_as_the_children_make_it(ada: MemoryClient) -> None:
     async def weights() -> list[float]:
         return [(await ada.entries.get(entry.id)).importance for entry in (one, two)]
@@ -254,3 +166,37 @@ async def test_a_change_is_checked_and_nothing_else_is_touched(ada: MemoryClient
         await ada.entries.change(entry.id)
 
     assert await ada.entries.get(entry.id) == before
+
+
+@pytest.mark.usefixtures("worker")
+async def test_facts_go_with_the_entry_that_alone_states_them_and_come_back_with_it(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    async def learned(memory: MemoryClient, agent_id: str) -> list[str]:
+        await (await start_ingest(client, agent_id=agent_id)).result()
+        return [fact.object for fact in (await memory.facts.list())[0]]
+
+    words, eve = "Mara lives in Ghent.", client.memory("eve")
+    one, *_ = [await ada.add(words, source_id=source) for source in "ab"]
+    unlearned = await ada.add("Jonas lives in Utrecht.")
+    await ada.entries.remove(unlearned.id)
+    stated = await learned(ada, "ada")
+    count = await ada.messages.count()
+    shared = await ada.entries.remove(one.id, facts=True)
+    for _ in range(2):
+        entry = await eve.add(words)
+        await learned(eve, "eve")
+        await eve.entries.remove(entry.id, facts=True)
+    gone = await eve.facts.list()
+    await eve.add(words)
+    back = await learned(eve, "eve")
+    history = (await eve.facts.history("Mara", "lives_in")).facts
+    await eve.facts.delete(history[-1].id)
+    await eve.add(words)  # which is there
+
+    assert stated == back == ["Ghent"]
+    assert (count.learned, count.dropped) == (2, 1)
+    assert (shared, len((await ada.facts.list())[0])) == ((), 1)
+    assert gone == ((), None)
+    assert [fact.status for fact in history] == ["deleted", "deleted", "active"]
+    assert await learned(eve, "eve") == []

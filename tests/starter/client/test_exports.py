@@ -25,7 +25,6 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.memory import PostgresMemory
 
 EVENING = datetime(2026, 3, 2, 19, tzinfo=timezone(timedelta(hours=2)))
 STATUSES = ("active", "archived", "deleted")
@@ -211,26 +210,17 @@ async def test_an_export_that_is_read_back_is_the_same_memory(
         assert count.messages == sum(isinstance(line, MessageLine) for line in lines)
         assert (count.forgotten, count.records, count.episodes, count.sessions) == (1, 2, 3, 1)
 
+    joe = client.memory("joe")
+    for end in (5, 9, len(lines) - 1):
+        with pytest.raises(InvalidInputError, match=f"cut off after line {end}"):
+            await joe.import_lines(lines[:end])
+    counts = await asyncio.gather(*(joe.import_lines(lines) for _ in range(3)))
+    home = await ada.import_lines(lines)
+    assert (await exported(joe))[1:] == (await exported(ada))[1:] == lines[1:]
+    assert sum(one.settings for one in counts) == 0  # they came before the cut
+    assert home.model_dump() == dict.fromkeys(type(home).model_fields, 0) | {"lines": len(lines)}
     assert {type(line) for line in lines} == set(ExportLine.__subclasses__())
     assert all(await answers(ada))
-
-
-async def test_what_is_there_already_stays_as_it_is(client: MnesticClient) -> None:
-    ada, eve = client.memory("ada"), client.memory("eve")
-    await ada.ingest([said(1, "Mara", "I live in Ghent.")])
-    await ada.records.set("profile", "name", "Mara")
-    await ada.settings.change(auto_retrieve_max_results=7)
-    await eve.ingest([said(1, "Mara", "I live in Lima.")])
-    await eve.records.set("profile", "name", "Eve")
-    await eve.settings.change(auto_retrieve_max_results=9)
-
-    count = await eve.import_lines(ada.export())
-
-    assert (count.messages, count.records, count.settings) == (0, 0, 0)
-    (entry,), _ = await eve.entries.list(EntryQuery())
-    assert entry.content == "I live in Lima."
-    assert (await eve.records.get("profile", "name")).value == "Eve"
-    assert (await eve.settings.get()).auto_retrieve_max_results == 9
 
 
 @pytest.mark.usefixtures("worker")
@@ -269,29 +259,6 @@ async def test_an_older_export_does_not_bring_back_what_its_agent_forgot(
     assert "Zanzibar" not in "".join(line.model_dump_json() for line in await exported(ada))
 
 
-@pytest.mark.usefixtures("worker")
-async def test_each_line_is_added_once_however_often_it_is_read(
-    client: MnesticClient, memory: Memory
-) -> None:
-    ada, eve, joe = await remember_everything(client, memory), *map(client.memory, ("eve", "joe"))
-    lines = await exported(ada)
-
-    for end in (5, 9, len(lines) - 1):
-        with pytest.raises(InvalidInputError, match=f"cut off after line {end}"):
-            await eve.import_lines(lines[:end])
-    await eve.import_lines(lines)
-    again, home = await eve.import_lines(lines), await ada.import_lines(lines)
-    counts = await asyncio.gather(*(joe.import_lines(lines) for _ in range(3)))
-
-    nothing = dict.fromkeys(type(again).model_fields, 0) | {"lines": len(lines)}
-    assert again.model_dump() == home.model_dump() == nothing
-    for memory_of in (ada, eve, joe):
-        assert (await exported(memory_of))[1:] == lines[1:]
-    assert sum(count.messages for count in counts) == sum(
-        isinstance(line, MessageLine) for line in lines
-    )
-
-
 async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
     ada = client.memory("ada")
     await ada.add("Before.")
@@ -322,18 +289,6 @@ async def test_an_export_is_in_the_audit_log_before_its_first_line(
     assert found == [("ada", "client", "memory.export")]
 
 
-async def test_long_lists_are_whole(client: MnesticClient) -> None:
-    ada, eve = client.memory("ada"), client.memory("eve")
-    await ada.ingest([said(number, "Mara", f"Note {number}.") for number in range(205)])
-    for number in range(101):
-        await ada.records.set("n", f"k{number}", number)
-
-    count = await eve.import_lines(ada.export())
-
-    assert (count.messages, count.records, count.lines) == (205, 101, 308)
-    assert (await exported(eve))[1:] == (await exported(ada))[1:]
-
-
 async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(
     client: MnesticClient, other_tenant: MnesticClient
 ) -> None:
@@ -350,18 +305,29 @@ async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(
     assert (await other_tenant.memory("ada").import_lines(lines)).predicates == 0
 
 
-async def test_working_memory_is_read_back_where_there_is_none(
-    client: MnesticClient, memory: PostgresMemory
+async def test_what_is_there_already_stays_as_it_is_however_long_the_lists_are(
+    client: MnesticClient, memory: Memory
 ) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
-    asked = {"tenant_id": client.settings.tenant_id, "actor": "test", "write": True}
-    for agent, note in (("ada", "theirs"), ("eve", "mine")):
-        async with memory.transaction(agent_id=agent, **asked) as transaction:
-            for session in ("s1", "s2") if agent == "ada" else ("s1",):
-                await transaction.working.save(session, WorkingMemory().with_note(note))
+    for name, agent, town, most in (("ada", ada, "Ghent", 7), ("eve", eve, "Lima", 9)):
+        await agent.ingest([said(1, "Mara", f"I live in {town}.")])
+        await agent.records.set("profile", "name", town)
+        await agent.settings.change(auto_retrieve_max_results=most)
+        for session in ("s1", "s2") if agent is ada else ("s1",):
+            asked = {"tenant_id": client.settings.tenant_id, "actor": "test", "write": True}
+            async with memory.transaction(agent_id=name, **asked) as transaction:
+                await transaction.working.save(session, WorkingMemory().with_note(town))
+    await ada.ingest([said(number, "Mara", f"Note {number}.") for number in range(2, 206)])
+    for number in range(101):
+        await ada.records.set("n", f"k{number}", number)
 
     count = await eve.import_lines(ada.export())
 
-    assert count.sessions == 1
-    assert (await eve.working_memory.get("s1")).scratchpad == "mine"
+    assert (count.messages, count.records, count.settings, count.sessions) == (204, 101, 0, 1)
+    entries, _ = await eve.entries.list(EntryQuery(), limit=1000)
+    contents = {entry.content for entry in entries}
+    assert (len(contents), "I live in Lima." in contents) == (205, True)
+    assert (await eve.records.get("profile", "name")).value == "Lima"
+    assert (await eve.settings.get()).auto_retrieve_max_results == 9
+    assert (await eve.working_memory.get("s1")).scratchpad == "Lima"
     assert (await eve.working_memory.get("s2")).is_as(await ada.working_memory.get("s2"))

@@ -87,18 +87,6 @@ async def test_retrieval_ranks_by_the_importance_of_the_policy(
     assert await order() == ["context", "insight"]
 
 
-async def test_a_policy_holds_for_its_own_tenant(client: MnesticClient) -> None:
-    other = MnesticClient(
-        client.temporal,
-        client._memory,
-        settings=client.settings.model_copy(update={"tenant_id": f"{client.settings.tenant_id}-b"}),
-        endpoints=client.endpoints,
-    )
-    await other.importance().change(**WEIGHTS)
-
-    assert await client.importance().get() == ImportancePolicy()
-
-
 async def test_a_weight_that_cannot_be_changes_nothing(client: MnesticClient) -> None:
     with pytest.raises(InvalidInputError, match=r"recency: .* less than or equal to 1; it is 2"):
         await client.importance().change(access=0.5, recency=2)

@@ -13,36 +13,11 @@ from mnestic.memory.retrieval.queries import RetrievalQuery
 from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.starter.client import keyword_arguments as typed
 from mnestic.starter.client.memory_client import MemoryClient
+from tests.starter.case_files import read_cases
 
 PROJECT = Path(__file__).parents[3]
-SNIPPET = """\
-from mnestic.starter.client.memory_client import MemoryClient
-
-
-async def use(memory: MemoryClient) -> None:
-    await memory.retrieve("Tea?", {retrieve})
-    await memory.add("Tea.", {add})
-    await memory.entries.change("e", {change_entry})
-    await memory.settings.change({change_settings})
-    await memory.auto_retrieve("Tea?", "chat", {auto_retrieve})
-    await memory.context_for_query("Tea?", {context})
-"""
-RIGHT = {
-    "retrieve": "limit=3, tags=['a'], entry_types=('insight',)",
-    "add": "tags=['a'], speaker='Mara'",
-    "change_entry": "critical=True, parent=None",
-    "change_settings": "rerank='local', auto_retrieve_max_results=3",
-    "auto_retrieve": "limit=3, notes=False",
-    "context": "limit=3, mode='text'",
-}
-WRONG = {
-    "retrieve": "limt=3",
-    "add": "entry_typ='insight'",
-    "change_entry": "contnt='x'",
-    "change_settings": "nonsense=3",
-    "auto_retrieve": "min_scor=0.5",
-    "context": "limit='three'",
-}
+CASES = read_cases(__file__, "keyword_arguments")
+RIGHT, WRONG = CASES["right"], CASES["wrong"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +50,7 @@ def test_a_type_checker_refuses_what_is_misspelt(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], errors: int
 ) -> None:
     snippet = tmp_path / "snippet.py"
-    snippet.write_text(SNIPPET.format(**given), encoding="utf-8")
+    snippet.write_text(CASES["snippet"].format(**given), encoding="utf-8")
     monkeypatch.chdir(PROJECT)
 
     told, problems, _ = api.run([str(snippet), "--follow-imports=silent"])

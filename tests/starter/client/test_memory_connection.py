@@ -6,15 +6,11 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import psycopg
 import pytest
-from pydantic import SecretStr
 
 from mnestic.memory.errors import (
-    DatabaseUnavailableError,
-    InvalidInputError,
     TemporalUnavailableError,
     UnavailableError,
 )
@@ -102,18 +98,6 @@ async def test_memory_is_read_and_written_where_nothing_says_where_temporal_is(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_topic_is_forgotten_through_it(connection: MemoryConnection) -> None:
-    memory = connection.memory("ada")
-    await memory.add("The invoice is due on Friday.")
-    shown = await memory.preview_forget("invoice")
-
-    done = await memory.forget("invoice", confirm=shown.token)
-
-    assert done.purged["entry"] == 1
-    assert (await memory.retrieve("When is the invoice due?")).results == ()
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_preview_names_what_it_could_not_compare(
     connection: MemoryConnection, admin_url: str, settings: Settings
 ) -> None:
@@ -140,18 +124,6 @@ async def test_temporal_is_connected_once_however_many_ask_for_it(settings: Sett
     assert first.task_queue == settings.task_queue
 
 
-@pytest.mark.usefixtures("worker")
-async def test_messages_are_learned_from_through_what_it_reaches(
-    settings: Settings, connection: MemoryConnection
-) -> None:
-    await connection.memory("ada").add("The invoice is due on Friday.", speaker="Mara")
-    reached = await LazyTemporal(settings).temporal()
-
-    handle = await reached.start_ingest(tenant_id=settings.tenant_id, agent_id="ada")
-
-    assert (await handle.result()).learned == 1
-
-
 async def test_a_temporal_that_does_not_answer_is_asked_again_by_the_next_call(
     settings: Settings, unused_tcp_port: int
 ) -> None:
@@ -161,22 +133,3 @@ async def test_a_temporal_that_does_not_answer_is_asked_again_by_the_next_call(
     for _ in range(2):
         with pytest.raises(TemporalUnavailableError, match=str(unused_tcp_port)):
             await reach.temporal()
-
-
-async def test_a_database_that_does_not_answer_is_named(
-    settings: Settings, unused_tcp_port: int
-) -> None:
-    url = SecretStr(f"postgresql://mnestic_app@127.0.0.1:{unused_tcp_port}/mnestic")
-
-    with pytest.raises(DatabaseUnavailableError, match=str(unused_tcp_port)):
-        await MemoryConnection.connect(settings.model_copy(update={"database_url": url}))
-
-
-@pytest.mark.parametrize("tenant", ["", "bad tenant/!", "*"])
-async def test_a_tenant_that_is_no_id_is_refused_before_anything_is_connected(
-    tmp_path: Path, tenant: str
-) -> None:
-    nowhere = Settings(data_dir=tmp_path, tenant_id=tenant)
-
-    with pytest.raises(InvalidInputError, match=r"^tenant: .* is not an id"):
-        await MemoryConnection.connect(nowhere)

@@ -26,74 +26,57 @@ async def ada(client: MnesticClient) -> MemoryClient:
     return memory
 
 
-async def test_any_known_name_leads_to_the_facts(ada: MemoryClient) -> None:
+async def test_any_known_name_leads_to_the_facts_of_its_subject(
+    ada: MemoryClient, client: MnesticClient
+) -> None:
     kit, mara = {"Kit", "Ghent", "tea"}, {"Mara van Dijk", "Rome"}
     known = {
-        **dict.fromkeys(("Kit", "KIT", "katherine jones", "Katherine"), kit),
+        **dict.fromkeys(("KIT", "katherine jones", "Katherine"), kit),
         **dict.fromkeys(("Mara", "Mara van Dijk"), mara),
         "emil": {"Turku"},
         "Librarian": {"Alexandria"},
         "Samuel": {"Sam"},
         "Nobody": set(),
     }
-
     listed = {name: (await ada.facts.list(subject=name))[0] for name in known}
-    worlds = {name: (await ada.facts.world(name)).facts for name in known}
-
-    assert {name: {fact.object for fact in facts} for name, facts in listed.items()} == known
-    assert {name: {fact.object for fact in facts} for name, facts in worlds.items()} == known
-
-
-async def test_a_world_is_told_under_the_name_of_the_subject(ada: MemoryClient) -> None:
-    assert (await ada.facts.world("kit")).subject == "Katherine Jones"
-    assert (await ada.facts.world("Nobody")).subject == "Nobody"
-    assert (await ada.facts.history("Kit", "lives_in")).subject == "Katherine Jones"
-
-
-async def test_a_history_is_found_by_another_name(ada: MemoryClient) -> None:
+    worlds = {name: await ada.facts.world(name) for name in ("kit", "Nobody")}
+    elsewhere = await client.memory("bob").facts.world("Kit")
+    first, cursor = await ada.facts.list(subject="Kit", limit=2)
+    rest, end = await ada.facts.list(subject="Kit", limit=2, cursor=cursor)
     await ada.facts.add("Katherine Jones", "lives_in", "Bonn")
-
-    told = await ada.facts.history("kit", "lives_in")
+    history = await ada.facts.history("kit", "lives_in")
     context = await ada.contexts.historical("Kit")
 
-    assert [fact.object for fact in told.facts] == ["Ghent", "Bonn"]
+    assert {name: {fact.object for fact in facts} for name, facts in listed.items()} == known
+    assert {name: world.subject for name, world in worlds.items()} == {
+        "kit": "Katherine Jones",
+        "Nobody": "Nobody",
+    }
+    assert {fact.object for fact in worlds["kit"].facts} == kit
+    assert elsewhere.facts == ()
+    assert ({fact.object for fact in (*first, *rest)}, end) == (kit, None)
+    assert (history.subject, [fact.object for fact in history.facts]) == (
+        "Katherine Jones",
+        ["Ghent", "Bonn"],
+    )
     assert "Ghent" in context.text
 
 
-@pytest.mark.parametrize(
-    ("name", "whom"), [("Sam", "Samantha, Samuel"), ("Ida", "Ida Berg, Ida Holm")]
-)
-async def test_a_name_of_several_is_refused_and_they_are_named(
-    ada: MemoryClient, name: str, whom: str
-) -> None:
-    why = rf"subject: '{name}' is a name of several: {whom}; say which of them"
-
-    with pytest.raises(InvalidInputError, match=why):
-        await ada.facts.world(name)
-    with pytest.raises(InvalidInputError, match=why):
-        await ada.facts.list(subject=name)
-    with pytest.raises(InvalidInputError, match=why):
-        await ada.facts.history(name, "lives_in")
-
-
-async def test_a_name_that_another_has_too_is_nobody_s_own(ada: MemoryClient) -> None:
+async def test_a_name_of_several_is_refused_until_it_is_somebodys_own(ada: MemoryClient) -> None:
+    for name, whom in (("Sam", "Samantha, Samuel"), ("Ida", "Ida Berg, Ida Holm")):
+        why = rf"subject: '{name}' is a name of several: {whom}; say which of them"
+        for asked in (
+            ada.facts.world(name),
+            ada.facts.list(subject=name),
+            ada.facts.history(name, "lives_in"),
+        ):
+            with pytest.raises(InvalidInputError, match=why):
+                await asked
     await ada.facts.add("Sam", "likes", "rain")
 
-    itself, _ = await ada.facts.list(subject="Sam")
-    samuel, _ = await ada.facts.list(subject="Samuel")
+    found = {name: (await ada.facts.list(subject=name))[0] for name in ("Sam", "Samuel")}
 
-    assert [fact.object for fact in itself] == ["rain"]
-    assert [fact.object for fact in samuel] == ["Sam"]
-
-
-async def test_other_agents_names_mean_nothing(ada: MemoryClient, client: MnesticClient) -> None:
-    assert (await client.memory("bob").facts.world("Kit")).facts == ()
-    assert (await ada.facts.world("Kit")).facts
-
-
-async def test_facts_of_several_names_come_by_pages(ada: MemoryClient) -> None:
-    first, cursor = await ada.facts.list(subject="Kit", limit=2)
-    rest, end = await ada.facts.list(subject="Kit", limit=2, cursor=cursor)
-
-    assert (len(first), len(rest), end) == (2, 1, None)
-    assert {fact.object for fact in (*first, *rest)} == {"Kit", "Ghent", "tea"}
+    assert {name: [fact.object for fact in facts] for name, facts in found.items()} == {
+        "Sam": ["rain"],
+        "Samuel": ["Sam"],
+    }

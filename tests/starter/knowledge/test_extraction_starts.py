@@ -13,6 +13,8 @@ from temporalio.service import RPCError
 
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.names import ingest_workflow_id
+from mnestic.starter.client.ingest_status import IngestDelay, find_delay
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -55,19 +57,6 @@ async def count_signals(client: MnesticClient) -> int:
     history = await client.temporal.get_workflow_handle(name).fetch_history()
     told = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED
     return sum(event.event_type == told for event in history.events)
-
-
-async def test_what_is_added_is_learned_from_by_itself(
-    client: MnesticClient, run_worker: RunWorker
-) -> None:
-    ada = client.memory("ada")
-
-    async with run_worker():
-        await ada.add("I live in Ghent.", speaker="Mara")
-        await until_learned(ada, 1)
-
-    facts, _ = await ada.facts.list()
-    assert [(fact.subject, fact.object) for fact in facts] == [("Mara", "Ghent")]
 
 
 async def test_many_adds_start_it_once_at_once_and_once_in_the_end(settings: Settings) -> None:
@@ -164,3 +153,15 @@ def poll(client: MnesticClient, memory: PostgresMemory) -> AbstractAsyncContextM
         task_queue=settings.task_queue,
         every=SOON,
     )
+
+
+async def test_that_no_worker_is_up_is_told(client: MnesticClient) -> None:
+    await client.memory("ada").add("I live in Ghent.")
+    await start_ingest(client, agent_id="ada")
+
+    soon = await find_delay(client, agent_id="ada")
+    later = await find_delay(client, agent_id="ada", patience=timedelta(0))
+
+    queue = client.settings.task_queue
+    why = f"no worker takes it from task queue {queue}; start one with `mnestic worker`"
+    assert (soon, later) == (None, IngestDelay(why, is_paused=False))
