@@ -9,6 +9,7 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.conversations import read_conversation
+from tests.starter.case_files import read_cases
 
 VTT = "WEBVTT\n\n1\n00:01.000 --> 00:03.000\nIlse: I live in Hasselt.\n"
 SRT = "1\n00:00:01,000 --> 00:00:03,000\nI live in Hasselt.\n\n2\n00:00:04,000 --> 00:00:05,000\nYes.\n"
@@ -22,11 +23,7 @@ ANDROID = "3/14/25, 9:05\u202fPM - Ilse Maes: I live in Hasselt\n3/14/25, 9:06\u
 IPHONE = "[14.03.25, 21:05:10] Ilse Maes: I live in Hasselt\n\u200e[14.03.25, 21:06:02] Bo: nice\n"
 SLACK = [{"type": "message", "user": "U1", "text": "I live in Hasselt", "ts": "1741986300.0001"}]
 CHATGPT = [{"title": "Moving", "mapping": {"a": {"message": None}}, "current_node": "a"}]
-CLAUDE = [{"uuid": "1", "name": "Moving", "chat_messages": []}]
 TELEGRAM = {"name": "Bo", "type": "personal_chat", "messages": [{"id": 1, "from": "Ilse"}]}
-TRAINING = "".join(f'{{"messages": [{{"role": "user", "content": "{n}"}}]}}\n' for n in "ab")
-MEM0 = [{"id": "1", "memory": "Lives in Hasselt", "user_id": "ilse"}]
-STORE = [{"namespace": ["a"], "key": "k", "value": {}}]
 IMPORTED = ("WebVTT", "mbox", "WhatsApp", "Slack", "ChatGPT", "Claude", "mem0", "LangGraph")
 LIST = [{"role": "user", "content": "I live in Hasselt"}]
 
@@ -39,28 +36,7 @@ def written(path: Path, content: Any) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "content", "what"),
-    [
-        ("talk.vtt", VTT, r"subtitles \(WebVTT\)"),
-        ("talk.txt", VTT, r"subtitles \(WebVTT\)"),
-        ("talk.srt", SRT, "subtitles"),
-        ("talk.txt", SRT, "subtitles"),
-        ("post.mbox", MBOX, r"mail \(mbox\)"),
-        ("post", MBOX, r"mail \(mbox\)"),
-        ("post.txt", MAIL, "a mail"),
-        ("people.csv", "name,city\nIlse,Hasselt\n", r"a table \(CSV\)"),
-        ("chat.txt", ANDROID, "WhatsApp"),
-        ("chat.txt", IPHONE, "WhatsApp"),
-        ("page.txt", "<!DOCTYPE html>\n<p>I live in Hasselt.</p>", "a web page"),
-        ("2025-03-14.json", SLACK, "a Slack export"),
-        ("conversations.json", CHATGPT, "a ChatGPT export"),
-        ("conversations.json", CLAUDE, "a Claude export"),
-        ("result.json", TELEGRAM, "an export of a chat"),
-        ("training.jsonl", TRAINING, "an export of a chat"),
-        ("messages.json", LIST, "one JSON list of messages"),
-        ("memories.json", MEM0, "a dump of mem0"),
-        ("store.json", STORE, "a dump of a LangGraph store"),
-        ("people.json", [{"id": 7, "city": "Hasselt"}], "JSON of another kind"),
-    ],
+    read_cases(__file__, "formats"),
 )
 def test_a_file_of_another_program_is_refused_by_what_it_is(
     tmp_path: Path, name: str, content: Any, what: str

@@ -8,7 +8,8 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.conversations import read_conversation
-from tests.starter.importers.conversation_files import line, locomo_sample, write
+from tests.starter.case_files import read_cases
+from tests.starter.importers.conversation_files import locomo_sample, write
 
 
 def test_locomo_sessions_come_in_order_with_ids_and_captions(tmp_path: Path) -> None:
@@ -46,14 +47,6 @@ def test_the_first_of_many_samples_is_read_unless_one_is_named(tmp_path: Path) -
         read_conversation(path, sample="s-3")
 
 
-def test_a_conversation_without_its_sample_around_it_is_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "bare.json", locomo_sample()["conversation"])
-
-    conversation = read_conversation(path)
-
-    assert len(conversation.sessions) == 2
-
-
 def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path) -> None:
     sample = locomo_sample()
     sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
@@ -66,33 +59,7 @@ def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value", "why"),
-    [
-        (
-            "session_1_date_time",
-            None,
-            r"\$\.conversation\.session_1_date_time: is missing; expected",
-        ),
-        ("session_1_date_time", "8 May", "'8 May' is no date; expected one like 1:56 pm"),
-        ("session_1_date_time", 5, "'5' is no date"),
-        ("session_1_date_time", "1:56 pm on 31 December, 9999", "is not a possible date"),
-        ("session_1", "hello", r"session_1: Input should be a valid"),
-        ("session_1", [{"speaker": "Ana", "text": "hi"}], r"session_1: 0\.dia_id: is missing"),
-        (
-            "session_1",
-            [{"speaker": "Ana", "dia_id": "D1", "text": " "}],
-            "session_1: 0: is empty",
-        ),
-        (
-            "session_1",
-            [{"speaker": "Ana", "dia_id": "D1", "text": "a\0"}],
-            "session_1: 0: holds a NUL",
-        ),
-        (
-            "session_1",
-            [{"speaker": "", "dia_id": "D1", "text": "a"}],
-            r"session_1: 0\.speaker: is empty",
-        ),
-    ],
+    read_cases(__file__, "locomo"),
 )
 def test_a_bad_locomo_file_names_the_path_within(
     tmp_path: Path, key: str, value: object, why: str
@@ -103,33 +70,6 @@ def test_a_bad_locomo_file_names_the_path_within(
 
     with pytest.raises(InvalidInputError, match=why):
         read_conversation(path)
-
-
-def test_a_sample_of_json_lines_is_refused(tmp_path: Path) -> None:
-    path = write(tmp_path / "chat.jsonl", line("hello", "2025-01-18"))
-
-    with pytest.raises(InvalidInputError, match="no sample s-1"):
-        read_conversation(path, sample="s-1")
-
-
-@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["bare", "with a mark"])
-def test_turns_of_locomo_that_are_no_text_are_told_and_the_others_read(
-    tmp_path: Path, mark: bytes
-) -> None:
-    sample = locomo_sample()
-    good = sample["conversation"]["session_1"]
-    half = {"speaker": "Ana", "dia_id": "D1:8", "text": "a\ud800"}
-    odd = {"speaker": "Ana", "dia_id": "D1:9", "text": "BYTE"}
-    sample["conversation"]["session_1"] = [half, odd, *good]
-    path = tmp_path / "locomo.json"
-    path.write_bytes(mark + json.dumps(sample).encode().replace(b"BYTE", b"caf\xe9"))
-    refused: list[InvalidInputError] = []
-
-    sessions = read_conversation(path, refuse=refused.append).sessions
-
-    assert [turn.id for turn in sessions[0].turns] == ["D1:1", "D1:2", "D1:3"]
-    assert ["'D1:8'" in str(error) or "'D1:9'" in str(error) for error in refused] == [True, True]
-    assert all("a byte that is not UTF-8" in error.why for error in refused)
 
 
 def test_turns_of_locomo_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) -> None:

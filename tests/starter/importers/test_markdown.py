@@ -161,22 +161,6 @@ def test_what_cannot_be_kept_is_told_by_its_line_and_the_rest_is_read(tmp_path: 
         read_conversation(path)
 
 
-@pytest.mark.parametrize(
-    ("content", "why"),
-    [
-        (b"", "has no message"),
-        (b"\n# Only\n\n## Headings\n", "has no message"),
-        (b"\xff", "UTF"),
-    ],
-)
-def test_markdown_without_a_message_is_refused(tmp_path: Path, content: bytes, why: str) -> None:
-    path = tmp_path / "notes.md"
-    path.write_bytes(content)
-
-    with pytest.raises(InvalidInputError, match=why):
-        read_conversation(path)
-
-
 def test_any_file_is_markdown_where_that_is_said_and_has_no_samples(tmp_path: Path) -> None:
     path = write(tmp_path / "notes.txt", "Dear diary")
 

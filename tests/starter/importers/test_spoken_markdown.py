@@ -10,6 +10,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Turn
 from mnestic.starter.importers.conversations import read_conversation
 from mnestic.starter.importers.spoken_lines import begins_with_time, find_in_heading, find_spoken
+from tests.starter.case_files import read_cases
 
 CHANGED = datetime(2026, 1, 5, 12, tzinfo=UTC)
 OWNER = "scribe"  # the agent
@@ -32,69 +33,7 @@ def said(turns: list[Turn]) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("line", "speaker", "clock"),
-    [
-        ("Ilse (09:15): hello", "Ilse", "09:15"),
-        ("Ilse [9:15 AM]: hello", "Ilse", "09:15"),
-        ("[09:15] Ilse: hello", "Ilse", "09:15"),
-        ("[9:15 pm] Ilse: hello", "Ilse", "21:15"),
-        ("\\[09:15\\] Ilse: hello", "Ilse", "09:15"),
-        ("(09:15 CET) Ilse: hello", "Ilse", "09:15"),
-        ("09:15 Ilse: hello", "Ilse", "09:15"),
-        ("09:15 - Ilse: hello", "Ilse", "09:15"),
-        ("[09:15] <ilse_> hello", "ilse_", "09:15"),
-        ("**Ilse (09:15):** hello", "Ilse", "09:15"),
-        ("**Ilse** (09:15): hello", "Ilse", "09:15"),
-        ("**Ilse** 09:15: hello", "Ilse", "09:15"),
-        ("**Ilse** 09:15 hello", "Ilse", "09:15"),
-        ("**Ilse** [09:15] hello", "Ilse", "09:15"),
-        ("**[09:15] Ilse:** hello", "Ilse", "09:15"),
-        ("**09:15 Ilse** hello", "Ilse", "09:15"),
-        ("_Ilse_ (09:15): hello", "Ilse", "09:15"),
-        ("> [09:15] Ilse: hello", "Ilse", "09:15"),
-        ("- **Ilse** (09:15) - hello", "Ilse", "09:15"),
-        ("Ilse: (09:15) hello", "Ilse", "09:15"),
-        ("`09:15` **Ilse**: hello", "Ilse", "09:15"),
-        ("9h15 Ilse : hello", "Ilse", "09:15"),
-        ("<b>Ilse</b> (09:15): hello", "Ilse", "09:15"),
-        ("\U0001f469 Ilse (09:15): hello", "Ilse", "09:15"),
-        ("[Ilse](https://example.org/ilse) (09:15): hello", "Ilse", "09:15"),
-        ("Ilse Maes <ilse@example.org>: hello, who is there?", "Ilse Maes", "12:00"),
-        ("[[Ilse Maes]]: hello, who is there?", "Ilse Maes", "12:00"),
-        ("THE COURT: hello, who is there?", "THE COURT", "12:00"),
-        ("**You said:**\n\nhello", "You said", "12:00"),
-        ("**Ilse**:\n\nhello, who is there?", "Ilse", "12:00"),
-        ("**Ilse** 09:15\nhello", "Ilse", "09:15"),
-        ("Ilse Maes  09:15\nhello", "Ilse Maes", "09:15"),
-        ("Ilse Maes\n09:15\nhello", "Ilse Maes", "09:15"),
-        ("[09:15] Ilse Maes\nhello", "Ilse Maes", "09:15"),
-        ("Ilse \u2014 Today at 9:15 AM\nhello", "Ilse", "09:15"),
-        ("### Ilse (09:15)\n\nhello", "Ilse", "09:15"),
-        ("Ilse: hello, who is there?", "Ilse", "12:00"),
-        (
-            "Prof. Dr. Ilse van den Berg: hello, who is there?",
-            "Prof. Dr. Ilse van den Berg",
-            "12:00",
-        ),
-        ("Marie-Jos\u00e9 D\u2019Arcy (Guest): hello.", "Marie-Jos\u00e9 D\u2019Arcy", "12:00"),
-        (
-            "El\u00edas de la Cruz Ram\u00edrez: hello.",
-            "El\u00edas de la Cruz Ram\u00edrez",
-            "12:00",
-        ),
-        ("Participant 3: hello", "Participant 3", "12:00"),
-        ("SPEAKER_01: hello.", "SPEAKER_01", "12:00"),
-        (
-            "\u0418\u043b\u044c\u0437\u0430 \u041f\u0435\u0442\u0440\u043e\u0432\u0430: hello.",
-            "\u0418\u043b\u044c\u0437\u0430 \u041f\u0435\u0442\u0440\u043e\u0432\u0430",
-            "12:00",
-        ),
-        (
-            "\u0938\u0941\u0928\u0940\u0924\u093e: hello.",
-            "\u0938\u0941\u0928\u0940\u0924\u093e",
-            "12:00",
-        ),
-        ("\u4f50\u85e4\uff1ahello\u3002", "\u4f50\u85e4", "12:00"),
-    ],
+    read_cases(__file__, "spoken_lines"),
 )
 def test_a_name_in_any_usual_form_is_who_speaks(
     tmp_path: Path, line: str, speaker: str, clock: str
@@ -109,26 +48,7 @@ def test_a_name_in_any_usual_form_is_who_speaks(
 
 @pytest.mark.parametrize(
     "page",
-    [
-        "Note: I moved to Hasselt.\nWarning: I bite.\n",
-        "TODO: I call the bank.\n\nSummary: I was there.\n\nNext Steps: I go home.\n",
-        "**Achtung:** Ich wohne in Hasselt.\n\n**R\u00e9sum\u00e9 :** J'habite \u00e0 Hasselt.\n",
-        "Team: the people that I work with.\nLocation: I am in Hasselt.\n",
-        "Side note: I moved.\nRelease Notes: I fixed it.\n",
-        "Colour: blue\nDoors: 4\n",
-        "I left at 10:30: it was late.\nAt 10:40: rain\n",
-        "08:30 got up\n09:00 Breakfast\n\n- 12:00 Lunch with Bo\n",
-        "Lunch 12:30: soup\n",
-        "1. Cut: be careful with the knife.\n2. Boil: wait for some minutes.\n",
-        "**Leek** \u2014 I like it.\n\n**Plums** \u2014 I do not.\n",
-        "Vegetables:\n- leek\n\nFruit:\n- plums\n",
-        "Dear Bo: thank you for coming.\n",
-        "## Work\nI began at Umbra.\n## Health\nI am allergic to cats.\n",
-        "# Monday\n## Morning\nI ran.\n## Evening\nI slept.\n# Tuesday\n## Morning\nI ran.\n",
-        "**Ingredients**\n- flour\n\n**Shopping in town:** I went there.\n",
-        "See https://example.org: I like it.\nhttps://example.org: mine\n",
-        "```\nIlse: I live in Hasselt.\nIlse: I do.\n```\n",
-    ],
+    read_cases(__file__, "unspoken_pages"),
 )
 def test_a_page_in_which_nobody_speaks_is_its_owners(tmp_path: Path, page: str) -> None:
     turns, refused = read(tmp_path, page)
@@ -159,12 +79,6 @@ They agreed to meet again.
         ("notes", "- [ ] Bo: book a table"),
     ]
     assert refused == []
-
-
-def test_paragraphs_beside_speakers_are_of_the_author_where_that_is_known(tmp_path: Path) -> None:
-    turns, _ = read(tmp_path, "I live in Hasselt.\n\nBo: me too\n", author="Ilse")
-
-    assert said(turns) == [("Ilse", "I live in Hasselt."), ("Bo", "me too")]
 
 
 def test_a_timed_line_that_names_nobody_is_refused_by_its_number_among_speakers(
@@ -222,16 +136,7 @@ def test_headings_with_names_of_the_front_matter_speak(tmp_path: Path, propertie
 
 @pytest.mark.parametrize(
     ("text", "speakers"),
-    [
-        ("Ilse:\nI live in Hasselt.\n\nBo:\nAnd me?\n", ["Ilse", "Bo"]),
-        ("Ilse (09:15) I live in Hasselt.\nBo (09:16) And me?\n", ["Ilse", "Bo"]),
-        ("[09:15] Ilse - I live in Hasselt.\n[09:16] Bo - And me?\n", ["Ilse", "Bo"]),
-        ("09:15 Ilse\nI live in Hasselt.\n\n09:16 Bo Lind: And me?\n", ["Ilse", "Bo Lind"]),
-        ("Lind, Ilse: I live in Hasselt.\nBo: And me?\n", ["Lind, Ilse", "Bo"]),
-        ("**Bo** \u2014 I live in Hasselt.\n\n**Bo** \u2014 And me?\n", ["Bo", "Bo"]),
-        ("1. Bo: I live in Hasselt.\n2. Bo: And me?\n", ["Bo", "Bo"]),
-        ("#### Ilse:\nI live in Hasselt.\n#### Bo:\nAnd me?\n", ["Ilse", "Bo"]),
-    ],
+    read_cases(__file__, "spoken_pages"),
 )
 def test_looser_forms_speak_where_several_do(
     tmp_path: Path, text: str, speakers: list[str]
@@ -243,45 +148,9 @@ def test_looser_forms_speak_where_several_do(
     assert refused == []
 
 
-def test_a_chat_with_an_assistant_keeps_both_apart(tmp_path: Path) -> None:
-    turns, _ = read(tmp_path, "## User\nI live in Hasselt.\n\n## Assistant\nNoted.\n")
-
-    assert said(turns) == [("User", "I live in Hasselt."), ("Assistant", "Noted.")]
-
-
-def test_a_quotation_that_is_a_turn_is_read_without_its_marks(tmp_path: Path) -> None:
-    turns, _ = read(tmp_path, "> Ilse: I live\n> in Hasselt.\n>\n> Bo: Ah.\n")
-
-    assert said(turns) == [("Ilse", "I live\nin Hasselt."), ("Bo", "Ah.")]
-
-
 @pytest.mark.parametrize(
     ("text", "times"),
-    [
-        (
-            "---\ndate: 2025-03-14\n---\n09:15 Ilse: a\n09:15 Bo: b\nIlse: c\n09:20 Bo: d\n",
-            ["14 09:15:00", "14 09:15:01", "14 09:15:02", "14 09:20:00"],
-        ),
-        (
-            "---\ndate: 2025-03-14 23:50\n---\n23:58 Ilse: a\n00:02 Bo: b\n",
-            ["14 23:58:00", "15 00:02:00"],
-        ),
-        (
-            "---\ndate: 2025-03-14T10:00\n---\n[00:00:05] Ilse: a\n[01:02:03] Bo: b\n",
-            ["14 10:00:05", "14 11:02:03"],
-        ),
-        (
-            "# 14 March 2025\n[58:30] Ilse: a\n[59:10] Bo: b\n[1:00:20] Ilse: c\n",
-            ["14 00:58:30", "14 00:59:10", "14 01:00:20"],
-        ),
-        (
-            (
-                "# 2025-03-14\n[00:01.500 --> 00:03.000] Ilse: a\n[2025-03-16 09:00Z] Bo: b\n"
-                "[17 March 2025, 8:00 PM] Ilse: c\n[March 18, 09:00] Bo: d\n"
-            ),
-            ["14 00:01:00", "16 09:00:00", "17 20:00:00", "18 09:00:00"],
-        ),
-    ],
+    read_cases(__file__, "spoken_times"),
 )
 def test_times_are_of_the_day_that_the_page_names(
     tmp_path: Path, text: str, times: list[str]

@@ -6,6 +6,7 @@ import re
 import resource
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -90,18 +91,6 @@ def test_a_pipe_is_refused(tmp_path: Path) -> None:
         find_export(tmp_path / "pipe.json", ImportOptions(), source="file pipe.json")
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_conversation_without_messages_is_named(read: Read, place: int) -> None:
-    document: list[Any] = [CONVERSATION, CONVERSATION]
-    document.insert(place, {"id": "broken", "title": "Bread"})
-
-    items = read("conversations.json", text=json.dumps(document))
-
-    assert [one for one in items if isinstance(one, Skipped)] == [
-        Skipped(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
-    ]
-
-
 @pytest.mark.parametrize("other", [None, 7, "text", []])
 @pytest.mark.parametrize("place", [1, 2, 3])
 @pytest.mark.parametrize(
@@ -130,7 +119,6 @@ def test_what_is_no_object_is_named_and_hides_no_other(
     assert len(items) == 3
 
 
-@pytest.mark.parametrize("value", [[], {}, 1, None, True])
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
@@ -143,10 +131,10 @@ def test_what_is_no_object_is_named_and_hides_no_other(
     ],
 )
 def test_a_value_of_another_kind_hides_no_other(
-    read: Read, name: str, keys: tuple[str, ...], value: Any
+    read: Read, name: str, keys: tuple[str, ...]
 ) -> None:
     text = (SAMPLES / name).read_text(encoding="utf-8")
-    for key in keys:
+    for key, value in product(keys, ([], {}, 1, None, True)):
         changed = re.sub(rf'("{key}": *)("[^"]*"|\d+|null)', rf"\g<1>{json.dumps(value)}", text)
         try:
             items = read(Path(name).name, text=changed)
@@ -156,35 +144,12 @@ def test_a_value_of_another_kind_hides_no_other(
 
 
 @given(
-    text=st.text(max_size=40),
-    at=st.integers(1, 60),
-    chunk=st.integers(1, 9),
-    deep=st.integers(0, 5),
-)
-@settings(deadline=None)
-def test_limits_are_found_wherever_a_piece_ends(
-    tmp_path_factory: pytest.TempPathFactory, text: str, at: int, chunk: int, deep: int
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "limits.json"
-    document = json.dumps([text, {text: [text] * at}], ensure_ascii=bool(at % 2))
-    path.write_text("[" * deep + document + "]" * deep, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_limits, "_CHUNK", chunk)
-        patched.setattr(json_limits, "DEEPEST", 5)
-        if deep <= 2:
-            json_limits.check_json(path, "file")
-        else:
-            with pytest.raises(InvalidInputError, match="nested deeper"):
-                json_limits.check_json(path, "file")
-
-
-@given(
     sample=st.sampled_from(SAMPLE_FILES),
     changes=st.lists(
         st.tuples(st.floats(0, 0.999), st.binary(max_size=6), st.integers(0, 40)), max_size=6
     ),
 )
-@settings(deadline=None)
+@settings(deadline=None, max_examples=50)
 def test_a_damaged_sample_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory,
     sample: Path,
@@ -205,3 +170,38 @@ def test_a_damaged_sample_is_read_or_refused(
             assert item
     except InvalidInputError:
         pass
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_conversation_without_messages_is_named(read: Read, place: int) -> None:
+    document: list[Any] = [CONVERSATION, CONVERSATION]
+    document.insert(place, {"id": "broken", "title": "Bread"})
+
+    items = read("conversations.json", text=json.dumps(document))
+
+    assert [one for one in items if isinstance(one, Skipped)] == [
+        Skipped(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
+    ]
+
+
+@given(
+    text=st.text(max_size=40),
+    at=st.integers(1, 60),
+    chunk=st.integers(1, 9),
+    deep=st.integers(0, 5),
+)
+@settings(deadline=None, max_examples=50)
+def test_limits_are_found_wherever_a_piece_ends(
+    tmp_path_factory: pytest.TempPathFactory, text: str, at: int, chunk: int, deep: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "limits.json"
+    document = json.dumps([text, {text: [text] * at}], ensure_ascii=bool(at % 2))
+    path.write_text("[" * deep + document + "]" * deep, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(json_limits, "_CHUNK", chunk)
+        patched.setattr(json_limits, "DEEPEST", 5)
+        if deep <= 2:
+            json_limits.check_json(path, "file")
+        else:
+            with pytest.raises(InvalidInputError, match="nested deeper"):
+                json_limits.check_json(path, "file")

@@ -4,6 +4,7 @@ import pytest
 
 from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Skipped
 from mnestic.starter.importers.programs.mail_text import html_text, own_text
+from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
 HEAD = "From a@example.org Mon Mar 10 08:00:00 2025\nFrom: Ada <a@example.org>\nDate: Mon, 10 Mar 2025 08:00:00 +0100\n"
@@ -61,16 +62,7 @@ def test_a_body_is_decoded_as_far_as_it_can_be(
 
 @pytest.mark.parametrize(
     "rest",
-    [
-        "",
-        "\n\n-- \nAda\n+00 555",
-        "\n\nAm Mo., 10. März 2025 um 09:30 Uhr schrieb Otto <o@example.org>:\n> x\n> y",
-        "\n\nOn 10 Mar 2025, at 09:30, Otto Reyes\n<o@example.org> wrote:\n\n> x",
-        "\n\n-----Original Message-----\nFrom: Otto\nx",
-        "\n\n________________________________\nVan: Otto\n",
-        "\n\nVon: Otto\nGesendet: Montag\nAn: Ada\nBetreff: Probe\n\nx",
-        "\n\nSent from my telephone",
-    ],
+    read_cases(__file__, "mail_ends"),
 )
 def test_quotes_and_signatures_are_cut(rest: str) -> None:
     assert own_text(f"I sing alto: really.{rest}") == "I sing alto: really."
@@ -84,14 +76,7 @@ def test_answers_between_quotes_stay() -> None:
 
 @pytest.mark.parametrize(
     ("markup", "text"),
-    [
-        ("<p>One</p><p>Two<br/>Three</p>", "One\n\nTwo\nThree"),
-        ("<script>x()</script>A &amp; B<img src='x'>", "A & B"),
-        ("One<blockquote>x<blockquote>y</blockquote></blockquote> two", "One\ntwo"),
-        ("One<div id='appendonsend'></div>", "One"),
-        ("One<p>On 3 Mar 2025 Otto wrote:</p><blockquote>x</blockquote>", "One"),
-        ("<blockquote><p>never closed", ""),
-    ],
+    read_cases(__file__, "mail_markup"),
 )
 def test_html_becomes_text(markup: str, text: str) -> None:
     assert own_text(html_text(markup)) == text

@@ -9,6 +9,7 @@ import pytest
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.detection import find_export
 from mnestic.starter.importers.programs.items import ImportOptions, LeftOut
+from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
 START = datetime(2025, 6, 2, 9, tzinfo=UTC)
@@ -43,23 +44,14 @@ def test_sounds_are_left_out(read: Read) -> None:
 
 @pytest.mark.parametrize(
     ("texts", "spoken"),
-    [
-        (("Noor: I moved.", "Émile: Where?"), [("Noor", "I moved."), ("Émile", "Where?")]),
-        (("Noor: I moved.", "To Ghent."), [("Noor", "I moved."), ("Noor", "To Ghent.")]),
-        (("Noor: Note: I moved.",), [("Noor", "Note: I moved.")]),
-        (("Noor: One.\nÉmile: Two.",), [("Noor", "One."), ("Émile", "Two.")]),
-        (
-            ("Noor: See", "the plan: it is new."),
-            [("Noor", "See"), ("Noor", "the plan: it is new.")],
-        ),
-    ],
+    read_cases(__file__, "spoken_cues"),
 )
 def test_names_before_colons_speak(
-    read_messages: ReadMessages, texts: tuple[str, ...], spoken: list[tuple[str, str]]
+    read_messages: ReadMessages, texts: list[str], spoken: list[list[str]]
 ) -> None:
     found = read_messages("talk.vtt", text=cues(*texts), start=START)
 
-    assert [(one.speaker, one.content) for one in found] == spoken
+    assert [[one.speaker, one.content] for one in found] == spoken
 
 
 def test_a_speaker_may_be_given(read_messages: ReadMessages) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.items import LeftOut
+from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
 ANDROID = "WhatsApp Chat with Book Club.txt"
@@ -52,31 +53,9 @@ def test_a_chat_of_an_iphone_is_named_after_its_folder(
     assert left_out == ["notice", "media"]
 
 
-def test_a_longer_export_has_the_same_ids_in_another_zone(read_messages: ReadMessages) -> None:
-    line = "05/04/2025, 10:0{0} - Ines: I row\n"
-    text = "25/12/2024, 10:00 - Ines: I row\n" + line.format(1) * 2
-
-    short = read_messages("chat.txt", text=text)
-    longer = read_messages(
-        "chat.txt", text=text + line.format(1) + line.format(2), timezone=ZoneInfo("Asia/Tokyo")
-    )
-
-    ids = [one.source_id for one in longer]
-    assert ids[:3] == [one.source_id for one in short]
-    assert len(set(ids)) == 5
-
-
 @pytest.mark.parametrize(
     ("dates", "first"),
-    [
-        (("5/4/25", "13/4/25"), "2025-04-05"),
-        (("5/4/25", "4/13/25"), "2025-05-04"),
-        (("5.4.25", "6.4.25"), "2025-04-05"),
-        (("2025-04-05", "2025-04-06"), "2025-04-05"),
-        (("5/4/2025", "6/4/2025", "1/5/2025"), "2025-04-05"),  # forwards as days and months alone
-        (("5/4/2025", "6/4/2025", "7/1/2025"), "2025-05-04"),
-        (("2025. 4. 5.", "2025. 4. 6."), "2025-04-05"),
-    ],
+    read_cases(__file__, "whatsapp_dates"),
 )
 def test_the_order_of_day_and_month_follows_from_all_dates(
     read_messages: ReadMessages, dates: tuple[str, ...], first: str
@@ -88,14 +67,7 @@ def test_the_order_of_day_and_month_follows_from_all_dates(
 
 @pytest.mark.parametrize(
     ("clock", "time"),
-    [
-        ("0:05", "00:05"),
-        ("12:05 AM", "00:05"),
-        ("12:05 pm", "12:05"),
-        ("9:05\u202fp.\u00a0m.", "21:05"),
-        ("21:05:09", "21:05"),
-        ("21.05", "21:05"),
-    ],
+    read_cases(__file__, "whatsapp_clocks"),
 )
 def test_times_have_twelve_or_twenty_four_hours(
     read_messages: ReadMessages, clock: str, time: str
@@ -119,3 +91,17 @@ def test_a_file_that_cannot_be_read_is_refused_with_its_line(
 ) -> None:
     with pytest.raises(InvalidInputError, match=f"file chat.txt, {why}"):
         read("chat.txt", text=text, **options)
+
+
+def test_a_longer_export_has_the_same_ids_in_another_zone(read_messages: ReadMessages) -> None:
+    line = "05/04/2025, 10:0{0} - Ines: I row\n"
+    text = "25/12/2024, 10:00 - Ines: I row\n" + line.format(1) * 2
+
+    short = read_messages("chat.txt", text=text)
+    longer = read_messages(
+        "chat.txt", text=text + line.format(1) + line.format(2), timezone=ZoneInfo("Asia/Tokyo")
+    )
+
+    ids = [one.source_id for one in longer]
+    assert ids[:3] == [one.source_id for one in short]
+    assert len(set(ids)) == 5
