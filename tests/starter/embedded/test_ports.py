@@ -66,14 +66,6 @@ def test_two_servers_never_get_one_port(taken: int) -> None:
     assert choose_port(None, option="", last=first, first=first, but_not=first) != first
 
 
-def test_a_hidden_place_is_free_and_blocked_by_browsers() -> None:
-    host, port = choose_socket_folder()
-
-    assert is_free(port, host)
-    assert port in BLOCKED_BY_BROWSERS
-    assert host.startswith("127.")
-
-
 def test_a_hidden_port_is_none_that_is_taken() -> None:
     host, port = choose_socket_folder()
     with ExitStack() as stack:

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from mnestic.memory.errors import ProcessCrashedError, TemporalUnavailableError
+from mnestic.memory.errors import ProcessCrashedError
 from mnestic.starter.embedded.process_group import ProcessGroup, ProcessSpec
 
 IDLE = (sys.executable, "-c", "input()")  # has no input, so it ends at once
@@ -46,16 +46,6 @@ async def test_a_part_that_ends_by_itself_is_told_from_one_that_was_ended(tmp_pa
 
     assert (stopped.is_stopping, killed.is_stopping, lost.is_stopping) == (True, True, False)
     assert "lost ended by itself with exit code -9; its log is" in str(lost.crash())
-
-
-async def test_a_part_that_does_not_become_ready_is_stopped(tmp_path: Path) -> None:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        with pytest.raises(TemporalUnavailableError):
-            async with processes.starting(spec("slow", tmp_path)) as part:
-                raise TemporalUnavailableError(where="here", why="it does not listen")
-
-        assert part.exit_code is not None
-        assert processes.marks == ()
 
 
 async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:

@@ -150,11 +150,6 @@ async def test_when_every_way_fails_one_error_names_them_all(
     assert not sources.cached.exists()
 
 
-async def test_without_go_the_error_says_so(processes: ProcessGroup, sources: Sources) -> None:
-    with pytest.raises(ProvisioningError, match="there is no go on PATH"):
-        await find_temporal(lambda _: None, processes, sources=sources)
-
-
 async def test_a_cache_that_cannot_be_written_is_named(
     processes: ProcessGroup, tmp_path: Path, sources: Sources
 ) -> None:
@@ -162,17 +157,6 @@ async def test_a_cache_that_cannot_be_written_is_named(
 
     with pytest.raises(ProvisioningError, match=r"the cache .* \(Not a directory\)"):
         await find_temporal(lambda _: None, processes, sources=sources)
-
-
-async def test_a_download_that_brings_nothing_is_given_up(
-    processes: ProcessGroup, tmp_path: Path
-) -> None:
-    sources = Sources(cache_dir=tmp_path, path=str(tmp_path), download_stall_s=0.0)
-
-    with pytest.raises(ProvisioningError, match=r"nothing came for 0 s|Failed starting"):
-        await find_temporal(lambda _: None, processes, sources=sources)
-
-    assert processes.marks == ()
 
 
 @pytest.mark.acceptance

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import socket
 import sys
 import urllib.request
@@ -25,7 +24,6 @@ from temporalio.service import RPCError
 from mnestic.memory.errors import (
     ConfigurationError,
     InUseError,
-    ProcessCrashedError,
     TemporalUnavailableError,
 )
 from mnestic.starter.embedded.ports import LOOPBACK
@@ -36,7 +34,6 @@ from mnestic.starter.embedded.search_attributes import (
     missing_search_attributes,
 )
 from mnestic.starter.embedded.state import RuntimeState, read_last_state, read_state
-from mnestic.starter.embedded.supervisor import RestartPolicy
 from mnestic.starter.settings import Settings, load_settings
 
 GONE_LIMIT_S = 30.0
@@ -175,27 +172,6 @@ async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: S
 
 
 @pytest.mark.acceptance
-async def test_rows_and_workflows_are_there_after_the_next_start(settings: Settings) -> None:
-    async with runtime_on(settings) as runtime:
-        first = runtime.state
-        with psycopg.connect(str(first.database_admin_url)) as connection:
-            connection.execute("CREATE TABLE kept (word text)")
-            connection.execute("INSERT INTO kept VALUES ('still here')")
-        client = await Client.connect(str(first.temporal_address))
-        await client.start_workflow("AnyKind", id="kept", task_queue="nobody")
-
-    async with runtime_on(settings) as runtime:
-        second = runtime.state
-        with psycopg.connect(str(second.database_admin_url)) as connection:
-            row = connection.execute("SELECT word FROM kept").fetchone()
-        client = await Client.connect(str(second.temporal_address))
-        kept = await client.get_workflow_handle("kept").describe()
-
-    assert row == ("still here",)
-    assert kept.workflow_type == "AnyKind"
-
-
-@pytest.mark.acceptance
 async def test_no_orphan_outlives_a_killed_runtime(settings: Settings) -> None:
     async with owner_of(settings.data_dir) as (owner, state):
         owner.kill()
@@ -223,28 +199,6 @@ async def test_what_a_killed_runtime_and_its_killed_guardian_left_is_ended_by_th
             )
 
     assert "Ended Temporal, left running by an earlier runtime" in lines
-
-
-@pytest.mark.acceptance
-async def test_a_runtime_is_stopped_by_the_interrupt_of_its_owner(settings: Settings) -> None:
-    async with owner_of(settings.data_dir) as (owner, state):
-        owner.send_signal(signal.SIGINT)
-        await owner.wait()
-
-        assert all(mark.find() is None for mark in state.parts)
-        last = read_last_state(settings.data_dir)
-        assert last is not None
-        assert last.parts == ()
-
-
-@pytest.mark.acceptance
-async def test_a_directory_in_use_names_who_has_it(settings: Settings) -> None:
-    async with owner_of(settings.data_dir) as (owner, state):
-        with pytest.raises(InUseError) as caught:
-            await runtime_on(settings).__aenter__()
-
-    assert f"pid {owner.pid}, since {state.started_at:%Y-%m-%d}" in str(caught.value)
-    assert str(state.temporal_ui) in str(caught.value)
 
 
 async def test_a_directory_that_cannot_be_made_is_one_clear_error(tmp_path: Path) -> None:
@@ -328,28 +282,6 @@ async def test_a_guardian_that_is_killed_is_replaced_by_one_that_knows_all_parts
         assert await all_gone(state.parts)
         assert ended.startswith(b"guardian ended by itself with exit code -9")
         assert back.startswith(b"guardian runs again (pid ")
-
-
-@pytest.mark.acceptance
-async def test_a_server_that_cannot_come_back_is_given_up_by_name(settings: Settings) -> None:
-    policy = RestartPolicy(tries=2, first_pause=timedelta(milliseconds=10))
-    runtime = EmbeddedRuntime(
-        settings,
-        report=lambda _: None,
-        migrate=lambda _: None,
-        start_worker=False,
-        restarts=policy,
-    )
-    async with runtime:
-        state = runtime.state
-        (settings.data_dir / "postgres" / "PG_VERSION").write_text("16\n", encoding="ascii")
-        psutil.Process(pid_of(state, "Postgres")).kill()
-
-        with pytest.raises(ProcessCrashedError, match="Postgres ended or did not start 3 times"):
-            await runtime.wait()
-        assert pid_of(runtime.state, "Temporal") == pid_of(state, "Temporal")
-
-    assert all(mark.find() is None for mark in state.parts)
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
 """Search attributes are registered where they are missing, and a clash is told, not overwritten."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
-import pytest_asyncio
 from google.protobuf.duration_pb2 import Duration
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest
@@ -18,31 +16,20 @@ from mnestic.memory.errors import (
     TemporalUnavailableError,
 )
 from mnestic.memory.names import SEARCH_ATTRIBUTES
-from mnestic.starter.embedded.process_group import ProcessGroup
-from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
     missing_search_attributes,
 )
-from mnestic.starter.embedded.temporal_server import start_temporal
+from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.rpc import rpc_errors
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    folder = tmp_path_factory.mktemp("temporal")
-    async with ProcessGroup(folder / "guardian.log") as processes:
-        program = await find_temporal(lambda _: None, processes)
-        server = await start_temporal(program, folder, processes)
-        yield server.target
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def bare(target: str, request: pytest.FixtureRequest) -> Client:
+@pytest.fixture
+async def bare(servers: RuntimeState, request: pytest.FixtureRequest) -> Client:
     """A client of a namespace in which nobody has registered anything."""
-    client = await Client.connect(target, namespace=request.node.name.replace("_", "-"))
+    client = await Client.connect(
+        str(servers.temporal_address), namespace=request.node.name.replace("_", "-")
+    )
     day = Duration()
     day.FromTimedelta(timedelta(days=1))
     await client.workflow_service.register_namespace(

@@ -28,11 +28,6 @@ def test_the_state_of_a_living_runtime_is_read_back(tmp_path: Path, ours: Runtim
     write_state(tmp_path, ours)
 
     assert read_state(tmp_path) == ours
-
-
-def test_the_state_is_for_its_owner_only(tmp_path: Path, ours: RuntimeState) -> None:
-    write_state(tmp_path, ours)
-
     assert stat.S_IMODE((tmp_path / FILE_NAME).stat().st_mode) == 0o600
 
 

@@ -69,35 +69,6 @@ async def test_a_part_that_ends_by_itself_is_started_again(start: Start) -> None
     assert lines[2].endswith("starting it again in 0.02 s")
 
 
-async def test_who_needs_a_part_waits_until_it_is_back(start: Start) -> None:
-    lines: list[str] = []
-    async with Supervisor(lines.append, RestartPolicy(first_pause=SOON)) as supervisor:
-        supervised = supervisor.supervise(first := await start(), start)
-        await end(first)
-        await until(lambda: lines)
-
-        async with asyncio.timeout(LIMIT_S):
-            await supervised.until_up()
-
-        assert supervised.part.mark.pid != first.mark.pid
-
-
-async def test_a_part_that_was_ended_on_purpose_stays_down(
-    processes: ProcessGroup, start: Start
-) -> None:
-    lines: list[str] = []
-    async with Supervisor(lines.append, RestartPolicy(first_pause=SOON)) as supervisor:
-        stopped, killed, lost = [supervisor.supervise(await start(), start) for _ in range(3)]
-
-        await stopped.part.stop()
-        await killed.part.kill()
-        await end(lost.part)
-        await until(lambda: len(lines) == 2)
-
-        assert lines[1] == f"oven runs again (pid {lost.part.mark.pid})"
-        assert [mark.pid for mark in processes.marks] == [lost.part.mark.pid]
-
-
 async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> None:
     lines: list[str] = []
     policy = RestartPolicy(tries=3, first_pause=SOON)
@@ -116,40 +87,6 @@ async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> N
         "0.02 s",
         "0.04 s",
     ]
-
-
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [
-        (InUseError(what="port 7", by="a test", remedy="none"), "port 7 is in use"),
-        (OSError("no space left"), "no space left"),
-    ],
-)
-async def test_a_start_that_is_refused_counts_as_an_end(
-    start: Start, error: Exception, why: str
-) -> None:
-    async def refuse() -> ManagedProcess:
-        raise error
-
-    async with Supervisor(lambda _: None, RestartPolicy(tries=2, first_pause=SOON)) as supervisor:
-        supervisor.supervise(part := await start(), refuse)
-        await end(part)
-        with pytest.raises(ProcessCrashedError, match=f"oven .* the last time: {why}"):
-            async with asyncio.timeout(LIMIT_S):
-                await supervisor.wait()
-
-
-async def test_ends_that_are_long_past_do_not_count(start: Start) -> None:
-    lines: list[str] = []
-    policy = RestartPolicy(tries=1, within=timedelta(0), first_pause=SOON)
-    async with Supervisor(lines.append, policy) as supervisor:
-        supervised = supervisor.supervise(await start(), start)
-
-        for number in (1, 2, 3):
-            await end(supervised.part)
-            await until(lambda: len(lines) == 2 * number)  # noqa: B023 - awaited here
-
-    assert all(line.endswith(" in 0.01 s") for line in lines[::2])
 
 
 async def test_what_goes_wrong_in_the_start_itself_is_not_hidden(start: Start) -> None:
@@ -177,3 +114,36 @@ async def test_a_stop_does_not_wait_for_a_pause_to_end(start: Start) -> None:
         await waiting
 
     assert len(lines) == 1
+
+
+async def test_what_was_ended_on_purpose_stays_down_and_ends_long_past_do_not_count(
+    processes: ProcessGroup, start: Start
+) -> None:
+    lines: list[str] = []
+    policy = RestartPolicy(tries=1, within=timedelta(0), first_pause=SOON)
+    async with Supervisor(lines.append, policy) as supervisor:
+        stopped, killed, lost = [supervisor.supervise(await start(), start) for _ in range(3)]
+        await stopped.part.stop()
+        await killed.part.kill()
+        for number in (1, 2):
+            await end(lost.part)
+            async with asyncio.timeout(LIMIT_S):
+                await lost.until_up()
+            await until(lambda: len(lines) == 2 * number)  # noqa: B023 - awaited here
+        assert lines[-1] == f"oven runs again (pid {lost.part.mark.pid})"
+        assert [mark.pid for mark in processes.marks] == [lost.part.mark.pid]
+    assert all(line.endswith(" in 0.01 s") for line in lines[::2])
+
+
+async def test_a_start_that_is_refused_counts_as_an_end(start: Start) -> None:
+    refusals = [OSError("no space left"), InUseError(what="port 7", by="a test", remedy="none")]
+
+    async def refuse() -> ManagedProcess:
+        raise refusals.pop(0)
+
+    async with Supervisor(lambda _: None, RestartPolicy(tries=2, first_pause=SOON)) as supervisor:
+        supervisor.supervise(part := await start(), refuse)
+        await end(part)
+        with pytest.raises(ProcessCrashedError, match=r"oven .* the last time: port 7 is in use"):
+            async with asyncio.timeout(LIMIT_S):
+                await supervisor.wait()

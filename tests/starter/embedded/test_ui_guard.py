@@ -6,13 +6,12 @@ Which requests it refuses is in `tests/security/test_embedded_servers.py`, on th
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
 
-from mnestic.memory.errors import InUseError
 from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.embedded.ui_guard import UiGuard
 
@@ -161,22 +160,3 @@ async def test_a_head_without_an_end_is_not_read_for_ever(guard: UiGuard) -> Non
         received = await exchange(guard, request("X: " + "x" * (1 << 17)))
 
     assert received == b""
-
-
-@pytest.fixture
-def taken() -> Iterator[int]:
-    with socket.create_server((LOOPBACK, 0)) as server:
-        yield server.getsockname()[1]
-
-
-async def test_a_port_that_is_taken_is_refused_when_it_was_asked_for(taken: int) -> None:
-    guard = UiGuard(None)
-
-    with pytest.raises(InUseError, match=f"port {taken} is in use by .*MNESTIC_UI_PORT"):
-        await guard.open(taken, last=None, but_not=None)
-    with pytest.raises(InUseError, match="this runtime's other server"):
-        await guard.open(7233, last=None, but_not=7233)
-    await guard.open(None, last=taken, but_not=None)
-
-    assert guard.port not in (0, taken)
-    await guard.close()

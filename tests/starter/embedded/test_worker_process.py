@@ -5,13 +5,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from mnestic.memory.errors import ProcessCrashedError
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup
 from mnestic.starter.embedded.process_wiring import ProcessWiring
-from mnestic.starter.embedded.provision import find_temporal
-from mnestic.starter.embedded.temporal_server import start_temporal
+from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.embedded.worker_process import next_port, start_worker_process
 
 WORKER = """
@@ -35,19 +33,12 @@ asyncio.run(main())
 """
 
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+@pytest.fixture
+def target(servers: RuntimeState) -> str:
+    return str(servers.temporal_address)
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def target(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    folder = tmp_path_factory.mktemp("temporal")
-    async with ProcessGroup(folder / "guardian.log") as processes:
-        program = await find_temporal(lambda _: None, processes)
-        server = await start_temporal(program, folder, processes)
-        yield server.target
-
-
-@pytest_asyncio.fixture(loop_scope="module")
+@pytest.fixture
 async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
     async with ProcessGroup(tmp_path / "guardian.log") as processes:
         yield processes
