@@ -52,6 +52,16 @@ def deployment(client: MnesticClient) -> Deployment:
     return Deployment(client.temporal, settings=client.settings, address=address)
 
 
+def impatient(client: MnesticClient) -> Deployment:
+    """The deployment, to which workers are gone once they do not poll."""
+    return Deployment(
+        client.temporal,
+        settings=client.settings,
+        address=client.endpoints.temporal_address,
+        polls_within=timedelta(0),
+    )
+
+
 @pytest.fixture
 def worker_of(client: MnesticClient, memory: PostgresMemory) -> OfBuild:
     """Runs a worker of a build, for as long as a block."""
@@ -82,54 +92,12 @@ def start(client: MnesticClient) -> Start:
     return start
 
 
-async def counted(deployment: Deployment, build_id: str, *, running_jobs: int) -> None:
-    """Waits until lists of jobs have caught up."""
-    async with asyncio.timeout(30):
-        while True:
-            builds = {build.build_id: build for build in await deployment.list_builds()}
-            if builds[build_id].running_jobs == running_jobs:
-                return
-            await asyncio.sleep(0.1)
-
-
 async def build_of(client: MnesticClient, job_id: str) -> str:
     """The build that a job is on."""
     workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
     found = await client.temporal.get_workflow_handle(workflow_id).describe()
     info = found.raw_description.workflow_execution_info.versioning_info
     return info.deployment_version.build_id
-
-
-async def test_a_job_stays_with_its_build_and_new_ones_go_to_the_current(
-    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
-) -> None:
-    async with worker_of("1"), worker_of("2"):
-        await deployment.make_current("1")
-        first = await start()
-        await deployment.make_current("2")
-        second = await start()
-        await client.resume_job(first, {})
-        await client.wait_for_result(first)
-        await counted(deployment, "1", running_jobs=0)
-        await counted(deployment, "2", running_jobs=1)
-        builds = await deployment.list_builds()
-
-    assert [await build_of(client, job_id) for job_id in (first, second)] == ["1", "2"]
-    assert {build.build_id: (build.current, build.workers) for build in builds} == {
-        "1": (False, 1),
-        "2": (True, 1),
-    }
-
-
-async def test_a_build_is_made_current_twice_as_once(
-    deployment: Deployment, worker_of: OfBuild
-) -> None:
-    async with worker_of("1"):
-        await deployment.make_current("1")
-        await deployment.make_current("1")
-        builds = await deployment.list_builds()
-
-    assert [build.build_id for build in builds if build.current] == ["1"]
 
 
 async def test_a_build_without_workers_is_not_made_current(
@@ -146,34 +114,6 @@ async def test_a_build_without_workers_is_not_made_current(
 
     assert none == ()
     assert [(build.build_id, build.current) for build in builds] == [("1", True)]
-
-
-async def test_a_job_whose_build_has_no_workers_is_moved_and_goes_on(
-    client: MnesticClient, deployment: Deployment, worker_of: OfBuild, start: Start
-) -> None:
-    address = client.endpoints.temporal_address
-    later = Deployment(
-        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
-    )
-
-    async with worker_of("1"):
-        await deployment.make_current("1")
-        stranded = await start()
-    async with worker_of("2"):
-        await deployment.make_current("2")
-        at_home = await start()
-        await client.resume_job(stranded, {}, by="signal")
-
-        move = await later.find_safe_move(stranded)
-        assert move is not None
-        await later.move(stranded)
-        async with asyncio.timeout(30):
-            result = await client.wait_for_result(stranded)
-
-        assert (move.from_build, move.to_build) == ("1", "2")
-        assert result.waits == 1
-        assert await build_of(client, stranded) == "2"
-        assert await later.find_move(at_home) is None
 
 
 @workflow.defn(name=AGENT_JOB, sandboxed=False)
@@ -221,10 +161,7 @@ async def stranded(client: MnesticClient, deployment: Deployment, worker_of: OfB
 async def test_a_job_is_not_moved_to_a_build_that_cannot_replay_it(
     client: MnesticClient, stranded: str
 ) -> None:
-    address = client.endpoints.temporal_address
-    later = Deployment(
-        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
-    )
+    later = impatient(client)
 
     with pytest.raises(InvalidInputError) as refused:
         await later.find_safe_move(stranded)
@@ -242,7 +179,7 @@ async def test_a_job_is_not_moved_to_a_build_that_cannot_replay_it(
 async def test_a_poke_changes_nothing_of_a_job_that_does_not_replay_unless_it_is_told_to(
     client: MnesticClient, memory: PostgresMemory, stranded: str
 ) -> None:
-    impatient = Impatient(
+    poking = Impatient(
         client.temporal, memory, settings=client.settings, endpoints=client.endpoints
     )
     handle = client.temporal.get_workflow_handle(
@@ -250,9 +187,9 @@ async def test_a_poke_changes_nothing_of_a_job_that_does_not_replay_unless_it_is
     )
 
     with pytest.raises(InvalidInputError, match="--untried"):
-        await impatient.poke_job(stranded)
+        await poking.poke_job(stranded)
     before = await handle.describe()
-    poked = await impatient.poke_job(stranded, untried=True)
+    poked = await poking.poke_job(stranded, untried=True)
     after = await handle.describe()
 
     assert poked.moved == Move(from_build="1", to_build="2")
@@ -299,10 +236,7 @@ async def test_new_jobs_and_stranded_ones_go_back_to_workers_without_builds(
     worker_of: OfBuild,
     start: Start,
 ) -> None:
-    address = client.endpoints.temporal_address
-    later = Deployment(
-        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
-    )
+    later = impatient(client)
     async with worker_of("1"):
         await deployment.make_current("1")
         stranded = await start()
@@ -335,10 +269,7 @@ async def test_jobs_stand_still_while_nobody_of_the_current_build_polls(
     worker_of: OfBuild,
     deployment: Deployment,
 ) -> None:
-    address = client.endpoints.temporal_address
-    now = Deployment(
-        client.temporal, settings=client.settings, address=address, polls_within=timedelta(0)
-    )
+    now = impatient(client)
     without = await deployment.find_standstill()
     async with worker_of("1"):
         with pytest.raises(BuildUnavailableError):

@@ -17,6 +17,7 @@ from mnestic.memory.errors import StoredValueError
 from mnestic.starter.logs import configure_logs, format_error, log_uncaught_errors
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import driver_url
+from tests.starter.case_files import read_cases
 
 WORD = "quokka"
 Read = Callable[[], str]
@@ -118,21 +119,7 @@ def test_an_error_of_ours_keeps_its_words_and_its_cause_the_type(log: Read) -> N
 
 @pytest.mark.parametrize(
     ("statement", "told"),
-    [
-        (f"SELECT CAST('{WORD}' AS integer)", "SQLSTATE 22P02 (InvalidTextRepresentation)"),
-        (f"SELECT 1 FROM pg_class WHERE relname = '{WORD}' AND 1/0 = 1", "22012"),
-        (f"SELECT to_tsquery('{WORD} {WORD}')", "SQLSTATE 42601 (SyntaxError)"),
-        (
-            f"CREATE TEMP TABLE t (a text CONSTRAINT short CHECK (length(a) < 3)); INSERT INTO t VALUES ('{WORD}')",
-            "SQLSTATE 23514 (CheckViolation), table t, constraint short",
-        ),
-        (
-            f"CREATE TEMP TABLE t (a text CONSTRAINT one PRIMARY KEY); INSERT INTO t VALUES ('{WORD}'), ('{WORD}')",
-            "SQLSTATE 23505 (UniqueViolation), table t, constraint one",
-        ),
-        ("SELECT missing FROM pg_class", 'SQLSTATE 42703, column "missing" does not exist'),
-        ("SET statement_timeout = 1; SELECT pg_sleep(9)", "57014, canceling statement due to"),
-    ],
+    read_cases(__file__, "postgres_errors"),
 )
 def test_an_error_of_postgres_is_told_by_its_code_and_names(
     admin_url: str, statement: str, told: str

@@ -1,6 +1,5 @@
 """How much memory a process may take, by the files in which Linux tells it."""
 
-import os
 from pathlib import Path
 
 import psutil
@@ -8,6 +7,7 @@ import pytest
 
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.machine import cache_bytes, memory_bytes
+from tests.starter.case_files import read_cases
 
 MIB = 2**20
 NONE = 0x7FFFFFFFFFFFF000  # what the first version tells where there is no limit
@@ -32,16 +32,7 @@ def test_without_control_groups_it_is_the_machines(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("said", "files"),
-    [
-        ("0::/", {"memory.max": 64 * MIB}),
-        ("0::/pod/a", {"pod/memory.max": 64 * MIB, "pod/a/memory.max": "max"}),
-        ("0::/pod/a", {"pod/memory.max": 99 * MIB, "pod/a/memory.max": 64 * MIB}),
-        ("3:cpu:/a\n2:memory:/a", {"memory/a/memory.limit_in_bytes": 64 * MIB}),
-        (
-            "2:cpu,memory:/of/the/host",
-            {"memory/memory.limit_in_bytes": 64 * MIB, "cpu/memory.max": 9},
-        ),
-    ],
+    read_cases(__file__, "machine_limits"),
     ids=["container", "pod", "the least", "version 1", "version 1, container"],
 )
 def test_a_container_may_have_less(tmp_path: Path, said: str, files: dict[str, object]) -> None:
@@ -62,13 +53,3 @@ def test_without_a_limit_it_is_the_machines(
     tmp_path: Path, said: str, files: dict[str, object]
 ) -> None:
     assert limits(tmp_path, said, files) == psutil.virtual_memory().total
-
-
-def test_names_of_groups_may_be_any_bytes(tmp_path: Path) -> None:
-    said, group = tmp_path / "cgroup", b"\xff"
-    said.write_bytes(b"0::/" + group)
-    limit = tmp_path / os.fsdecode(group) / "memory.max"
-    limit.parent.mkdir()
-    limit.write_text("1024", encoding="ascii")
-
-    assert memory_bytes(process_groups=said, groups=tmp_path) == 1024

@@ -130,11 +130,6 @@ def test_notes_come_from_the_vault_that_is_named(tmp_path: Path) -> None:
     assert isinstance(notes_of(chosen(tmp_path, **API)), RestVault)
 
 
-def test_two_vaults_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="set one of both"):
-        notes_of(chosen(tmp_path, obsidian_vault=tmp_path, **API))
-
-
 @pytest.fixture
 def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", None)  # as Python remembers what is not there
@@ -160,18 +155,6 @@ async def test_without_parser_and_model_no_facts_are_extracted_and_the_log_says_
     (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
     assert "install mnestic[english], or set OPENAI_API_KEY" in record.__dict__["why"]
     assert (await opened(chosen(tmp_path, **KEY)))["extractor"].name == "openai-2/gpt-5-mini"
-
-
-async def test_a_worker_without_an_extractor_logs_so(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    models = await opened(chosen(tmp_path, extraction_model="none"))
-
-    log_missing_extractor(models["extractor"])
-
-    (record,) = [each for each in caplog.records if each.name == "mnestic.extraction"]
-    assert record.levelname == "WARNING"
-    assert "must not be `none`" in record.__dict__["why"]
 
 
 def test_the_first_message_waits_for_the_modules_of_the_stores_without_a_limit() -> None:

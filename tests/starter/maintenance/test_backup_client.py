@@ -95,18 +95,6 @@ async def test_a_target_with_memory_is_refused_and_one_that_was_only_read_is_emp
     assert place.rows() == before
 
 
-async def test_an_empty_tenant_is_backed_up_and_restored(place: Place) -> None:
-    backup = await place.backups().create()
-    verified = await place.backups().verify(backup.manifest.id)
-    await place.memory_of().add("Something new.")
-
-    restored = await place.backups().restore(backup.manifest.id, replace=True)
-
-    assert (backup.manifest.rows, backup.manifest.tenants, restored.rows) == (0, (), 0)
-    assert verified.verified_at is not None
-    assert not any(place.rows().values())
-
-
 async def test_after_a_restore_the_same_process_answers_from_what_was_restored(
     place: Place,
 ) -> None:
@@ -217,22 +205,6 @@ async def test_the_newest_and_the_newest_verified_remain(place: Place) -> None:
     assert left == {made[1], made[3], other.manifest.id, of_all.manifest.id}
     with pytest.raises(InvalidInputError, match="keep: is 0"):
         await backups.prune(keep=0)
-
-
-async def test_without_a_folder_it_says_what_to_set(place: Place) -> None:
-    with pytest.raises(ConfigurationError, match="MNESTIC_BACKUP_DIRECTORY: is not set"):
-        BackupClient(place.url, None, tenant_id="ours")
-
-
-async def test_a_folder_is_for_its_owner_alone(place: Place) -> None:
-    backup = await place.backups().create()
-
-    modes = {
-        path.stat().st_mode & 0o077 for path in (place.folder, place.folder / backup.manifest.id)
-    }
-
-    assert backup.manifest.tables
-    assert modes == {0}
 
 
 async def test_while_a_tenant_is_restored_others_search_and_writes_wait(place: Place) -> None:

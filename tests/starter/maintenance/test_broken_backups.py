@@ -19,7 +19,6 @@ from sqlalchemy.pool import NullPool
 from mnestic.memory.errors import (
     BackupDamagedError,
     ConfigurationError,
-    DatabaseUnavailableError,
     InvalidInputError,
     SchemaVersionError,
     UnavailableError,
@@ -177,15 +176,6 @@ async def test_a_folder_that_cannot_be_is_one_clear_error(place: Place, tmp_path
     for call in (client.create(), client.prune(keep=1)):
         with pytest.raises(ConfigurationError, match="backups cannot be used: Not a directory"):
             await call
-
-
-async def test_a_database_that_does_not_answer_is_one_clear_error(place: Place) -> None:
-    client = BackupClient("postgresql://x@127.0.0.1:1/x", place.folder, tenant_id="ours")
-
-    with pytest.raises(DatabaseUnavailableError, match="does not answer"):
-        await client.create()
-
-    assert [path.name for path in place.folder.iterdir()] == [".lock"]
 
 
 async def test_a_newer_backup_is_refused_with_what_to_do(place: Place) -> None:
