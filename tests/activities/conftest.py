@@ -6,7 +6,6 @@ from typing import Any
 import psycopg
 import pytest
 from openai import AsyncOpenAI
-from psycopg import sql
 
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
@@ -14,12 +13,21 @@ from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import PRICES, Call, Steps
+from tests.activities.learning_models import (
+    PRICES,
+    Begin,
+    Call,
+    Execute,
+    Learn,
+    Steps,
+    english_steps,
+)
 
 
 @pytest.fixture
@@ -39,15 +47,27 @@ def operation() -> Callable[..., Operation]:
 
 
 @pytest.fixture
-def begin(memory: Memory, scope: Scope) -> Callable[[], Any]:
-    """Begins a transaction on the agent's memory."""
+def begin(memory: Memory, settings: Settings) -> Begin:
+    """Begins a transaction on an agent's memory."""
 
-    def begin() -> Any:
+    def begin(agent_id: str = "ada", *, write: bool = True) -> Any:
         return memory.transaction(
-            tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="test", write=True
+            tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=write
         )
 
     return begin
+
+
+@pytest.fixture
+def execute(admin_url: str, settings: Settings) -> Execute:
+    """Runs a statement about this test's tenant as the owner of all tables; returns its rows."""
+
+    def run(statement: str) -> list[Any]:
+        with psycopg.connect(admin_url) as connection:
+            done = connection.execute(statement.encode(), [settings.tenant_id])
+            return done.fetchall() if done.description else []
+
+    return run
 
 
 @pytest.fixture
@@ -63,48 +83,24 @@ def working(begin: Callable[[], Any]) -> Callable[[], Any]:
 
 
 @pytest.fixture
-def calls(admin_url: str, settings: Settings) -> Callable[[], list[tuple[Any, ...]]]:
-    """The calls of models that were written down, oldest first."""
-
-    def read() -> list[tuple[Any, ...]]:
-        with psycopg.connect(admin_url) as connection:
-            return connection.execute(
-                "SELECT operation_key, purpose, model, input_tokens, output_tokens, cost_usd "
-                "FROM mnestic.llm_usage WHERE tenant_id = %s AND agent_id = 'ada' "
-                "AND session_id = 's1' AND job_id = 'j1' ORDER BY id",
-                [settings.tenant_id],
-            ).fetchall()
-
-    return read
+def calls(execute: Execute) -> Callable[[], list[Any]]:
+    """The calls of models that job `j1` made, oldest first."""
+    return lambda: execute(
+        "SELECT operation_key, purpose, model, input_tokens, output_tokens, cost_usd "
+        "FROM mnestic.llm_usage WHERE tenant_id = %s AND agent_id = 'ada' "
+        "AND session_id = 's1' AND job_id = 'j1' ORDER BY id"
+    )
 
 
 @pytest.fixture
-def counts(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
-    """How many rows of this tenant each table has; the audit log and its like are left out."""
+def counts(execute: Execute) -> Callable[[], dict[str, int]]:
+    """How many rows of this tenant each table of jobs has, if it has any; the audit log is left out."""
     tables = (
-        "working_memory",
-        "long_term_record",
-        "job_read",
-        "episode",
-        "memory_snapshot",
-        "job_wait",
-        "operation",
-        "llm_usage",
+        *("working_memory", "long_term_record", "job_read", "episode"),
+        *("memory_snapshot", "job_wait", "operation", "llm_usage"),
     )
-
-    def read() -> dict[str, int]:
-        found = {}
-        with psycopg.connect(admin_url) as connection:
-            for table in tables:
-                query = sql.SQL("SELECT count(*) FROM mnestic.{} WHERE tenant_id = %s")
-                row = connection.execute(
-                    query.format(sql.Identifier(table)), [settings.tenant_id]
-                ).fetchone()
-                assert row is not None
-                found[table] = int(row[0])
-        return {table: number for table, number in found.items() if number}
-
-    return read
+    count = "SELECT count(*) FROM mnestic.{} WHERE tenant_id = %s HAVING count(*) > 0"
+    return lambda: {table: number for table in tables for (number,) in execute(count.format(table))}
 
 
 @pytest.fixture
@@ -135,15 +131,22 @@ def steps(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Callable[.
 
 
 @pytest.fixture
-def usage(admin_url: str, settings: Settings) -> Callable[[], list[Call]]:
+def learn(memory: Memory, settings: Settings, ada: MemoryClient) -> Learn:
+    """Ingests messages, if any, and learns from all that the agent was told, with the parser of English."""
+    steps = english_steps(memory, settings)
+
+    async def learn(*messages: Resource) -> None:
+        await ada.ingest(messages)
+        await steps.extract()
+        await steps.learn()
+
+    return learn
+
+
+@pytest.fixture
+def usage(execute: Execute) -> Callable[[], list[Call]]:
     """The calls of models that were written down, oldest first."""
-
-    def look() -> list[Call]:
-        with psycopg.connect(admin_url) as connection:
-            return connection.execute(
-                "SELECT purpose, model, input_tokens, output_tokens, cost_usd::float, session_id "
-                "FROM mnestic.llm_usage WHERE tenant_id = %s ORDER BY id",
-                [settings.tenant_id],
-            ).fetchall()
-
-    return look
+    return lambda: execute(
+        "SELECT purpose, model, input_tokens, output_tokens, cost_usd::float, session_id "
+        "FROM mnestic.llm_usage WHERE tenant_id = %s ORDER BY id"
+    )

@@ -10,12 +10,16 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
+from mnestic.activities.clients.english.extractor import EnglishExtractor
+from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
+from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelPrices
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
@@ -25,6 +29,9 @@ PRICES = ModelPrices.model_validate(
 )
 Answer = tuple[int, Any, dict[str, str]]
 Call = tuple[Any, ...]
+Begin = Callable[..., Any]
+Execute = Callable[[str], list[Any]]
+Learn = Callable[..., Awaitable[None]]
 
 
 def read(_: str, body: Any) -> Answer:
@@ -62,15 +69,16 @@ def refused(status: int, message: str = "no", **error: Any) -> Answer:
     return status, {"error": {"message": message} | error}, headers
 
 
-def said(number: int, text: str) -> Resource:
-    return Resource(
-        session_id="s1",
-        source_id=f"m{number:03}",
-        channel="chat",
-        speaker="Mara",
-        content=text,
-        at=NOON + timedelta(minutes=number),
-    )
+def said(number: int, content: str, **fields: Any) -> Resource:
+    """A message of Mara, a minute after the one before it."""
+    message = {
+        "session_id": "s1",
+        "source_id": f"m{number:03}",
+        "channel": "chat",
+        "speaker": "Mara",
+        "at": NOON + timedelta(minutes=number),
+    }
+    return Resource.model_validate(message | {"content": content} | fields)
 
 
 def texts_of(body: Any) -> list[str]:
@@ -115,6 +123,14 @@ class Steps:
         with pytest.raises(ApplicationError) as failed:
             await self.extract()
         return failed.value
+
+
+def english_steps(memory: Memory, settings: Settings, *, agent_id: str = "ada") -> Steps:
+    """The steps with the parser of English and the local embedder."""
+    activities = IngestActivities(
+        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
+    )
+    return Steps(activities, settings, agent_id=agent_id)
 
 
 async def parked(ada: MemoryClient) -> dict[str, str | None]:

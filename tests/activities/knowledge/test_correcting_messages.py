@@ -1,98 +1,115 @@
-"""Messages that correct the same person's last ones, where the extractor finds nothing in them."""
+"""What messages mean after others, through the whole of ingestion: corrections, namesakes, and dates by the speaker's clock."""
 
-import uuid
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
-from mnestic.activities.models.embedders import Embedders
-from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
+from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Learn, said
 
-FIRST = datetime(2026, 3, 2, 12, tzinfo=UTC)
-Said = tuple[str, str]  # speaker and text
+SEOUL, LIMA = timezone(timedelta(hours=9)), timezone(timedelta(hours=-5))
+SIEMENS, KIDDING = "I work at Siemens.", "Just kidding!"
+NAMESAKES = (
+    "My brother Otto lives in Graz.",
+    "Otto from logistics lives in Linz.",
+    "My dog Otto is 7.",
+    "Otto is 52.",
+)
 
 
-async def remember(
-    memory: Memory,
-    settings: Settings,
-    *said: Said,
-    gap: timedelta = timedelta(minutes=1),
-    at_once: bool = True,
-) -> MemoryClient:
-    agent_id = uuid.uuid4().hex
-    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
-    params = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
-    messages = [
-        Resource(
-            session_id="s",
-            source_id=f"m{number}",
-            channel="chat",
-            speaker=speaker,
-            content=text,
-            at=FIRST + number * gap,
-        )
-        for number, (speaker, text) in enumerate(said)
-    ]
+async def tell(learn: Learn, texts: Iterable[str], *, at_once: bool = True, **fields: Any) -> None:
+    messages = [said(number, text, **fields) for number, text in enumerate(texts)]
     for batch in [messages] if at_once else [[message] for message in messages]:
-        await client.ingest(batch)
-        for step in (steps.extract, steps.learn):
-            await ActivityEnvironment().run(step, params)
-    return client
+        await learn(*batch)
 
 
-async def active(client: MemoryClient) -> set[str]:
-    facts, _ = await client.facts.list(limit=100)
+async def active(ada: MemoryClient) -> set[str]:
+    facts, _ = await ada.facts.list(limit=100)
     return {fact.object for fact in facts}
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize(
-    ("said", "left"),
+    ("texts", "left"),
     [
-        (("I play the harp and the lute.", "Whoops, not the lute - the viola."), {"harp", "viola"}),
-        (("I work at Siemens.", "Just kidding!"), set()),
+        (("My brothers are Luke and Mark.", "Sorry, I meant Marc, not Mark."), {"Luke", "Marc"}),
+        ((SIEMENS, KIDDING), set()),
         (("I'm allergic to shrimp.", "I mixed that up. I'm allergic to celery."), {"celery"}),
-        (("I live in Utrecht.", "Typo! Maastricht."), {"Maastricht"}),
         (("I live in Utrecht.", "Sorry, I have to run now."), {"Utrecht"}),
     ],
 )
 async def test_a_correction_takes_out_what_it_corrects(
-    memory: Memory, settings: Settings, said: tuple[str, ...], left: set[str]
+    ada: MemoryClient, learn: Learn, texts: tuple[str, ...], left: set[str], *, at_once: bool
 ) -> None:
-    client = await remember(memory, settings, *(("Nora", text) for text in said))
+    await tell(learn, texts, at_once=at_once)
 
-    assert await active(client) == left
+    assert await active(ada) == left
 
 
 @pytest.mark.parametrize(
-    ("said", "gap"),
+    ("between", "fields"),
     [
-        ((("Nora", "I work at Siemens."), ("Karel", "Just kidding!")), timedelta(minutes=1)),
-        ((("Nora", "I work at Siemens."), ("Nora", "Just kidding!")), timedelta(hours=2)),
-        (
-            (
-                ("Nora", "I work at Siemens."),
-                ("Nora", "The train is late."),
-                ("Nora", "I baked bread."),
-                ("Nora", "Just kidding!"),
-            ),
-            timedelta(minutes=1),
-        ),
+        ((), {"speaker": "Karel"}),
+        ((), {"at": said(120, "").at}),
+        (("The train is late.", "I baked bread."), {}),
     ],
     ids=["of somebody else", "of long ago", "of an earlier message"],
 )
 async def test_a_correction_is_of_ones_own_last_messages(
-    memory: Memory, settings: Settings, said: tuple[Said, ...], gap: timedelta
+    ada: MemoryClient, learn: Learn, between: tuple[str, ...], fields: dict[str, Any]
 ) -> None:
-    client = await remember(memory, settings, *said, gap=gap)
+    await tell(learn, (SIEMENS, *between))
+    await learn(said(9, KIDDING, **fields))
 
-    assert "Siemens" in await active(client)
+    assert "Siemens" in await active(ada)
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+async def test_facts_and_messages_of_one_namesake_are_none_of_another(
+    ada: MemoryClient, learn: Learn, *, at_once: bool
+) -> None:
+    await tell(learn, NAMESAKES, at_once=at_once, speaker="Lena")
+    await learn(said(9, "I live in Wels.", speaker="Otto"))
+
+    dog = await ada.retrieve("How old is Lena's dog?")
+    man = await ada.retrieve("Where does Otto live?")
+
+    assert dog.results[0].entry.content == "My dog Otto is 7."
+    assert man.results[0].entry.content == "I live in Wels."
+    facts, _ = await ada.facts.list(limit=100)
+    told_apart = {
+        ("Otto (pet of Lena)", "age", "7"),
+        ("Otto (sibling of Lena)", "lives_in", "Graz"),
+    }
+    assert (told_apart if at_once else set()) | {
+        ("Otto", "age", "52"),
+        ("Otto", "lives_in", "Wels"),
+    } <= {(fact.subject, fact.predicate, fact.object) for fact in facts}
+
+
+async def test_the_only_one_of_a_name_is_updated_by_it(ada: MemoryClient, learn: Learn) -> None:
+    await tell(learn, (NAMESAKES[0], "Otto moved to Salzburg."), speaker="Lena")
+
+    facts, _ = await ada.facts.list(subject="Otto", predicate="lives_in")
+
+    assert [fact.object for fact in facts] == ["Salzburg"]
+
+
+async def test_yesterday_is_by_the_clock_of_who_says_it(ada: MemoryClient, learn: Learn) -> None:
+    new_year = datetime(2025, 1, 1, 0, 30, tzinfo=SEOUL)  # in UTC still 2024
+    new_years_eve = datetime(2024, 12, 31, 23, 30, tzinfo=LIMA)  # in UTC 2025 by then
+
+    await learn(
+        said(1, "I moved to Busan yesterday.", speaker="Minjun", at=new_year),
+        said(2, "I moved to Cusco yesterday.", speaker="Rosa", at=new_years_eve),
+    )
+
+    facts, _ = await ada.facts.list(predicate="lives_in")
+    entries, _ = await ada.entries.list(EntryQuery())
+    began = {fact.subject: fact.valid_from for fact in facts}
+    times = {entry.speaker: entry.times[0].start for entry in entries}
+    busan, cusco = datetime(2024, 12, 31, tzinfo=SEOUL), datetime(2024, 12, 30, tzinfo=LIMA)
+    assert began == times == {"Minjun": busan, "Rosa": cusco}

@@ -1,27 +1,21 @@
 """What is believed does not depend on the order in which messages come, nor on how often."""
 
 import uuid
-from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from temporalio.testing import ActivityEnvironment
 
 from benchmarks.messages import messages
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
-from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from tests.activities.learning_models import english_steps, said
 
 MOST = 12
-NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 # What they mean depends on the messages before them, except the first ones.
 FORMS = (
     *("I live in {place}.", "I work at {firm}.", "My brothers are {boy} and {other}."),
@@ -42,20 +36,18 @@ WORDS = {
 @st.composite
 def conversations(draw: st.DrawFn) -> list[Resource]:
     """Messages of two sessions that mean what they mean only after others; some are of one moment."""
-    said = []
+    messages_said = []
     for number in range(draw(st.integers(3, MOST))):
         words = {name: draw(st.sampled_from(several)) for name, several in WORDS.items()}
-        said.append(
-            Resource(
-                session_id=draw(st.sampled_from("aaab")),
-                source_id=f"{draw(st.sampled_from('Mm'))}{number}",
-                channel="chat",
-                speaker=draw(st.sampled_from(("Mara", "Mara", "Jonas"))),
-                content=draw(st.sampled_from(FORMS)).format(**words),
-                at=NOON + timedelta(minutes=draw(st.integers(0, 20))),
-            )
+        message = said(
+            draw(st.integers(0, 20)),
+            draw(st.sampled_from(FORMS)).format(**words),
+            session_id=draw(st.sampled_from("aaab")),
+            source_id=f"{draw(st.sampled_from('Mm'))}{number}",
+            speaker=draw(st.sampled_from(("Mara", "Mara", "Jonas"))),
         )
-    return sorted(said, key=lambda one: (one.at, one.source_id))
+        messages_said.append(message)
+    return sorted(messages_said, key=lambda one: (one.at, one.source_id))
 
 
 @st.composite
@@ -69,11 +61,11 @@ def deliveries(
     draw: st.DrawFn, of: st.SearchStrategy[list[Resource]]
 ) -> tuple[list[Resource], list[list[Resource]]]:
     """Messages; and batches of them in any order, some again."""
-    said = draw(of)
-    again = draw(st.lists(st.sampled_from(said), max_size=6))
-    order = draw(st.permutations([*said, *again]))
+    once = draw(of)
+    again = draw(st.lists(st.sampled_from(once), max_size=6))
+    order = draw(st.permutations([*once, *again]))
     cuts = sorted(draw(st.sets(st.integers(1, len(order) - 1), max_size=4)))
-    return said, [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
+    return once, [order[a:b] for a, b in zip([0, *cuts], [*cuts, len(order)], strict=True)]
 
 
 async def learn(
@@ -82,19 +74,11 @@ async def learn(
     """What a new agent believes once it has heard the batches."""
     agent_id = uuid.uuid4().hex
     client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
-    steps = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
-    asked = IngestInput(tenant_id=settings.tenant_id, agent_id=agent_id)
+    steps = english_steps(memory, settings, agent_id=agent_id)
     for batch in batches:
         await client.ingest(batch)
-        is_left = True
-        while is_left:  # as the workflow does
-            done = [
-                await ActivityEnvironment().run(step, asked)
-                for step in (steps.extract, steps.learn)
-            ]
-            is_left = any(progress.taken for progress in done)
+        while any([(await steps.extract()).taken, (await steps.learn()).taken]):
+            pass  # as the workflow does
     found, _ = await client.facts.list(statuses=("active", "archived"), limit=1000)
     assert (await client.messages.count()).waiting == 0
     return {_told(fact) for fact in found}
@@ -115,9 +99,9 @@ def _told(fact: Fact) -> tuple[object, ...]:
 async def test_any_order_of_delivery_gives_the_same_facts(
     memory: Memory, settings: Settings, told: tuple[list[Resource], list[list[Resource]]]
 ) -> None:
-    said, batches = told
+    once, batches = told
 
-    in_order = await learn(memory, settings, [said])
+    in_order = await learn(memory, settings, [once])
 
     assert await learn(memory, settings, batches) == in_order
     assert any(fact[3] == "active" for fact in in_order)
@@ -134,10 +118,10 @@ async def test_any_order_of_delivery_gives_the_same_facts(
 async def test_what_messages_mean_after_others_follows_from_their_dates(
     memory: Memory, settings: Settings, told: tuple[list[Resource], list[list[Resource]]]
 ) -> None:
-    said, batches = told
+    once, batches = told
 
-    in_order = await learn(memory, settings, [said])
-    one_by_one = await learn(memory, settings, [[each] for each in said])
+    in_order = await learn(memory, settings, [once])
+    one_by_one = await learn(memory, settings, [[each] for each in once])
 
     assert one_by_one == in_order
     assert await learn(memory, settings, batches) == in_order
@@ -153,13 +137,10 @@ async def test_a_correction_that_names_what_is_wrong_may_come_before_it(
         "My mistake, I'm allergic to coffee, not jazz.",
         "Sorry, typo! I live in Bruges, not Deinze.",
     )
-    said = [
-        message.model_copy(update={"content": text, "speaker": "Mara"})
-        for message, text in zip(messages(len(texts), seed=0), texts, strict=True)
-    ]
+    once = [said(number, text) for number, text in enumerate(texts)]
 
-    in_order = await learn(memory, settings, [said])
-    one_by_one = await learn(memory, settings, [[each] for each in reversed(said)])
+    in_order = await learn(memory, settings, [once])
+    one_by_one = await learn(memory, settings, [[each] for each in reversed(once)])
 
     assert one_by_one == in_order
     assert {fact[1:4] for fact in in_order if fact[3] == "active"} == {

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import psycopg
 import pytest
 from openai import AsyncOpenAI
 from temporalio.exceptions import ApplicationError
@@ -16,8 +15,16 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
-from tests.activities.learning_models import Answer, Call, Steps, read, refused, said, vectors
+from tests.activities.learning_models import (
+    Answer,
+    Call,
+    Execute,
+    Steps,
+    read,
+    refused,
+    said,
+    vectors,
+)
 from tests.activities.locks import until_held_up
 
 
@@ -31,8 +38,7 @@ async def test_entries_get_vectors_of_two_models_side_by_side(
     chat_server: Any,
     steps: Callable[..., Steps],
     ada: MemoryClient,
-    admin_url: str,
-    settings: Settings,
+    execute: Execute,
     usage: Callable[[], list[Call]],
 ) -> None:
     chat_server.answers = vectors
@@ -43,23 +49,17 @@ async def test_entries_get_vectors_of_two_models_side_by_side(
         for each in (steps(embedders=Embedders(TokenVectorEmbedder())), steps(), steps())
     ]
 
-    with psycopg.connect(admin_url) as connection:
-        rows = connection.execute(
-            "SELECT model, dimensions, count(*) FROM mnestic.embedding WHERE tenant_id = %s "
-            "GROUP BY 1, 2 ORDER BY 1",
-            [settings.tenant_id],
-        ).fetchall()
+    rows = execute(
+        "SELECT model, dimensions, count(*) FROM mnestic.embedding WHERE tenant_id = %s "
+        "GROUP BY 1, 2 ORDER BY 1"
+    )
     assert [each.taken for each in done] == [3, 3, 0]
     assert rows == [("vectors-2", 2, 3), ("wordllama-256", 256, 3)]
     assert usage() == [("embed", "vectors", 7, 0, pytest.approx(0.0000035), None)]
 
 
 async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
-    chat_server: Any,
-    steps: Callable[..., Steps],
-    ada: MemoryClient,
-    admin_url: str,
-    settings: Settings,
+    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient, execute: Execute
 ) -> None:
     def answers(path: str, body: Any) -> Answer:
         if "input" not in body:
@@ -73,16 +73,15 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
         return await steps().embed()
 
     def kept() -> list[str]:
-        with psycopg.connect(admin_url) as connection:
-            rows = connection.execute(
-                "SELECT vector::text FROM mnestic.embedding WHERE tenant_id = %s "
-                "AND model = 'vectors-2' ORDER BY entry_number",
-                [settings.tenant_id],
-            ).fetchall()
+        rows = execute(
+            "SELECT vector::text FROM mnestic.embedding WHERE tenant_id = %s "
+            "AND model = 'vectors-2' ORDER BY entry_number"
+        )
         return [vector for (vector,) in rows]
 
     chat_server.answers = answers
     await ada.ingest([said(1, "I live in Ghent."), said(2, "I live in Awful."), said(3, "Hm.")])
+    await steps(embedders=Embedders(TokenVectorEmbedder())).embed()
 
     done, again = await learn(), await learn()
     empty, (lesson,) = kept()[1], (await ada.parked.list())[0]
@@ -99,6 +98,7 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
     assert (mended.taken, mended.parked, "[0,0]" in kept(), len(kept())) == (1, 0, False, 3)
     assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts
     assert (await ada.messages.count()).learned == 3
+    assert (await ada.stats()).entries.embedded == {"wordllama-256": 3, "vectors-2": 3}
     assert [fact.id for fact in (await ada.facts.list())[0]] == [fact.id for fact in known]
 
 
@@ -125,20 +125,6 @@ async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_o
 
     assert set(held) == {entry.id}
     assert (await giving_up).parked == 1
-
-
-async def test_two_models_vectors_stand_when_a_text_is_embedded_again(
-    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    chat_server.fails(400, "not this")
-    await ada.ingest([said(1, "I live in Ghent.")])
-    await steps(embedders=Embedders(TokenVectorEmbedder())).embed()
-
-    await steps().embed()
-    lessons, _ = await ada.parked.list()
-    await ada.parked.retry(lessons)
-
-    assert (await ada.stats()).entries.embedded == {"wordllama-256": 1}
 
 
 async def test_vectors_of_a_wrong_width_keep_entries_waiting(

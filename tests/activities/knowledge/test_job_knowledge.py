@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 from temporalio.testing import ActivityEnvironment
 
@@ -17,17 +16,18 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
+from tests.activities.learning_models import Begin
 
 DAY = timedelta(days=1)
 
 
 async def test_a_job_is_told_what_is_so_now(
+    ada: MemoryClient,
     memory: Memory,
     scope: Scope,
     operation: Callable[..., Operation],
-    begin: Callable[[], Any],
+    begin: Begin,
 ) -> None:
-    ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
     async with begin() as transaction:
         now = await transaction.now()
     await ada.facts.add("Mara", "lives_in", "Ghent", valid_from=now - 9 * DAY)
@@ -47,7 +47,7 @@ async def test_a_job_is_told_what_is_so_now(
     assert porto.fact.status == "active"
 
 
-async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Callable[[], Any]) -> None:
+async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Begin) -> None:
     async with begin() as transaction:
         now = await transaction.now()
         said = Claim(
@@ -65,10 +65,7 @@ async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Callable[[], Any
     assert (porto.fact.status, told) == ("active", ())
 
 
-async def test_a_job_names_a_person_as_they_are_called(
-    memory: Memory, scope: Scope, begin: Callable[[], Any]
-) -> None:
-    ada = MemoryClient(memory, tenant_id=scope.tenant_id, agent_id=scope.agent_id)
+async def test_a_job_names_a_person_as_they_are_called(ada: MemoryClient, begin: Begin) -> None:
     await ada.facts.add("Katherine Jones", "preferred_name", "Kit")
     await ada.facts.add("Katherine Jones", "lives_in", "Ghent")
     await ada.facts.add("Samuel", "nickname", "Sam")

@@ -68,16 +68,6 @@ def make(ask: Ask, **fields: Any) -> tuple[ModelRound[str], dict[str, str]]:
     return ModelRound(ask=ask, give_up=give_up, **limits), given_up
 
 
-async def test_all_batches_are_asked() -> None:
-    server = Server()
-    one, given_up = make(server)
-
-    await one.run(["ab", "cd", "e"])
-
-    assert sorted(server.answered) == list("abcde")
-    assert (one.answered, one.given_up, given_up) == (5, 0, {})
-
-
 @pytest.mark.parametrize(
     "error", [refusal(), refusal(paid=True), InvalidInputError(what="text", why="is none")], ids=str
 )
@@ -87,20 +77,14 @@ async def test_the_one_that_is_refused_is_found_by_halves_and_the_others_go_on(
     server = Server(c=error)
     one, given_up = make(server)
 
+    await one.run([])
+    assert server.asked == []
     await one.run(["abcdefgh"])
 
     assert sorted(server.answered) == list("abdefgh")
     assert (one.answered, one.given_up) == (7, 1)
     assert given_up == {"c": str(error)}
     assert server.asked.count(("c",)) == 1
-
-
-async def test_a_single_message_that_is_refused_is_given_up() -> None:
-    one, given_up = make(Server(a=refusal()))
-
-    await one.run(["a"])
-
-    assert list(given_up) == ["a"]
 
 
 async def test_a_server_that_refuses_everything_is_at_fault_and_nothing_is_given_up() -> None:
@@ -217,12 +201,3 @@ async def test_when_time_is_up_the_rest_is_left_for_the_next_round() -> None:
         await too_late.run(["ab"])
 
     assert (late.answered, given_up) == (2, {})
-
-
-async def test_nothing_to_do_is_done_at_once() -> None:
-    server = Server()
-    one, _ = make(server)
-
-    await one.run([])
-
-    assert server.asked == []
