@@ -1,6 +1,5 @@
 """What a job stores while a topic is kept out: no record of it, and no clause of an episode."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,9 +8,9 @@ import pytest
 from mnestic.activities.jobs.exclusions import allowed_episode, allowed_records
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.writes import RecordWrite
+from tests.activities.learning_models import Begin
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-Begin = Callable[[], Any]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -15,34 +15,18 @@ from mnestic.activities.jobs.tools import StoreResultInput, ToolActivities
 from mnestic.memory.jobs.records import ReadRecord, RecordRef
 from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite, RecordWrite
-from mnestic.memory.models.messages import ChatMessage, Summary, TokenUsage
+from mnestic.memory.models.messages import ChatMessage
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+from tests.activities.jobs.conftest import CountingSummariser
+from tests.activities.learning_models import Begin
 
 Make = Callable[..., Operation]
 Working = Callable[[], Awaitable[WorkingMemory]]
 Counts = Callable[[], dict[str, int]]
-
-
-class CountingSummariser:
-    """A summariser that says how often it was asked, and with what."""
-
-    model = "test"
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[ChatMessage, ...]] = []
-
-    async def summarise(self, turns: Sequence[ChatMessage], *, max_chars: int) -> Summary:
-        self.asked.append(tuple(turns))
-        text = f"summary {len(self.asked)}"[:max_chars]
-        return Summary(text=text, model="test", usage=TokenUsage(input_tokens=1, output_tokens=1))
-
-
-@pytest.fixture
-def summariser() -> CountingSummariser:
-    return CountingSummariser()
+Remember = Callable[..., Awaitable[RememberResult]]
 
 
 @pytest.fixture
@@ -51,9 +35,7 @@ def activities(memory: Memory, summariser: CountingSummariser) -> MemoryActiviti
 
 
 @pytest.fixture
-def remember(
-    activities: MemoryActivities, scope: Scope, operation: Make
-) -> Callable[..., Awaitable[RememberResult]]:
+def remember(activities: MemoryActivities, scope: Scope, operation: Make) -> Remember:
     async def call(step: int, tool_call: ToolCall | None = None, **write: Any) -> RememberResult:
         asked = RememberInput(
             scope=scope,
@@ -77,8 +59,12 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-async def test_everything_is_kept(
-    remember: Callable[..., Awaitable[RememberResult]], begin: Callable[[], Any], working: Working
+async def test_everything_is_kept_once(
+    remember: Remember,
+    begin: Begin,
+    working: Working,
+    counts: Counts,
+    calls: Callable[[], list[Any]],
 ) -> None:
     call = ToolCall(id="t1", activity="look_up", arguments={"q": 1}, result=[2])
 
@@ -105,68 +91,41 @@ async def test_everything_is_kept(
         {"why": "test"},
     )
     assert reads == (ReadRecord(namespace="p", key="name", version=1, value="Mara"),)
+    before = counts()
+    assert await remember(1, call, **EVERYTHING) == result
+    assert (counts(), await working()) == (before, state)
+    assert calls() == [("j1/0/1/remember", "summarise", "test", 1, 1, None)]
 
 
-@pytest.mark.parametrize(("before", "after"), [(0, False), (1, True), (1, 1.0), (False, 0)])
+async def test_a_summary_as_given_or_of_nothing_is_no_call(
+    memory: Memory,
+    scope: Scope,
+    operation: Make,
+    remember: Remember,
+    begin: Begin,
+    calls: Callable[[], list[Any]],
+) -> None:
+    local = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
+    asked = RememberInput(
+        scope=scope, operation=operation(2), write=MemoryWrite(episode=EpisodeWrite())
+    )
+
+    await remember(1, episode=EpisodeWrite(summary="As it was."))
+    await ActivityEnvironment().run(local.remember, asked)
+
+    async with begin() as transaction:
+        (_, episode), _ = await transaction.episodes.list_by_agent()
+    assert (episode.summary, calls()) == ("As it was.", [])
+
+
 async def test_values_that_python_holds_for_equal_are_told_apart(
-    remember: Callable[..., Awaitable[RememberResult]], working: Working, before: Any, after: Any
+    remember: Remember, working: Working
 ) -> None:
-    await remember(1, variables={"approved": before})
+    for step, value in enumerate((0, False, 1, True, 1.0, False), start=1):
+        await remember(step, variables={"approved": value})
 
-    await remember(2, variables={"approved": after})
-
-    kept = (await working()).variables["approved"]
-    assert (type(kept), kept) == (type(after), after)
-
-
-async def test_remembering_twice_writes_once_and_asks_no_model_again(
-    remember: Callable[..., Awaitable[RememberResult]],
-    working: Working,
-    counts: Counts,
-    summariser: CountingSummariser,
-) -> None:
-    first = await remember(1, **EVERYTHING)
-    before = (counts(), await working())
-
-    again = await remember(1, **EVERYTHING)
-
-    assert again == first
-    assert (counts(), await working()) == before
-    assert len(summariser.asked) == 1
-
-
-async def test_the_same_operation_with_another_request_is_refused_for_good(
-    remember: Callable[..., Awaitable[RememberResult]], working: Working
-) -> None:
-    await remember(1, note="one")
-
-    with pytest.raises(ApplicationError, match="different request") as caught:
-        await remember(1, note="two")
-
-    assert caught.value.non_retryable
-    assert (await working()).scratchpad == "one"
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"namespace": "p", "key": "b", "value": None},
-        {"namespace": "p", "key": "b", "value": "a\0b"},
-        {"namespace": "p", "key": "b", "value": "${memory.variables.nobody}"},
-    ],
-)
-async def test_one_bad_record_keeps_all_the_others_out(
-    remember: Callable[..., Awaitable[RememberResult]], counts: Counts, bad: dict[str, Any]
-) -> None:
-    good = {"namespace": "p", "key": "a", "value": 1}
-    write = EVERYTHING | {"records": [good, bad]}
-
-    with pytest.raises(ApplicationError) as caught:
-        await remember(1, **write)
-
-    assert caught.value.non_retryable
-    assert caught.value.type == "InvalidInputError"
-    assert counts() == {}
+        kept = (await working()).variables["approved"]
+        assert (type(kept), kept) == (type(value), value)
 
 
 async def test_without_templates_text_stays_as_it_is(
@@ -185,8 +144,8 @@ async def test_without_templates_text_stays_as_it_is(
 
 
 async def test_templates_name_what_working_memory_holds(
-    remember: Callable[..., Awaitable[RememberResult]],
-    begin: Callable[[], Any],
+    remember: Remember,
+    begin: Begin,
     summariser: CountingSummariser,
 ) -> None:
     listed = [{"namespace": "p", "key": "x", "value": {"n": 1}, "ttl": "1d"}]
@@ -210,81 +169,28 @@ async def test_templates_name_what_working_memory_holds(
     assert summariser.asked == [(ChatMessage(role="user", content="Mara: two"),)]
 
 
+GOOD = {"namespace": "p", "key": "a", "value": 1}
+
+
 @pytest.mark.parametrize(
     ("write", "told"),
     [
         ({"records": "${memory.variables.nothing}"}, "'nothing'"),
-        ({"records": "${memory.task}"}, "records"),
         ({"records": "text"}, "records"),
+        ({"records": [GOOD, GOOD | {"key": "b", "value": "a\0b"}]}, "NUL"),
+        ({"records": [GOOD, GOOD | {"key": "b", "value": "${memory.task.x}"}]}, "task"),
         ({"episode": EpisodeWrite(last_messages="many")}, "'many', not a number"),
-        ({"episode": EpisodeWrite(last_messages="9" * 5000)}, "number"),
         ({"episode": EpisodeWrite(last_messages="²")}, "not a number"),
     ],
 )
 async def test_a_write_that_cannot_be_understood_is_refused_for_good(
-    remember: Callable[..., Awaitable[RememberResult]],
-    counts: Counts,
-    write: dict[str, Any],
-    told: str,
+    remember: Remember, counts: Counts, write: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(ApplicationError, match=told) as caught:
-        await remember(1, **write)
+        await remember(1, **EVERYTHING | write)
 
-    assert caught.value.non_retryable
+    assert (caught.value.type, caught.value.non_retryable) == ("InvalidInputError", True)
     assert counts() == {}
-
-
-async def test_a_summary_leaves_what_it_took(
-    remember: Callable[..., Awaitable[RememberResult]], calls: Callable[[], list[Any]]
-) -> None:
-    await remember(1, episode=EpisodeWrite())
-    await remember(1, episode=EpisodeWrite())
-    await remember(2, episode=EpisodeWrite(summary="As it was."))
-
-    assert calls() == [("j1/0/1/remember", "summarise", "test", 1, 1, None)]
-
-
-async def test_a_summary_of_nothing_is_no_call(
-    memory: Memory, scope: Scope, operation: Make, calls: Callable[[], list[Any]]
-) -> None:
-    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
-    write = MemoryWrite(episode=EpisodeWrite())
-    asked = RememberInput(scope=scope, operation=operation(1), write=write)
-
-    await ActivityEnvironment().run(activities.remember, asked)
-
-    assert calls() == []
-
-
-async def test_a_summary_as_given_needs_no_model(
-    remember: Callable[..., Awaitable[RememberResult]],
-    begin: Callable[[], Any],
-    summariser: CountingSummariser,
-) -> None:
-    await remember(1, episode=EpisodeWrite(summary="As it was."))
-
-    async with begin() as transaction:
-        (episode,), _ = await transaction.episodes.list_by_agent()
-    assert (episode.summary, summariser.asked) == ("As it was.", [])
-
-
-async def test_the_local_summariser_makes_an_episode(
-    memory: Memory, scope: Scope, operation: Make, begin: Callable[[], Any]
-) -> None:
-    activities = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
-    for step in (1, 2):
-        write = MemoryWrite(
-            message=MessageWrite(content=f"Mara moved to Lisbon in {2024 + step}.")
-            if step == 1
-            else None,
-            episode=EpisodeWrite() if step == 2 else None,
-        )
-        asked = RememberInput(scope=scope, operation=operation(step), write=write)
-        await ActivityEnvironment().run(activities.remember, asked)
-
-    async with begin() as transaction:
-        (episode,), _ = await transaction.episodes.list_by_session("s1")
-    assert "Lisbon" in episode.summary
 
 
 async def test_a_template_reaches_into_results_that_the_job_names(

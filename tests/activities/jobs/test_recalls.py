@@ -22,10 +22,12 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+from tests.activities.learning_models import Begin
 
 Make = Callable[..., Operation]
 Working = Callable[[], Awaitable[WorkingMemory]]
-Counts = Callable[[], dict[str, int]]
+Remember = Callable[..., Awaitable[RememberResult]]
+Recall = Callable[..., Awaitable[RecallResult]]
 
 
 @pytest.fixture
@@ -34,12 +36,14 @@ def activities(memory: Memory) -> MemoryActivities:
 
 
 @pytest.fixture
-def remember(
-    activities: MemoryActivities, scope: Scope, operation: Make
-) -> Callable[..., Awaitable[RememberResult]]:
-    async def call(step: int, **write: Any) -> RememberResult:
+def remember(activities: MemoryActivities, scope: Scope, operation: Make) -> Remember:
+    async def call(
+        step: int, *, job_id: str | None = "j1", session_id: str = "s1", **write: Any
+    ) -> RememberResult:
         asked = RememberInput(
-            scope=scope, operation=operation(step), write=MemoryWrite.model_validate(write)
+            scope=scope.model_copy(update={"session_id": session_id}),
+            operation=operation(step, job_id=job_id),
+            write=MemoryWrite.model_validate(write),
         )
         return await ActivityEnvironment().run(activities.remember, asked)
 
@@ -47,9 +51,7 @@ def remember(
 
 
 @pytest.fixture
-def recall(
-    activities: MemoryActivities, scope: Scope, operation: Make
-) -> Callable[..., Awaitable[RecallResult]]:
+def recall(activities: MemoryActivities, scope: Scope, operation: Make) -> Recall:
     async def call(step: int, query: RecallQuery) -> RecallResult:
         asked = RecallInput(
             scope=scope, operation=operation(step, "recall"), query=query, save_as="found"
@@ -60,9 +62,9 @@ def recall(
 
 
 async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
-    remember: Callable[..., Awaitable[RememberResult]],
-    recall: Callable[..., Awaitable[RecallResult]],
-    begin: Callable[[], Any],
+    remember: Remember,
+    recall: Recall,
+    begin: Begin,
     working: Working,
 ) -> None:
     await remember(
@@ -99,10 +101,10 @@ async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
 
 
 async def test_recalling_twice_gives_what_was_found_first(
-    remember: Callable[..., Awaitable[RememberResult]],
-    recall: Callable[..., Awaitable[RecallResult]],
+    remember: Remember,
+    recall: Recall,
     working: Working,
-    counts: Counts,
+    counts: Callable[[], dict[str, int]],
 ) -> None:
     query = RecallQuery(records=(RecordSelection(namespace="p"),))
     await remember(1, records=[RecordWrite(namespace="p", key="a", value="old")])
@@ -117,33 +119,27 @@ async def test_recalling_twice_gives_what_was_found_first(
     assert (await working()).variables["found"]["records"] == {"p": {"a": "old"}}
 
 
-@pytest.mark.parametrize(("of", "found"), [("agent", 3), ("session", 2), ("job", 1)])
 async def test_episodes_are_recalled_by_agent_session_or_job(
-    activities: MemoryActivities,
-    scope: Scope,
-    operation: Make,
-    recall: Callable[..., Awaitable[RecallResult]],
-    of: Any,
-    found: int,
+    remember: Remember, recall: Recall
 ) -> None:
-    other = scope.model_copy(update={"session_id": "s2"})
-    for step, (where, job_id) in enumerate([(scope, "j1"), (scope, "j2"), (other, None)]):
-        asked = RememberInput(
-            scope=where,
-            operation=operation(step, job_id=job_id),
-            write=MemoryWrite(episode=EpisodeWrite(summary="s")),
-        )
-        await ActivityEnvironment().run(activities.remember, asked)
+    episode = EpisodeWrite(summary="s")
+    await remember(1, episode=episode)
+    await remember(2, episode=episode, job_id="j2")
+    await remember(3, episode=episode, job_id=None, session_id="s2")
 
-    result = await recall(9, RecallQuery(episodes=EpisodeSelection(of=of)))
+    scopes: list[Any] = ["agent", "session", "job"]
+    results = [
+        await recall(step, RecallQuery(episodes=EpisodeSelection(of=of)))
+        for step, of in enumerate(scopes, start=4)
+    ]
 
-    assert len(result.episode_ids) == found
+    assert [len(result.episode_ids) for result in results] == [3, 2, 1]
 
 
 async def test_a_namespace_that_is_pinned_holds_what_the_job_saw_or_wrote(
-    remember: Callable[..., Awaitable[RememberResult]],
-    recall: Callable[..., Awaitable[RecallResult]],
-    begin: Callable[[], Any],
+    remember: Remember,
+    recall: Recall,
+    begin: Begin,
     working: Working,
 ) -> None:
     namespace = ReadRecord.of_namespace("p", limit=100).model_copy(update={"pinned": True})
@@ -161,14 +157,3 @@ async def test_a_namespace_that_is_pinned_holds_what_the_job_saw_or_wrote(
         reads = await transaction.records.list_reads("j1", pinned=True)
     assert found["records"] == {"p": {"own": 2, "seen": "then"}}
     assert reads == (namespace, seen)
-
-
-async def test_of_two_reads_of_a_namespace_the_larger_one_is_kept(
-    recall: Callable[..., Awaitable[RecallResult]], begin: Callable[[], Any]
-) -> None:
-    for step, limit in enumerate((50, 100, 20), start=1):
-        await recall(step, RecallQuery(records=(RecordSelection(namespace="p", limit=limit),)))
-
-    async with begin() as transaction:
-        reads = await transaction.records.list_reads("j1")
-    assert reads == (ReadRecord.of_namespace("p", limit=100),)

@@ -1,4 +1,5 @@
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
+from tests.activities.learning_models import Begin
 
 PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
 
@@ -52,13 +54,17 @@ class CountingModel:
         return ChatReply(text=f"reply {number}", model="test", usage=usage)
 
 
+Think = Callable[[ThinkInput], Awaitable[object]]
+Working = Callable[[], Awaitable[WorkingMemory]]
+
+
 @pytest.fixture
 def model() -> CountingModel:
     return CountingModel()
 
 
 @pytest.fixture
-def think(memory: Memory, model: CountingModel) -> Callable[[ThinkInput], Awaitable[object]]:
+def think(memory: Memory, model: CountingModel) -> Think:
     activities = ThinkActivities(
         memory, model, count_tokens=words, retriever=ScopeRetriever(), prices=PRICES
     )
@@ -67,6 +73,19 @@ def think(memory: Memory, model: CountingModel) -> Callable[[ThinkInput], Awaita
         return await ActivityEnvironment().run(activities.think, asked)
 
     return call
+
+
+@pytest.fixture(autouse=True)
+async def mara(begin: Begin) -> None:
+    """A session in which Mara has said three texts."""
+    at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    messages = [
+        Message(id=f"m{n}", role="user", content=f"text {n}", at=at, speaker="Mara")
+        for n in range(3)
+    ]
+    async with begin() as transaction:
+        state = WorkingMemory().with_variables({"name": "Mara"}).with_messages(messages)
+        await transaction.working.save("s1", state)
 
 
 @pytest.fixture
@@ -83,31 +102,14 @@ def asked(scope: Scope, operation: Callable[..., Operation]) -> ThinkInput:
     )
 
 
-async def remember_mara(begin: Callable[[], object], at: object) -> None:
-    async with begin() as transaction:  # type: ignore[attr-defined]
-        state = WorkingMemory().with_variables({"name": "Mara"})
-        messages = [
-            Message.model_validate(
-                {"id": f"m{n}", "role": "user", "content": f"text {n}", "at": at, "speaker": "Mara"}
-            )
-            for n in range(3)
-        ]
-        await transaction.working.save("s1", state.with_messages(messages))
-
-
-@pytest.fixture
-async def mara(begin: Callable[[], object]) -> None:
-    await remember_mara(begin, "2026-03-01T12:00:00Z")
-
-
-@pytest.mark.usefixtures("mara")
-async def test_a_thought_is_kept_as_a_message_and_a_variable(
-    think: Callable[[ThinkInput], Awaitable[object]],
+async def test_a_thought_is_kept_once_as_a_message_and_a_variable_with_its_cost(
+    think: Think,
     asked: ThinkInput,
     model: CountingModel,
-    working: Callable[[], Awaitable[WorkingMemory]],
+    working: Working,
+    calls: Callable[[], list[Any]],
 ) -> None:
-    await think(asked)
+    first = await think(asked)
 
     state = await working()
     assert (state.messages[-1].role, state.messages[-1].content) == ("assistant", "reply 1")
@@ -120,28 +122,15 @@ async def test_a_thought_is_kept_as_a_message_and_a_variable(
             ChatMessage(role="user", content="Greet Mara."),
         )
     ]
-
-
-@pytest.mark.usefixtures("mara")
-async def test_a_thought_that_was_kept_asks_no_model_again(
-    think: Callable[[ThinkInput], Awaitable[object]],
-    asked: ThinkInput,
-    model: CountingModel,
-    working: Callable[[], Awaitable[WorkingMemory]],
-) -> None:
-    first = await think(asked)
-    before = await working()
-
-    again = await think(asked)
-
-    assert again == first
-    assert await working() == before
+    assert await think(asked) == first
+    assert await working() == state
+    cost = Decimal("0.132")  # 4 tokens in, 64 out
+    assert calls() == [("j1/0/1/think", "think", "test", 4, 64, cost)]
     assert len(model.asked) == 1
 
 
-@pytest.mark.usefixtures("mara")
 async def test_a_model_that_does_not_answer_is_asked_again_when_it_said(
-    think: Callable[[ThinkInput], Awaitable[object]],
+    think: Think,
     asked: ThinkInput,
     model: CountingModel,
     counts: Callable[[], dict[str, int]],
@@ -161,34 +150,20 @@ async def test_a_model_that_does_not_answer_is_asked_again_when_it_said(
 
 
 async def test_a_prompt_that_names_nothing_is_refused_before_a_model_is_asked(
-    think: Callable[[ThinkInput], Awaitable[object]], asked: ThinkInput, model: CountingModel
+    think: Think, asked: ThinkInput, model: CountingModel
 ) -> None:
-    with pytest.raises(ApplicationError, match="'name'") as caught:
-        await think(asked)
+    with pytest.raises(ApplicationError, match="'nobody'") as caught:
+        await think(asked.model_copy(update={"prompt": "Greet ${memory.variables.nobody}."}))
 
     assert caught.value.non_retryable
     assert model.asked == []
 
 
-@pytest.mark.usefixtures("mara")
-async def test_a_thought_leaves_what_it_took_and_cost(
-    think: Callable[[ThinkInput], Awaitable[object]],
-    asked: ThinkInput,
-    calls: Callable[[], list[Any]],
-) -> None:
-    await think(asked)
-    await think(asked)
-
-    cost = Decimal("0.132")  # 4 tokens in, 64 out
-    assert calls() == [("j1/0/1/think", "think", "test", 4, 64, cost)]
-
-
-@pytest.mark.usefixtures("mara")
 async def test_a_reply_that_came_second_is_dropped_but_was_paid_for(
-    think: Callable[[ThinkInput], Awaitable[object]],
+    think: Think,
     asked: ThinkInput,
     model: CountingModel,
-    working: Callable[[], Awaitable[WorkingMemory]],
+    working: Working,
     calls: Callable[[], list[Any]],
 ) -> None:
     model.meanwhile = lambda: think(asked)
@@ -201,10 +176,9 @@ async def test_a_reply_that_came_second_is_dropped_but_was_paid_for(
     assert len(model.asked) == 2
 
 
-@pytest.mark.usefixtures("mara")
 @pytest.mark.parametrize("usage", [TokenUsage(input_tokens=9, output_tokens=1), None])
 async def test_a_refused_answer_leaves_what_it_took_where_that_is_known(
-    think: Callable[[ThinkInput], Awaitable[object]],
+    think: Think,
     asked: ThinkInput,
     model: CountingModel,
     calls: Callable[[], list[Any]],
@@ -219,14 +193,13 @@ async def test_a_refused_answer_leaves_what_it_took_where_that_is_known(
     assert calls() == (told if usage else [])
 
 
-@pytest.mark.usefixtures("mara")
 @pytest.mark.parametrize(
     # 3 for the reply, 4 and the words of each message: system 7, prompt 6, each of the history 7
     ("max_input_tokens", "kept"),
-    [(30, 2), (29, 1), (23, 1), (22, 0), (16, 0)],
+    [(30, 2), (29, 1), (16, 0)],
 )
 async def test_the_oldest_messages_are_left_out_until_the_input_fits(
-    think: Callable[[ThinkInput], Awaitable[object]],
+    think: Think,
     asked: ThinkInput,
     model: CountingModel,
     max_input_tokens: int,
@@ -239,9 +212,8 @@ async def test_the_oldest_messages_are_left_out_until_the_input_fits(
     assert said == ["You are kind.", *history, "Greet Mara."]
 
 
-@pytest.mark.usefixtures("mara")
 async def test_a_prompt_that_is_too_large_alone_is_refused_for_good(
-    think: Callable[[ThinkInput], Awaitable[object]], asked: ThinkInput, model: CountingModel
+    think: Think, asked: ThinkInput, model: CountingModel
 ) -> None:
     told = "the prompt is 6 tokens and the system text 7, together over max_input_tokens, 15"
 
@@ -252,69 +224,25 @@ async def test_a_prompt_that_is_too_large_alone_is_refused_for_good(
     assert model.asked == []
 
 
-@pytest.mark.usefixtures("mara")
-@pytest.mark.parametrize(("tokens", "cap"), [(1000, 64), (68 + 29 + 50, 50), (68 + 29 + 1, 1)])
-async def test_the_answer_may_have_what_is_left_of_the_budget(
-    think: Callable[[ThinkInput], Awaitable[object]],
-    asked: ThinkInput,
-    operation: Callable[..., Operation],
-    model: CountingModel,
-    tokens: int,
-    cap: int,
+async def test_the_answer_may_have_what_is_left_of_the_jobs_own_budget(
+    think: Think, asked: ThinkInput, operation: Callable[..., Operation], model: CountingModel
 ) -> None:
+    async def again(step: int, tokens: int, *, job_id: str = "j1") -> None:
+        operations = {"operation": operation(step, "think", job_id=job_id)}
+        await think(asked.model_copy(update=operations | {"budget": Budget(tokens=tokens)}))
+
     await think(asked)  # takes 4 and 64 tokens
-    second = {"operation": operation(2, "think"), "budget": Budget(tokens=tokens)}
-
-    await think(asked.model_copy(update=second))
-
-    assert model.caps == [64, cap]
-
-
-@pytest.mark.usefixtures("mara")
-@pytest.mark.parametrize(
-    ("budget", "told"),
-    [
-        (Budget(tokens=68), r"job j1 is used up: 68 \+ 29 of the next input of 68 tokens"),
-        (Budget(tokens=97), r"job j1 is used up: 68 \+ 29 of the next input of 97 tokens"),
-        (Budget(usd=0.132), r"job j1 is used up: 0\.132 of 0\.132 USD"),
-        (Budget(tokens=10**6, usd=0.1), r"0\.132 of 0\.1 USD"),
-    ],
-)
-async def test_a_budget_that_is_used_up_is_refused_before_a_model_is_asked(
-    think: Callable[[ThinkInput], Awaitable[object]],
-    asked: ThinkInput,
-    operation: Callable[..., Operation],
-    model: CountingModel,
-    budget: Budget,
-    told: str,
-) -> None:
-    await think(asked)
-    second = {"operation": operation(2, "think"), "budget": budget}
-
-    with pytest.raises(ApplicationError, match=told) as caught:
-        await think(asked.model_copy(update=second))
+    with pytest.raises(ApplicationError, match=r"used up: 68 \+ 29 of the next input") as caught:
+        await again(2, 97)
+    await again(3, 98)
+    await again(4, 29, job_id="j2")  # whose history is shorter
 
     assert (caught.value.type, caught.value.non_retryable) == ("BudgetExceededError", True)
-    assert len(model.asked) == 1
-
-
-@pytest.mark.usefixtures("mara")
-async def test_a_budget_is_one_jobs_alone(
-    think: Callable[[ThinkInput], Awaitable[object]],
-    asked: ThinkInput,
-    operation: Callable[..., Operation],
-    model: CountingModel,
-) -> None:
-    await think(asked)
-    other = {"operation": operation(2, "think", job_id="j2"), "budget": Budget(tokens=30)}
-
-    await think(asked.model_copy(update=other))
-
-    assert model.caps == [64, 1]
+    assert model.caps == [64, 1, 1]
 
 
 async def test_a_prompt_reaches_into_results_that_the_job_names(
-    think: Callable[[ThinkInput], Awaitable[object]], model: CountingModel, asked: ThinkInput
+    think: Think, model: CountingModel, asked: ThinkInput
 ) -> None:
     changes = {
         "prompt": "Read ${memory.results.look.rows.1}.",
