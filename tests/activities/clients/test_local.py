@@ -1,5 +1,8 @@
 # ruff: noqa: RUF001 (marks of other scripts are meant)
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,67 +40,39 @@ async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
     )
     assert summary.model == "local-extractive"
     assert summary.usage.output_tokens == count_tokens(summary.text)
+    long = await LocalSummariser().summarise(TURNS, max_chars=5000)
+    assert not [small for small in ("Cool", "Hi there") if small in long.text]
+    assert long.text.count("Elin expects a baby") == 1
 
 
-async def test_a_role_is_the_speaker_when_no_name_is_given() -> None:
-    turns = (ChatMessage(role="assistant", content="The harbour map was finished on 3 February."),)
-
-    summary = await LocalSummariser().summarise(turns, max_chars=200)
-
-    assert summary.text == "assistant: The harbour map was finished on 3 February."
-
-
-async def test_courtesies_are_left_out_even_where_there_is_room() -> None:
-    summary = await LocalSummariser().summarise(TURNS, max_chars=5000)
-
-    assert "Cool" not in summary.text
-    assert "Hi there" not in summary.text
-
-
-async def test_what_is_said_twice_is_kept_once() -> None:
-    summary = await LocalSummariser().summarise(TURNS, max_chars=5000)
-
-    assert summary.text.count("Elin expects a baby") == 1
-
-
-async def test_one_huge_sentence_is_cut_at_a_word() -> None:
-    turns = (ChatMessage(role="user", content="Mara: " + "lighthouse " * 500),)
-
-    summary = await LocalSummariser().summarise(turns, max_chars=100)
-
-    assert len(summary.text) <= 100
-    assert summary.text.startswith("Mara: lighthouse")
-    assert summary.text.endswith("lighthouse…")
-
-
-async def test_a_script_without_spaces_is_summarised() -> None:
-    turns = (
-        ChatMessage(
-            role="user", content="我上个月从北京搬到了上海。你好吗？我在水务公司做数据分析师。"
+@pytest.mark.parametrize(
+    ("role", "content", "max_chars", "text"),
+    [
+        (
+            "assistant",
+            "The map was finished on 3 May.",
+            99,
+            "assistant: The map was finished on 3 May.",
         ),
-    )
+        ("user", "Mara: So what about this?", 100, "Mara: So what about this?"),
+        (
+            "user",
+            "我上个月从北京搬到了上海。你好吗？我在水务公司做数据分析师。",
+            22,
+            "user: 我上个月从北京搬到了上海。",
+        ),
+        ("user", "Mara: " + "lighthouse " * 500, 40, "Mara: lighthouse lighthouse…"),
+        ("user", " \n", 100, ""),
+    ],
+    ids=["a role", "function words", "a script without spaces", "a huge sentence", "nothing"],
+)
+async def test_what_was_said_is_summarised(
+    role: Any, content: str, max_chars: int, text: str
+) -> None:
+    turns = [ChatMessage(role=role, content=content)]
 
-    summary = await LocalSummariser().summarise(turns, max_chars=22)
-
-    assert summary.text == "user: 我上个月从北京搬到了上海。"
-
-
-async def test_turns_of_stop_words_only_still_give_something() -> None:
-    turns = (ChatMessage(role="user", content="Mara: So what about this?"),)
-
-    summary = await LocalSummariser().summarise(turns, max_chars=100)
-
-    assert summary.text == "Mara: So what about this?"
-
-
-async def test_nothing_said_gives_an_empty_summary() -> None:
-    nothing = await LocalSummariser().summarise((), max_chars=100)
-    blank = await LocalSummariser().summarise(
-        (ChatMessage(role="user", content=" \n"),), max_chars=100
-    )
-
-    assert nothing.text == blank.text == ""
-    assert nothing.usage.input_tokens == 0
+    assert (await LocalSummariser().summarise(turns, max_chars=max_chars)).text == text
+    assert (await LocalSummariser().summarise((), max_chars=max_chars)).text == ""
 
 
 @given(turns=MESSAGES, max_chars=st.integers(-1, 300))

@@ -1,6 +1,6 @@
+import asyncio
 import json
 import socket
-import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -33,23 +33,15 @@ TURNS = (
 )
 
 
-async def test_a_reply_comes_back_with_model_and_usage(
+async def test_a_reply_to_the_given_messages_alone_comes_back_with_model_and_usage(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
     chat_server.completes("In Deinze.")
 
     reply = await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
 
-    assert reply.text == "In Deinze."
-    assert reply.model == "served-model-0613"
+    assert (reply.text, reply.model) == ("In Deinze.", "served-model-0613")
     assert reply.usage == TokenUsage(input_tokens=11, output_tokens=7)
-
-
-async def test_only_the_given_messages_are_sent(chat_server: Any, client: AsyncOpenAI) -> None:
-    chat_server.completes("In Deinze.")
-
-    await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-
     [request] = chat_server.requests
     assert request["path"] == "/v1/chat/completions"
     assert request["authorization"] == "Bearer sk-secret-0123"
@@ -99,19 +91,12 @@ async def test_a_summary_is_asked_for_as_structured_output(
 async def test_a_long_summary_is_cut_at_a_sentences_end(
     chat_server: Any, client: AsyncOpenAI
 ) -> None:
-    chat_server.completes('{"summary": "Mara moved to Ghent. She likes it there very much."}')
+    long = '{"summary": "Mara moved to Ghent. She likes it there very much."}'
+    chat_server.completes(f"```json\n{long}\n```")
 
     summary = await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=30)
 
     assert summary.text == "Mara moved to Ghent."
-
-
-async def test_a_summary_in_a_code_fence_is_read(chat_server: Any, client: AsyncOpenAI) -> None:
-    chat_server.completes('```json\n{"summary": "Mara moved."}\n```')
-
-    summary = await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=30)
-
-    assert summary.text == "Mara moved."
 
 
 @pytest.mark.parametrize(("turns", "max_chars"), [((), 100), (TURNS, 0)])
@@ -160,7 +145,7 @@ async def test_an_answer_that_is_of_no_use_is_refused(
 
 @pytest.mark.parametrize(
     "content",
-    ["Mara moved.", '{"summary": "Mara', '{"summary": 5}', '{"text": "Mara"}', '{"summary": ""}'],
+    ["Mara moved.", '{"text": "Mara"}', '{"summary": ""}'],
 )
 async def test_a_summary_of_another_shape_is_refused_without_its_words(
     chat_server: Any, client: AsyncOpenAI, content: str
@@ -175,31 +160,20 @@ async def test_a_summary_of_another_shape_is_refused_without_its_words(
     assert refused.value.__cause__ is None
 
 
-BODIES_OF_NO_COMPLETION = {
-    "empty choices": b'{"choices": []}',
-    "no choices": b'{"error": {"message": "upstream"}}',
-    "null choices": b'{"choices": null}',
-    "invalid JSON": b'{"choices": [',
-    "a web page": b"<html>Welcome</html>",
-    "nothing": b"",
-    "a list": b"[]",
-}
-
-
-@pytest.mark.parametrize("content_type", ["application/json", "text/html"])
 @pytest.mark.parametrize(
-    "body", BODIES_OF_NO_COMPLETION.values(), ids=BODIES_OF_NO_COMPLETION.keys()
+    "body", [b'{"choices": []}', b'{"choices": null}', b'{"choices": [', b"<html>", b"", b"[]"]
 )
 async def test_an_answer_that_is_no_completion_is_refused(
-    chat_server: Any, client: AsyncOpenAI, body: bytes, content_type: str
+    chat_server: Any, client: AsyncOpenAI, body: bytes
 ) -> None:
     chat_server.body = body
-    chat_server.headers = {"Content-Type": content_type}
+    chat_server.headers = {"Content-Type": "text/html"}
 
     with pytest.raises(ModelRefusedError, match="no chat completion"):
         await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-    with pytest.raises(ModelRefusedError, match="no chat completion"):
-        await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=50)
+
+
+LATER = datetime.now(UTC) + timedelta(minutes=90)
 
 
 @pytest.mark.parametrize(
@@ -207,8 +181,12 @@ async def test_an_answer_that_is_no_completion_is_refused(
     [
         ({"Retry-After": "7"}, 7.0),
         ({"retry-after-ms": "250", "Retry-After": "7"}, 0.25),
+        ({"Retry-After": format_datetime(LATER, usegmt=True)}, pytest.approx(5400, rel=0.5)),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "inf"}, None),
         ({}, None),
     ],
+    ids=["seconds", "milliseconds", "a date", "a word", "for ever", "nothing"],
 )
 async def test_too_many_requests_say_how_long_to_wait(
     chat_server: Any, client: AsyncOpenAI, headers: dict[str, str], seconds: float | None
@@ -222,29 +200,7 @@ async def test_too_many_requests_say_how_long_to_wait(
     assert len(chat_server.requests) == 1
 
 
-async def test_a_date_to_retry_after_becomes_seconds(chat_server: Any, client: AsyncOpenAI) -> None:
-    later = datetime.now(UTC) + timedelta(seconds=90)
-    chat_server.fails(429, "slow down", {"Retry-After": format_datetime(later, usegmt=True)})
-
-    with pytest.raises(ModelUnavailableError) as unavailable:
-        await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-
-    assert unavailable.value.retry_after_s == pytest.approx(90, abs=5)
-
-
-@pytest.mark.parametrize("value", ["soon", "nan", "inf", ""])
-async def test_a_retry_after_that_says_nothing_is_left_out(
-    chat_server: Any, client: AsyncOpenAI, value: str
-) -> None:
-    chat_server.fails(503, "busy", {"Retry-After": value})
-
-    with pytest.raises(ModelUnavailableError) as unavailable:
-        await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-
-    assert unavailable.value.retry_after_s is None
-
-
-@pytest.mark.parametrize("status", [408, 409, 500, 502, 503, 529])
+@pytest.mark.parametrize("status", [408, 500, 529])
 async def test_a_server_error_may_pass_and_is_not_retried_here(
     chat_server: Any, client: AsyncOpenAI, status: int
 ) -> None:
@@ -258,7 +214,7 @@ async def test_a_server_error_may_pass_and_is_not_retried_here(
 
 @pytest.mark.parametrize(
     ("status", "hint"),
-    [(400, "no"), (401, "API key"), (403, "rights"), (404, "model's name"), (422, "no")],
+    [(400, "no"), (401, "API key"), (403, "rights"), (404, "model's name")],
 )
 async def test_a_request_that_is_wrong_is_refused(
     chat_server: Any, client: AsyncOpenAI, status: int, hint: str
@@ -273,7 +229,7 @@ async def test_a_request_that_is_wrong_is_refused(
     assert refused.value.usage is None
 
 
-@pytest.mark.parametrize("status", [400, 401, 429, 500])
+@pytest.mark.parametrize("status", [400, 500])
 async def test_a_message_that_repeats_what_was_sent_is_withheld(
     chat_server: Any, client: AsyncOpenAI, status: int
 ) -> None:
@@ -304,12 +260,9 @@ async def test_a_server_that_does_not_finish_in_time_is_unavailable(
     chat_server.completes("In Deinze.")
     setattr(chat_server, way, True)
     model = OpenAIChatModel(client, model="small", timeout=timedelta(seconds=0.3))
-    began = time.monotonic()
 
     with pytest.raises(ModelUnavailableError, match="no answer in time"):
-        await model.reply(ASKED, max_tokens=50)
-
-    assert time.monotonic() - began < 2
+        await asyncio.wait_for(model.reply(ASKED, max_tokens=50), 9)
 
 
 async def test_a_dead_connection_is_unavailable() -> None:
@@ -334,8 +287,17 @@ async def test_a_client_with_retries_of_its_own_is_asked_once(chat_server: Any) 
 
 @pytest.mark.parametrize(
     ("api_key", "base_url"),
-    [("", None), ("sk-ü", None), ("sk-\nx", None), ("sk-x", "localhost:1"), ("sk-x", "http://[")],
+    [("", None), ("sk-ü", None), ("sk-\nx", None), ("sk-x", "localhost:1")],
 )
 def test_a_client_that_could_not_work_is_refused(api_key: str, base_url: str | None) -> None:
     with pytest.raises(ConfigurationError):
         openai_client(api_key=api_key, base_url=base_url)
+
+
+def test_a_key_or_an_address_that_cannot_be_is_named_as_it_is_set() -> None:
+    called = ("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL")
+
+    with pytest.raises(ConfigurationError, match="MNESTIC_RERANK_URL"):
+        openai_client(api_key="k", base_url="cohere", called=called)
+    with pytest.raises(ConfigurationError, match="MNESTIC_RERANK_API_KEY"):
+        openai_client(api_key="", base_url="http://a", called=called)

@@ -5,23 +5,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.knowledge.ingestion import IngestActivities
-from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
-from mnestic.activities.models.embedders import Embedders
+from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.entries import ArchiveMark, Entry, EntryQuery
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import Steps
+from tests.activities.learning_models import Begin, Learn
 from tests.activities.maintenance.waiting_jobs import wait_with
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
+LATEX = "I'm allergic to latex."
 Clean = Callable[..., Any]
 
 
@@ -30,17 +25,14 @@ def days(number: float) -> timedelta:
 
 
 @pytest.fixture
-def clean(memory: Memory, settings: Settings) -> Clean:
+def today() -> float:
+    """How many days after the start it is; so far, less than none."""
+    return (datetime.now(UTC) - START) / days(1)
+
+
+@pytest.fixture
+def clean(run: Clean, learn: Learn, set_policy: Clean) -> Clean:
     """Runs the cleanup of the tenant so many days after the start, with changes to its policy; it is switched on."""
-
-    async def index(*_: object) -> tuple[int, int]:
-        raise AssertionError("nobody asks")
-
-    activities = MaintenanceActivities(memory, index_vectors=index, count_tokens=count_tokens)
-    learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
-    steps = Steps(learning, settings)
 
     async def step(
         after: float,
@@ -48,7 +40,7 @@ def clean(memory: Memory, settings: Settings) -> Clean:
         dry_run: bool = False,
         share: float = 1,
         of_month: float = 1,
-        learn: bool = True,
+        is_learned: bool = True,
         allow_removals: bool = False,
         **policy: Any,
     ) -> StepResult:
@@ -58,21 +50,12 @@ def clean(memory: Memory, settings: Settings) -> Clean:
             "cleanup": {"enabled": True} | policy,
         }
         MaintenancePolicy.model_validate(changes)
-        if learn:
-            await steps.extract()
-            await steps.learn()
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
-        ) as transaction:
-            await transaction.settings.put("maintenance", changes)
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id,
-            kind="cleanup",
-            scheduled_at=START + days(after),
-            dry_run=dry_run,
-            allow_removals=allow_removals,
+        if is_learned:
+            await learn()
+        await set_policy(**changes)
+        result: StepResult = await run(
+            START + days(after), kind="cleanup", dry_run=dry_run, allow_removals=allow_removals
         )
-        result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
         return result
 
     return step
@@ -100,10 +83,10 @@ async def archived(ada: MemoryClient) -> dict[str, str]:
     return {one.entry.content: one.mark.reason for one in page}
 
 
-async def test_what_is_of_little_importance_is_archived_after_60_days_and_deleted_after_90(
+async def test_what_is_of_little_importance_is_archived_and_deleted_30_days_later_if_that_is_on(
     ada: MemoryClient, clean: Clean
 ) -> None:
-    await say(ada, "Nice weather.")
+    entry = await say(ada, "Nice weather.")
     await say(ada, "The pump needs oil.", entry_type="insight")
 
     before = await clean(59.9)
@@ -111,9 +94,12 @@ async def test_what_is_of_little_importance_is_archived_after_60_days_and_delete
     assert (await clean(60)).counts["archived"] == 1
     assert await archived(ada) == {"Nice weather.": "unimportant"}
     assert "deleted" not in (await clean(89.9, delete_archived=True)).counts
-    last = await clean(90, delete_archived=True)
+    await ada.entries.restore(entry.id)
+    assert (await clean(90, delete_archived=True)).counts == {"archived": 1}
+    assert "deleted" not in (await clean(119.9, delete_archived=True)).counts
+    assert (await clean(120)).counts == {}
+    assert (await clean(120.1, delete_archived=True)).counts == {"deleted": 1}
 
-    assert last.counts["deleted"] == 1
     assert await archived(ada) == {}
     assert await live(ada) == {"The pump needs oil."}
 
@@ -121,42 +107,27 @@ async def test_what_is_of_little_importance_is_archived_after_60_days_and_delete
 async def test_what_alone_states_a_fact_stays_however_old_and_however_many_there_are(
     ada: MemoryClient, clean: Clean
 ) -> None:
-    await hear(ada, "I'm allergic to latex.")
+    await hear(ada, LATEX)
     await hear(ada, "Nice weather.")
 
     await clean(1000, max_entries=1, min_importance_threshold=1)
 
-    assert await live(ada) == {"I'm allergic to latex."}
+    assert await live(ada) == {LATEX}
 
 
-async def test_of_two_that_state_a_fact_the_later_stays(ada: MemoryClient, clean: Clean) -> None:
-    for number, content in enumerate(("I'm allergic to latex.", "Yes, I'm allergic to latex.")):
-        await say(
-            *(ada, content),
-            after=number,
-            speaker="Nora",
-            source_id=f"{number}",
-            session_id="s1",
-        )
-
-    await clean(1000)
-
-    assert await live(ada) == {"Yes, I'm allergic to latex."}
-
-
-async def test_what_states_a_superseded_fact_is_archived(ada: MemoryClient, clean: Clean) -> None:
-    for number, content in enumerate(("I live in Haarlem.", "I live in Delft.")):
-        await say(
-            *(ada, content),
-            after=number,
-            speaker="Nora",
-            source_id=f"{number}",
-            session_id="s1",
-        )
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [(LATEX, "Yes, I'm allergic to latex."), ("I live in Haarlem.", "I live in Delft.")],
+)
+async def test_of_two_that_state_a_fact_or_another_value_the_later_stays(
+    ada: MemoryClient, clean: Clean, first: str, second: str
+) -> None:
+    await hear(ada, first)
+    await hear(ada, second, after=1)
 
     await clean(1000)
 
-    assert await live(ada) == {"I live in Delft."}
+    assert await live(ada) == {second}
 
 
 async def test_what_may_give_a_fact_a_new_value_stays_although_it_was_not_understood(
@@ -165,10 +136,10 @@ async def test_what_may_give_a_fact_a_new_value_stays_although_it_was_not_unders
     await hear(ada, "I changed the wifi password again.")
     await hear(ada, "The wifi password is slow-river-7.", after=1)
     await hear(ada, "The wifi password? Well, let it be copper-kettle-9 then.", after=2)
-    assert {fact.object for fact in (await ada.facts.list())[0]} <= {"slow-river-7"}
 
     await clean(1000)
 
+    assert {fact.object for fact in (await ada.facts.list())[0]} <= {"slow-river-7"}
     assert await live(ada) == {
         "The wifi password is slow-river-7.",
         "The wifi password? Well, let it be copper-kettle-9 then.",
@@ -176,26 +147,22 @@ async def test_what_may_give_a_fact_a_new_value_stays_although_it_was_not_unders
 
 
 async def test_an_archived_entry_that_alone_states_a_fact_is_not_deleted(
-    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
+    ada: MemoryClient, clean: Clean, begin: Begin
 ) -> None:
-    for content in ("I'm allergic to latex.", "Nice weather."):
-        entry = await hear(ada, content)
-        mark = ArchiveMark(archived_at=START, reason="unimportant", run="an earlier version's")
-        begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
-        async with memory.transaction(**begun) as transaction:
-            await transaction.archive.add([entry.id], mark)
+    ids = [(await hear(ada, content)).id for content in (LATEX, "Nice weather.")]
+    mark = ArchiveMark(archived_at=START, reason="unimportant", run="an earlier version's")
+    async with begin() as transaction:
+        await transaction.archive.add(ids, mark)
 
     await clean(1000, delete_archived=True, min_importance_threshold=1)
 
-    assert await archived(ada) == {"I'm allergic to latex.": "unimportant"}
+    assert await archived(ada) == {LATEX: "unimportant"}
 
 
 async def test_the_age_of_an_old_message_counts_from_when_it_was_learned(
-    ada: MemoryClient, clean: Clean
+    ada: MemoryClient, clean: Clean, today: float
 ) -> None:
-    now = datetime.now(UTC)
-    today = (now - START) / days(1)
-    await say(ada, "Nice weather.", at=now - days(3000))
+    await say(ada, "Nice weather.", after=today - 3000)
 
     assert "archived" not in (await clean(today + 59)).counts
     assert (await clean(today + 61)).counts["archived"] == 1
@@ -204,24 +171,25 @@ async def test_the_age_of_an_old_message_counts_from_when_it_was_learned(
 async def test_what_is_archived_bit_by_bit_counts_together_over_30_days(
     ada: MemoryClient, clean: Clean
 ) -> None:
-    for number in range(60):
-        await say(ada, f"Hello {number}.", after=number)
+    for number in range(30):
+        await say(ada, f"Hello {number}.", after=number if number < 13 else 60)
 
-    done = [await clean(60 + number, of_month=0.4, max_entries=99) for number in range(26)]
-    later = await clean(120, of_month=0.4)
+    first = await clean(69, of_month=0.4)
+    second = await clean(71, of_month=0.4)
+    stopped = await clean(72, of_month=0.4)
+    later = await clean(102, of_month=0.4)
 
-    stopped = [number for number, one in enumerate(done) if one.problems]
-    assert stopped == [24, 25]
-    assert "25 of 60 active entries (42%) would be removed within 30 days" in done[24].problems[0]
-    assert done[24].counts == {"agents_stopped": 1}
-    assert (len(await live(ada)), later.problems) == (60 - 24, later.problems)
+    assert (first.counts["archived"], second.counts["archived"]) == (10, 2)
+    assert "13 of 30 active entries (43%) would be removed within 30 days" in stopped.problems[0]
+    assert stopped.counts == {"agents_stopped": 1}
+    assert later.counts["archived"] == 1
 
 
 async def test_what_a_person_has_allowed_does_not_count_for_the_days_after(
     ada: MemoryClient, clean: Clean
 ) -> None:
-    for number in range(30):
-        await say(ada, f"Hello {number}.", after=number / 30)
+    for number in range(12):
+        await say(ada, f"Hello {number}.", after=number / 12)
     await say(ada, "Goodbye.", after=2)
 
     await clean(61, of_month=0.1, allow_removals=True)
@@ -230,77 +198,40 @@ async def test_what_a_person_has_allowed_does_not_count_for_the_days_after(
     assert (await clean(62, of_month=0.1)).counts == {"archived": 1}
 
 
-async def test_nothing_is_deleted_that_could_not_be_restored_for_30_days(
-    ada: MemoryClient, clean: Clean
-) -> None:
-    entry = await say(ada, "Nice weather.")
-
-    assert "deleted" not in (await clean(400)).counts
-    assert "deleted" not in (await clean(429, delete_archived=True)).counts
-    assert await archived(ada) == {"Nice weather.": "unimportant"}
-    await ada.entries.restore(entry.id)
-    assert (await clean(430, delete_archived=True)).counts["archived"] == 1
-    assert (await clean(460, delete_archived=True)).counts["deleted"] == 1
-
-
-async def test_nothing_is_deleted_out_of_the_archive_until_that_is_switched_on(
-    ada: MemoryClient, clean: Clean
-) -> None:
-    await say(ada, "Nice weather.")
-    await clean(60)
-
-    assert (await clean(999)).counts == {}
-    assert (await clean(1000, delete_archived=True)).counts == {"deleted": 1}
-
-
 async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
-    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None]
+    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None], today: float
 ) -> None:
     now = datetime.now(UTC)
-    today = (now - START) / days(1)
-    await say(ada, "Nice weather.", at=now - days(400))
+    await say(ada, "Nice weather.", after=today - 400)
     learn_at_message_time()
 
     assert (await clean(today - 60)).counts["archived"] == 1
     ((archived,), _) = await ada.entries.list_archived()
 
     assert archived.mark.archived_at >= now
-    assert "deleted" not in (await clean(today, delete_archived=True)).counts
     assert "deleted" not in (await clean(today + 29.9, delete_archived=True)).counts
     assert (await clean(today + 30.1, delete_archived=True)).counts["deleted"] == 1
 
 
-async def test_a_restored_entry_is_not_archived_again_at_once(
-    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None]
+async def test_what_was_restored_or_accessed_is_not_archived_again_at_once(
+    ada: MemoryClient,
+    clean: Clean,
+    learn_at_message_time: Callable[[], None],
+    count_accesses: Clean,
+    today: float,
 ) -> None:
-    now = datetime.now(UTC)
-    entry = await say(ada, "Nice weather.", at=now - days(100))
+    entry = await say(ada, "Nice weather.", after=today - 100)
+    accessed = await say(ada, "Grey sky.", after=today - 100)
     learn_at_message_time()
-    today = (now - START) / days(1)
+    await count_accesses(accessed.id)
     assert (await clean(today)).counts["archived"] == 1
     await ada.entries.restore(entry.id)
 
     assert "archived" not in (await clean(today + 1)).counts
-    assert (await clean(today + 61)).counts["archived"] == 1
+    assert (await clean(today + 61)).counts["archived"] == 2
 
 
-async def test_what_was_accessed_since_stays(
-    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
-) -> None:
-    now = datetime.now(UTC)
-    entry = await say(ada, "Nice weather.", at=now - days(100))
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
-        await transaction.accesses.count({entry.id: 1})
-
-    done = await clean((now - START) / days(1))
-
-    assert "archived" not in done.counts
-    assert await live(ada) == {"Nice weather."}
-
-
-async def test_of_more_than_the_limit_the_least_important_are_archived(
+async def test_of_more_than_the_limit_the_least_important_are_archived_and_no_critical_ones(
     ada: MemoryClient, clean: Clean
 ) -> None:
     for number in range(3):
@@ -313,35 +244,19 @@ async def test_of_more_than_the_limit_the_least_important_are_archived(
     assert done.counts["archived"] == 2
     assert await archived(ada) == {"Hello 0.": "over_limit", "Hello 1.": "over_limit"}
     assert (await clean(10.1, max_entries=3)).counts == {}
-
-
-async def test_critical_entries_never_go_however_many_there_are(
-    ada: MemoryClient, clean: Clean
-) -> None:
-    for number in range(4):
-        await say(ada, f"Pipe {number} is hot.", critical=True)
-
-    done = await clean(1000, max_entries=1, min_importance_threshold=1)
-
-    assert "archived" not in done.counts
-    assert len(await live(ada)) == 4
+    await clean(1000, max_entries=1, min_importance_threshold=1)
+    assert await live(ada) == {"Never touch the red pipe."}
 
 
 @pytest.mark.parametrize("is_named_by_a_model", [True, False])
 async def test_a_correction_stays_as_long_as_what_it_corrects(
-    ada: MemoryClient,
-    clean: Clean,
-    memory: Memory,
-    settings: Settings,
-    *,
-    is_named_by_a_model: bool,
+    ada: MemoryClient, clean: Clean, begin: Begin, *, is_named_by_a_model: bool
 ) -> None:
     wrong = await say(ada, "The pump is blue.", critical=True)
     if is_named_by_a_model:
         right = await say(ada, "The pump is green.")
-        begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
-        async with memory.transaction(**begun) as transaction:
-            replaces = {"replaces": ((wrong.id, "replaced"),)}
+        replaces = {"replaces": ((wrong.id, "replaced"),)}
+        async with begin() as transaction:
             await transaction.entries.change([right.model_copy(update=replaces)])
     else:
         await say(ada, "The pump is green.", entry_type="correction", parent=wrong.id)
@@ -353,39 +268,28 @@ async def test_a_correction_stays_as_long_as_what_it_corrects(
 
     assert "archived" not in kept.counts
     assert both.counts["archived"] == 1
-    assert await archived(ada) == {
-        "The pump is blue.": "unimportant",
-        "The pump is green.": "unimportant",
-    }
+    assert {*await archived(ada)} == {"The pump is blue.", "The pump is green."}
 
 
-async def test_what_a_waiting_job_refers_to_stays_and_goes_once_it_has_ended(
-    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings
+async def test_what_waits_to_be_learned_from_or_a_waiting_job_refers_to_stays_until_then(
+    ada: MemoryClient, clean: Clean, memory: Memory, settings: Settings, begin: Begin
 ) -> None:
     cited = await say(ada, "Grey sky over the harbour.")
     await say(ada, "Clouds over the station.", session_id="s1")
     await say(ada, "Nice weather.")
     fact = (await ada.facts.add("Mara", "likes", "tea"))[0].fact
-    begun = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
     await wait_with(memory, settings, {"seen": [cited.id, fact.id]})
 
+    unlearned = await clean(99, is_learned=False)
     first = await clean(100)
     assert await archived(ada) == {"Nice weather.": "unimportant"}
-    async with memory.transaction(**begun) as transaction:
+    async with begin() as transaction:
         await transaction.waits.cancel_open("j1")
     second = await clean(101)
 
+    assert "archived" not in unlearned.counts
     assert (first.counts["archived"], second.counts["archived"]) == (1, 2)
     assert await live(ada) == set()
-
-
-async def test_a_message_that_is_still_to_be_learned_from_stays(
-    ada: MemoryClient, clean: Clean
-) -> None:
-    await say(ada, "Nice weather.")
-
-    assert "archived" not in (await clean(100, learn=False)).counts
-    assert (await clean(100.1)).counts["archived"] == 1
 
 
 async def test_until_it_is_switched_on_a_run_is_a_dry_run_that_says_what_would_go(
@@ -401,17 +305,6 @@ async def test_until_it_is_switched_on_a_run_is_a_dry_run_that_says_what_would_g
     assert "policy set cleanup.enabled true" in why
     assert await live(ada) == {"Nice weather."}
     assert (await clean(100)).counts == off.counts
-
-
-async def test_a_run_that_is_repeated_does_everything_once(ada: MemoryClient, clean: Clean) -> None:
-    await say(ada, "Nice weather.")
-    first = await clean(100)
-    await say(ada, "Nice weather again.")
-
-    again = await clean(100)
-
-    assert again == first
-    assert await live(ada) == {"Nice weather again."}
 
 
 async def test_a_dry_run_counts_what_the_guard_would_stop(ada: MemoryClient, clean: Clean) -> None:

@@ -15,84 +15,13 @@ from mnestic.memory.knowledge.extraction import Turn, TurnKind, sound_claims
 from mnestic.memory.ports import Extractor
 
 AT = datetime(2024, 11, 9, 12, tzinfo=UTC)
-WORDS = [
-    "I",
-    "my",
-    "we",
-    "she",
-    "her",
-    "Elin",
-    "Tom",
-    "sister",
-    "colleague",
-    "live",
-    "lives",
-    "moved",
-    "from",
-    "to",
-    "in",
-    "Ghent",
-    "the",
-    "and",
-    ",",
-    ".",
-    "?",
-    "!",
-    "'",
-    '"',
-    "but",
-    "not",
-    "never",
-    "no",
-    "longer",
-    "if",
-    "on",
-    "Monday",
-    "may",
-    "3",
-    "2024",
-    "since",
-    "for",
-    "two",
-    "years",
-    "ago",
-    "like",
-    "love",
-    "tea",
-    "work",
-    "at",
-    "Acme",
-    "as",
-    "nurse",
-    "used",
-    "want",
-    "going",
-    "called",
-    "is",
-    "am",
-    "was",
-    "born",
-    "_",
-    "(",
-    ")",
-    "\n",
-    "don't",
-    "I'm",
-    "n't",
-    "'s",
-    "did",
-    "another",
-    "same",
-    "name",
-    "then",
-    ":",
-    ";",
-    "-",
-    "@",
-    "#",
-    "1.92",
-    "%",
-]
+_WORDS = (
+    "I my we she her Elin Tom sister colleague live lives moved from to in Ghent the and , . ? ! ' \" but "
+    "not never no longer if on Monday may 3 2024 since for two years ago like love tea work at Acme as "
+    "nurse used want going called is am was born _ ( ) don't I'm n't 's did another same name then : ; - "
+    "@ # 1.92 %"
+)
+WORDS = [*_WORDS.split(" "), "\n"]
 
 
 def turn(content: str, kind: TurnKind = "message", *, source_id: str = "m") -> Turn:
@@ -154,20 +83,8 @@ def test_any_text_is_read(content: str) -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "I live in Ghent. ",
-        "I live in Ghent and ",
-        "my sister Elin, ",
-        "My birthday is on 3 May. ",
-        "'a ",
-        '"a ',
-        "Anna ",
-        "I work at a b c ",
-        "\n",
-        "> a\n",
-        "(",
-        "_",
-        "ignore ",
-        "name: Bob\n",
+        *("I live in Ghent and ", "my sister Elin, ", "'a ", "("),
+        *("ignore ", "> a\n", "name: Bob\n"),
     ],
 )
 def test_the_time_grows_in_proportion_to_the_length(part: str) -> None:
@@ -180,4 +97,4 @@ def test_the_time_grows_in_proportion_to_the_length(part: str) -> None:
 
     claims_of([turn("I live in Ghent.")])  # loads the parser
 
-    assert seconds(20_000) < 0.5 + 10 * seconds(4000)
+    assert seconds(10_000) < 0.5 + 10 * seconds(2000)
