@@ -6,35 +6,28 @@ from typing import Any
 
 import pytest
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.steps import StepResult
-from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import Steps
+from tests.activities.learning_models import Learn
+from tests.activities.maintenance.conftest import NOON
 from tests.activities.maintenance.waiting_jobs import wait_with
 
-NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
-MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 Run = Callable[..., Any]
 
 
-@pytest.fixture
-def run(run: Run, memory: Memory, settings: Settings) -> Run:
-    """Learns from all messages, and runs nightly maintenance."""
-    learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
-    steps = Steps(learning, settings)
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
-    async def step(at: datetime = NOON, *, learn: bool = True, **fields: Any) -> StepResult:
-        if learn:
-            await steps.extract()
-            await steps.learn()
+
+@pytest.fixture
+def run(run: Run, learn: Learn) -> Run:
+    """Learns from all messages, and runs nightly maintenance."""
+
+    async def step(at: datetime = NOON, *, is_learned: bool = True, **fields: Any) -> StepResult:
+        if is_learned:
+            await learn()
         result: StepResult = await run(at, **fields)
         return result
 
@@ -42,10 +35,12 @@ def run(run: Run, memory: Memory, settings: Settings) -> Run:
 
 
 async def test_the_later_of_two_stays_and_the_other_says_what_it_was_merged_into(
-    ada: MemoryClient, run: Run
+    ada: MemoryClient, run: Run, count_accesses: Run
 ) -> None:
     older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
     newer = await ada.add("the boiler is in the cellar", source_id="2", at=_later(1))
+    await count_accesses(older.id, times=3)
+    await count_accesses(newer.id, times=2)
 
     done = await run()
 
@@ -53,34 +48,29 @@ async def test_the_later_of_two_stays_and_the_other_says_what_it_was_merged_into
     assert done.counts["merged"] == 1
     assert (gone.status, gone.merged_into) == ("archived", newer.id)
     assert await _active(ada) == {newer.id}
+    assert (await ada.entries.get(newer.id)).access_count == 5
     found = await ada.retrieve("Where is the boiler?")
     assert [one.entry.id for one in found.results] == [newer.id]
-
-
-async def test_accesses_count_together(ada: MemoryClient, run: Run, count_accesses: Run) -> None:
-    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
-    await count_accesses(older.id, times=3)
-    newer = await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
-    await count_accesses(newer.id, times=2)
-
-    await run()
-
-    kept = await ada.entries.get(newer.id)
-    assert kept.access_count == 5
-    assert kept.last_accessed is not None
-
-
-async def test_what_a_person_restores_stays_restored(ada: MemoryClient, run: Run) -> None:
-    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
-    newer = await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
-    await run()
     restored = await ada.entries.restore(older.id)
     assert restored.content == older.content
-
-    again = await run(_later(5000))
-
-    assert "merged" not in again.counts
+    assert "merged" not in (await run(_later(5000))).counts
     assert await _active(ada) == {older.id, newer.id}
+
+
+async def test_what_was_merged_follows_what_is_merged_later_and_goes_with_it(
+    ada: MemoryClient, run: Run
+) -> None:
+    first = await ada.add("The code is blue.", source_id="1", at=MONDAY)
+    await ada.add("The code is blue!", source_id="2", at=_later(1))
+    await run()
+    last = await ada.add("The code is: blue", source_id="3", at=_later(2))
+
+    await run(_later(5000))
+
+    assert (await ada.entries.get(first.id)).merged_into == last.id
+    await ada.entries.remove(last.id)
+    assert await _active(ada) == set()
+    assert await ada.entries.list_archived() == ((), None)
 
 
 async def test_words_that_add_nothing_are_merged_if_the_vectors_are_near(
@@ -123,7 +113,12 @@ async def test_who_said_it_and_of_whom_tells_entries_apart(
     assert len(await _active(ada)) == 2
 
 
-async def test_what_others_belong_to_or_correct_stays(ada: MemoryClient, run: Run) -> None:
+async def test_what_others_belong_to_or_correct_or_wait_with_stays(
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+) -> None:
+    older = await ada.add("The boiler hums.", source_id="6", at=MONDAY)
+    await ada.add("The boiler hums!", source_id="7", at=_later(1))
+    await wait_with(memory, settings, {"seen": older.id})
     above = await ada.add("It is in the cellar.", source_id="1", at=MONDAY)
     await ada.add("It hums.", source_id="2", parent=above.id, at=MONDAY)
     newer = await ada.add("It is in the cellar!", source_id="3", at=_later(1))
@@ -140,18 +135,6 @@ async def test_what_others_belong_to_or_correct_stays(ada: MemoryClient, run: Ru
     assert fix.id in await _active(ada)
 
 
-async def test_what_a_waiting_job_refers_to_stays(
-    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
-) -> None:
-    older = await ada.add("The boiler is in the cellar.", source_id="1", at=MONDAY)
-    await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
-    await wait_with(memory, settings, {"seen": older.id})
-
-    done = await run()
-
-    assert "merged" not in done.counts
-
-
 async def test_what_is_still_to_be_learned_from_is_merged_a_night_later(
     ada: MemoryClient, run: Run
 ) -> None:
@@ -159,35 +142,11 @@ async def test_what_is_still_to_be_learned_from_is_merged_a_night_later(
     await run()
     await ada.add("The boiler is in the cellar!", source_id="2", at=_later(1))
 
-    early = await run(_later(4000), learn=False)
+    early = await run(_later(4000), is_learned=False)
     late = await run(_later(4001))
 
     assert "merged" not in early.counts
     assert late.counts["merged"] == 1
-
-
-async def test_what_was_merged_before_follows_what_is_merged_now(
-    ada: MemoryClient, run: Run
-) -> None:
-    first = await ada.add("The code is blue.", source_id="1", at=MONDAY)
-    await ada.add("The code is blue!", source_id="2", at=_later(1))
-    await run()
-    last = await ada.add("The code is: blue", source_id="3", at=_later(2))
-
-    await run(_later(5000))
-
-    assert (await ada.entries.get(first.id)).merged_into == last.id
-
-
-async def test_with_an_entry_goes_what_was_merged_into_it(ada: MemoryClient, run: Run) -> None:
-    await ada.add("The code is blue.", source_id="1", at=MONDAY)
-    newer = await ada.add("The code is blue!", source_id="2", at=_later(1))
-    await run()
-
-    await ada.entries.remove(newer.id)
-
-    assert await _active(ada) == set()
-    assert await ada.entries.list_archived() == ((), None)
 
 
 async def test_a_run_repeated_equals_a_run_once_and_a_dry_run_changes_nothing(
@@ -234,16 +193,6 @@ async def test_a_run_that_would_merge_too_much_stops_for_that_agent_alone(
     assert left == before
     assert (rest.agents, rest.counts["entries_expired"], rest.problems) == (2, 1, (problem,))
     assert (allowed.counts["merged"], allowed.problems) == (12, ())
-
-
-async def test_a_fact_that_is_claimed_again_is_one_fact_with_both_claims(ada: MemoryClient) -> None:
-    await ada.facts.add("Mara", "likes", "tea")
-    await ada.facts.add("mara", "likes", "Tea.")
-
-    facts, _ = await ada.facts.list(subject="Mara")
-
-    (fact,) = facts
-    assert len(fact.claims) == 2
 
 
 def _later(days: int) -> datetime:

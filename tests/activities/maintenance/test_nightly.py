@@ -4,26 +4,24 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
+from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Begin, Execute
+from tests.activities.maintenance.conftest import NOON
 from tests.activities.maintenance.waiting_jobs import wait_with
 
-NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
 Run = Callable[..., Any]
 
 
 async def test_importance_is_what_it_would_be_if_the_entry_were_written_now(
-    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+    ada: MemoryClient, run: Run, begin: Begin
 ) -> None:
     parent = await ada.add("The boiler was replaced.", at=NOON - timedelta(days=12, hours=5))
     await ada.add("It hums. " * 90, parent=parent.id, at=NOON - timedelta(days=3))
@@ -33,9 +31,7 @@ async def test_importance_is_what_it_would_be_if_the_entry_were_written_now(
 
     done = await run()
 
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
-    ) as transaction:
+    async with begin() as transaction:
         entries, _ = await transaction.entries.list_entries(EntryQuery())
         children = await transaction.entries.count_children([entry.id for entry in entries])
     assert len(entries) == 4
@@ -54,19 +50,25 @@ async def test_what_has_expired_goes_from_the_tables_and_nothing_else(
     stays = await ada.add("The code is 4712.", expires_at=today + timedelta(days=9))
     await ada.records.set("door", "old", {"code": 4711}, ttl=timedelta(hours=1))
     await ada.records.set("door", "new", {"code": 4712}, ttl=timedelta(days=9))
+    for code in range(20):  # which is no removal that stops a run
+        await ada.add(f"The code is {code}.", expires_at=today + timedelta(hours=1))
 
+    dry = await run(today + timedelta(days=1), dry_run=True)
+    before = await ada.entries.get(gone.id)
     done = await run(today + timedelta(days=1))
 
     entries, _ = await ada.entries.list(EntryQuery())
     records, _ = await ada.records.list("door")
-    assert {entry.id for entry in entries} == {stays.id} != {gone.id}
+    assert dry == done
+    assert before.importance == gone.importance
+    assert {entry.id for entry in entries} == {stays.id}
     assert [record.key for record in records] == ["new"]
-    assert (done.counts["entries_expired"], done.counts["records_expired"]) == (1, 1)
+    assert (done.counts["entries_expired"], done.counts["records_expired"]) == (21, 1)
     assert (await ada.records.set("door", "old", {"code": 1})).version == 2
 
 
 async def test_what_a_waiting_job_refers_to_expires_once_the_job_has_ended(
-    ada: MemoryClient, run: Run, memory: Memory, settings: Settings
+    ada: MemoryClient, run: Run, memory: Memory, settings: Settings, begin: Begin
 ) -> None:
     ends = datetime.now(UTC) + timedelta(hours=1)
     cited = await ada.add("The code is 4711.", expires_at=ends)
@@ -75,15 +77,12 @@ async def test_what_a_waiting_job_refers_to_expires_once_the_job_has_ended(
     await wait_with(memory, settings, {"seen": cited.id})
 
     during = await run()
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         await transaction.waits.cancel_open("j1")
     after = await run(NOON + timedelta(days=1))
 
-    assert (
-        during.counts["entries_expired"] == 1
-    )  # whoever gave a critical entry an end decided that
+    # Whoever gave a critical entry an end decided that.
+    assert during.counts["entries_expired"] == 1
     assert after.counts["entries_expired"] == 2
 
 
@@ -112,43 +111,18 @@ async def test_the_entry_of_a_fact_that_has_ended_stays(ada: MemoryClient, run: 
 
 
 async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_maintained(
-    ada: MemoryClient, run: Run, client: MnesticClient, settings: Settings, admin_url: str
+    ada: MemoryClient, run: Run, client: MnesticClient, execute: Execute
 ) -> None:
     abe = client.memory("abe")
     for memory in (abe, ada):
         await memory.add("The code is 4711.", expires_at=NOON)
-    with psycopg.connect(admin_url) as connection:
-        of_abe = [settings.tenant_id, "abe"]
-        connection.execute(
-            "UPDATE mnestic.entry SET subjects = '7' WHERE tenant_id = %s AND agent_id = %s", of_abe
-        )
+    execute("UPDATE mnestic.entry SET subjects = '7' WHERE tenant_id = %s AND agent_id = 'abe'")
 
     done = await run()
 
     assert (done.agents, done.counts["agents_stopped"], done.counts["entries_expired"]) == (2, 1, 1)
     assert [problem.partition(":")[0] for problem in done.problems] == ["agent abe"]
     assert "restore the row" in done.problems[0]
-
-
-async def test_what_expires_is_no_removal_that_stops_a_run(ada: MemoryClient, run: Run) -> None:
-    today = datetime.now(UTC)
-    for code in range(20):
-        await ada.add(f"The code is {code}.", expires_at=today + timedelta(hours=1))
-
-    done = await run(today + timedelta(days=1))
-
-    assert done == StepResult(agents=1, counts={"entries_expired": 20})
-
-
-async def test_a_dry_run_counts_and_changes_nothing(ada: MemoryClient, run: Run) -> None:
-    entry = await ada.add("The code is 4711.", expires_at=datetime.now(UTC) + timedelta(hours=1))
-
-    dry = await run(dry_run=True)
-    before = await ada.entries.get(entry.id)
-    real = await run()
-
-    assert dry == real == StepResult(agents=1, counts={"entries_expired": 1})
-    assert before.importance == entry.importance
 
 
 async def test_another_attempt_counts_what_the_first_did_and_does_it_no_more(
@@ -166,25 +140,12 @@ async def test_another_attempt_counts_what_the_first_did_and_does_it_no_more(
 
 @pytest.mark.parametrize(("agent_id", "after"), [(None, "adb"), ("ada", "ada")])
 async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
-    ada: MemoryClient,
-    memory: Memory,
-    settings: Settings,
-    run: Run,
-    agent_id: str | None,
-    after: str,
+    ada: MemoryClient, run: Run, agent_id: str | None, after: str
 ) -> None:
     await ada.add("We prefer oil.", at=NOON - timedelta(days=9))
     done = StepResult(agents=5, counts={"entries_expired": 3}, after=after)
-    environment = ActivityEnvironment()
-    environment.info = environment.default_info().__class__(
-        **{**vars(environment.info), "heartbeat_details": [done.model_dump()]}
-    )
-    activities = MaintenanceActivities(memory, index_vectors=_no_index, count_tokens=count_tokens)
-    params = MaintenanceStep(
-        tenant_id=settings.tenant_id, kind="nightly", scheduled_at=NOON, agent_id=agent_id
-    )
 
-    result = await environment.run(activities.maintain, params)
+    result = await run(agent_id=agent_id, last=done)
 
     assert result == StepResult(agents=5, counts={"entries_expired": 3})
     assert (await run()).agents == 1
@@ -196,7 +157,3 @@ async def test_where_the_worker_may_build_no_index_the_report_says_so(run: Run) 
     (problem,) = done.problems
     assert "MNESTIC_DATABASE_ADMIN_URL" in problem
     assert done.counts == {}
-
-
-async def _no_index(*_: object) -> tuple[int, int]:
-    raise AssertionError("nobody asks")

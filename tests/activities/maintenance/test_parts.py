@@ -6,17 +6,10 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.knowledge.ingestion import IngestActivities
 from mnestic.activities.maintenance.parts import PART_SIZES, PartSizes
-from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
-from mnestic.activities.models.embedders import Embedders
+from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.maintenance.policies import MaintenanceKind
@@ -24,7 +17,7 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import Steps
+from tests.activities.learning_models import Begin, Execute, english_steps
 
 SMALL = PartSizes(faded=2, archived=2, deleted=1, expired=2, compared=2, renewed=3)
 NUMBER = 7  # of entries and facts that go, so that there are several parts
@@ -37,42 +30,31 @@ MUST_COUNT = {
     "weekly": {"faded"},
     "nightly": {"entries_expired", "merged", "importance_changed", "categories_rebuilt"},
 }
+PARTS = (
+    "SELECT FROM mnestic.operation WHERE tenant_id = %s AND agent_id = 'ada' "
+    "AND name = 'maintenance'"
+)
 Run = Callable[..., Any]
 
 
 @pytest.fixture
-def run(memory: Memory, settings: Settings) -> Run:
+def run(run: Run) -> Run:
     """Maintains an agent, in parts of some size."""
 
-    async def index(_: str) -> tuple[int, int]:
-        raise AssertionError("no index is built")
-
     async def step(
-        agent_id: str,
-        kind: MaintenanceKind,
-        at: datetime = NOON,
-        *,
-        sizes: PartSizes = SMALL,
-        **fields: Any,
+        agent_id: str, kind: MaintenanceKind, at: datetime = NOON, **fields: Any
     ) -> StepResult:
-        activities = MaintenanceActivities(
-            memory, index_vectors=index, count_tokens=count_tokens, sizes=sizes
+        result: StepResult = await run(
+            at, kind=kind, agent_id=agent_id, **{"sizes": SMALL, **fields}
         )
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind=kind, scheduled_at=at, agent_id=agent_id, **fields
-        )
-        result: StepResult = await ActivityEnvironment().run(activities.maintain, params)
         return result
 
     return step
 
 
 @pytest.fixture
-async def agents(client: MnesticClient, memory: Memory, settings: Settings) -> Run:
+async def agents(client: MnesticClient, memory: Memory, settings: Settings, begin: Begin) -> Run:
     """Gives agents the same memory, with as much to archive and to fade."""
-    learning = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
     await client.maintenance.set_policy("cleanup.enabled", value=True)
     await client.maintenance.set_policy("cleanup.delete_archived", value=True)
     await client.maintenance.set_policy("cleanup.max_entries", value=NUMBER - 2)
@@ -84,12 +66,10 @@ async def agents(client: MnesticClient, memory: Memory, settings: Settings) -> R
                 at = LONG_AGO + timedelta(days=number)
                 for name, kind in (("Weather", "interaction"), ("Insight", "insight")):
                     await memory_of.add(f"{name} {number}.", entry_type=kind, at=at)
-            async with memory.transaction(
-                tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=True
-            ) as transaction:
+            async with begin(agent_id) as transaction:
                 await transaction.facts.claim([_claim(number) for number in range(NUMBER)])
             await _add_for_a_night(memory_of)
-            steps = Steps(learning, settings, agent_id=agent_id)
+            steps = english_steps(memory, settings, agent_id=agent_id)
             await steps.extract()
             await steps.learn()
 
@@ -117,23 +97,19 @@ async def test_many_parts_do_what_one_does_and_the_next_run_has_nothing_to_do(
 
 
 async def test_parts_do_not_divide_the_facts_of_a_topic(
-    run: Run, client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+    run: Run, client: MnesticClient, begin: Begin, execute: Execute
 ) -> None:
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         likes = {"subject": "Mara", "predicate": "likes"}
         claims = [_claim(number) for number in range(NUMBER)]
         await transaction.facts.claim(
             [one.model_copy(update={**likes, "object": f"Song {one.id}"}) for one in claims]
         )
     # As an earlier version had resolved them: the first that fades has the others resolved anew.
-    with psycopg.connect(admin_url) as owner:
-        owner.execute(
-            """UPDATE mnestic.fact SET claims = claims || '["00000099-0000-4000-8000-000000000000"]'
-                WHERE tenant_id = %s""",
-            [settings.tenant_id],
-        )
+    execute(
+        """UPDATE mnestic.fact SET claims = claims || '["00000099-0000-4000-8000-000000000000"]'
+            WHERE tenant_id = %s"""
+    )
 
     done = await run("ada", "weekly", allow_removals=True)
     again = await run("ada", "weekly", NOON + timedelta(seconds=1), allow_removals=True)
@@ -174,17 +150,12 @@ async def test_the_guard_counts_all_parts_before_the_first(
 
 @pytest.mark.parametrize("kind", MUST_COUNT)
 async def test_an_interrupted_run_goes_on_with_the_next_part(
-    agents: Run,
-    run: Run,
-    client: MnesticClient,
-    settings: Settings,
-    admin_url: str,
-    kind: MaintenanceKind,
+    agents: Run, run: Run, client: MnesticClient, execute: Execute, kind: MaintenanceKind
 ) -> None:
     await agents("ada", "bo")
     whole = await run("bo", kind, sizes=PART_SIZES, allow_removals=True)
     begun = asyncio.create_task(run("ada", kind, allow_removals=True))
-    while not begun.done() and not _count_parts(admin_url, settings):  # noqa: ASYNC110 - Postgres'
+    while not begun.done() and not execute(PARTS):  # noqa: ASYNC110 - Postgres'
         await asyncio.sleep(0)
     begun.cancel()
     with suppress(asyncio.CancelledError):
@@ -206,14 +177,6 @@ async def _add_for_a_night(memory: MemoryClient) -> None:
         for end, at in ((".", LONG_AGO), ("!", LONG_AGO + timedelta(days=100 + number))):
             await memory.add(f"Ticket {number} is settled{end}", at=at)
         await memory.add(f"Offer {number}.", at=LONG_AGO, expires_at=JUST_BEFORE)
-
-
-def _count_parts(admin_url: str, settings: Settings) -> int:
-    """How many parts of ada's maintenance are committed."""
-    with psycopg.connect(admin_url) as connection:
-        query = "SELECT count(*) FROM mnestic.operation WHERE tenant_id = %s AND agent_id = 'ada' AND name = 'maintenance'"
-        ((number,),) = connection.execute(query, [settings.tenant_id]).fetchall()
-    return int(number)
 
 
 async def _memory_of(memory: MemoryClient) -> tuple[Any, ...]:
