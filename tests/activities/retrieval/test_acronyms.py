@@ -1,20 +1,16 @@
-"""Acronyms that look like function words are searched for as what they are."""
+"""Acronyms that look like function words, and what tools return, are searched for as what they are."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.models.embedders import Embedders
-from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
-from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
+from tests.activities.learning_models import said
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+GUEST = json.dumps({"guest": "Ida Holm", "arrival_time": "18:30"})
 MESSAGES = {
     "att": "The bill from AT&T came twice.",
     "lunch": "Let us decide who brings it.",
@@ -23,31 +19,30 @@ MESSAGES = {
     "us": "Two of our shops are in the US.",
     "rnd": "R&D gets a new lab.",
     "cpp": "Petra teaches C++ on Mondays.",
-    "cake": "Cake is served in the garden.",
     "csharp": "Goran teaches C# on Fridays.",
     "net": "The shop front is a .NET application.",
     "catch": "The net gain was small.",
+    "asks": "Please open my booking.",
+}
+RESULTS = {
+    "mcp": json.dumps({"content": [{"type": "text", "text": GUEST}]}),
+    "lines": "guest: Ida Holm\nbreakfast: porridge\nfloor: second",
+    "parcel": json.dumps([{"parcelId": "83", "deliveryDepot": "Quay Street"}]),
 }
 
 
 @pytest.fixture
-async def ada(memory: Memory, settings: Settings) -> MemoryClient:
-    auto = AutoRetriever(
-        models=QueryModels(Embedders(TokenVectorEmbedder())), count_tokens=count_tokens
-    )
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
+async def known(ada: MemoryClient) -> MemoryClient:
+    at = NOW - timedelta(days=9)
+    messages = [
+        said(0, text, session_id=name, source_id=name, speaker="Lena", at=at)
+        for name, text in MESSAGES.items()
+    ]
+    results = [
+        said(0, text, source_id=name, speaker="crm.find", at=at) for name, text in RESULTS.items()
+    ]
     await ada.ingest(
-        [
-            Resource(
-                session_id=name,
-                source_id=name,
-                channel="chat",
-                speaker="Lena",
-                content=content,
-                at=NOW - timedelta(days=9, minutes=-number),
-            )
-            for number, (name, content) in enumerate(MESSAGES.items())
-        ]
+        [*messages, *(IncomingMessage(resource=one, kind="tool_result") for one in results)]
     )
     return ada
 
@@ -57,35 +52,38 @@ async def find(ada: MemoryClient, query: str) -> list[str | None]:
     return [one.entry.source_id for one in found.results]
 
 
-@pytest.mark.parametrize(
-    ("query", "first"),
-    [
-        *[("AT&T", "att"), ("IT", "it"), ("US", "us"), ("WHO", "who"), ("R&D", "rnd")],
+async def test_an_acronym_finds_its_message_and_a_function_word_none(known: MemoryClient) -> None:
+    for query, first in (
+        *[("AT&T", "att"), ("IT", "it"), ("US", "us"), ("R&D", "rnd")],
         *[("C++", "cpp"), ("C#", "csharp"), (".NET", "net")],
         ("What does the WHO recommend?", "who"),
-        ("Hello! What did the WHO say?", "who"),
         ("Is anybody in IT here?", "it"),
         ("Do we have shops in the U.S.?", "us"),
-        ("Who teaches C#?", "csharp"),
-    ],
-)
-async def test_an_acronym_finds_its_message(ada: MemoryClient, query: str, first: str) -> None:
-    found = await find(ada, query)
-
-    assert found[:1] == [first]
-    assert "lunch" not in found
-    assert not {"cpp", "csharp"} <= {*found}
-
-
-async def test_a_function_word_finds_no_acronym(ada: MemoryClient) -> None:
+    ):
+        found = await find(known, query)
+        assert found[:1] == [first], query
+        assert "lunch" not in found
+        assert not {"cpp", "csharp"} <= {*found}
     for query in ("Who lives in Lima?", "what did the who say?", "IT IS RAINING IN LIMA"):
-        assert {"who", "it", "us"}.isdisjoint(await find(ada, query)), query
+        assert {"who", "it", "us"}.isdisjoint(await find(known, query)), query
 
 
-async def test_a_changed_entry_is_found_by_the_acronyms_that_it_has_now(ada: MemoryClient) -> None:
-    (found,) = (await ada.retrieve("IT", min_score=0.5, asked_at=NOW)).results
+async def test_a_changed_entry_is_found_by_the_acronyms_that_it_has_now(
+    known: MemoryClient,
+) -> None:
+    (found,) = (await known.retrieve("IT", min_score=0.5, asked_at=NOW)).results
 
-    await ada.entries.change(found.entry.id, content="The people of R&D are on holiday.")
+    await known.entries.change(found.entry.id, content="The people of R&D are on holiday.")
 
-    assert await find(ada, "IT") == []
-    assert "it" in await find(ada, "R&D")
+    assert await find(known, "IT") == []
+    assert "it" in await find(known, "R&D")
+
+
+async def test_a_tool_result_is_found_by_its_keys_and_values(known: MemoryClient) -> None:
+    for query, first in (
+        ("What is the arrival time of Ida Holm?", "mcp"),
+        ("Ida Holm breakfast", "lines"),
+        ("deliveryDepot", "parcel"),
+        ("parcel id 83", "parcel"),
+    ):
+        assert (await find(known, query))[:1] == [first], query

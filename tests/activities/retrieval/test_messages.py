@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -12,11 +11,12 @@ CHATTER = (
     "Sorry that I am late, the bridge was up for half an hour. My umbrella broke on the way and the bakery had "
     "nothing left but the dry rolls from yesterday."
 )
+SERVER = "The staging server runs Debian and is backed up every night."
 KNOWN = (
     ("Mara lives in Turin, near the river.", "Mara"),
     ("Mara cannot eat peanuts.", "Mara"),
     ("Tom lives in Bergen.", "Tom"),
-    ("The staging server runs Debian and is backed up every night.", None),
+    (SERVER, None),
     ("The spare key hangs behind the boiler.", None),
 )
 
@@ -28,51 +28,28 @@ async def known(ada: MemoryClient) -> MemoryClient:
     return ada
 
 
-def contents(retrieval: Retrieval) -> list[str]:
-    return [one.entry.content for one in retrieval.results]
+async def answers(known: MemoryClient, message: str, **fields: float) -> list[tuple[str, float]]:
+    found = await known.retrieve(message, **fields)
+    return [(one.entry.content, one.score) for one in found.results]
 
 
-@pytest.mark.parametrize("question", ["Where does Mara live?", "What does the staging server run?"])
 async def test_words_around_a_question_change_neither_its_answer_nor_its_score(
-    known: MemoryClient, question: str
+    known: MemoryClient,
 ) -> None:
-    alone = await known.retrieve(question)
-
-    for message in (f"{CHATTER} {question}", f"{question} {CHATTER}", f"Hi! {question} Thanks!"):
-        found = await known.retrieve(message)
-        assert contents(found)[:1] == contents(alone)[:1]
-        assert found.results[0].score == alone.results[0].score
-
-
-@pytest.mark.parametrize(
-    ("before", "question", "after"),
-    [
+    for question, *around in (
+        ("Where does Mara live?", f"{CHATTER} {{}}", f"{{}} {CHATTER}", "Hi! {} Thanks!"),
         (
-            "been in the garden since seven and my hands are full of earth and then it struck me",
             "where does Tom live",
-            "because I have to send him the seeds",
+            "been in the garden since seven and my hands are full of earth and then it struck me {}",
         ),
         (
-            "ok the door fell shut behind me and I stand in the hall in my socks",
-            "where is the spare key",
-            "",
-        ),
-        (
-            "the table is set and the soup has been on for an hour",
             "can you tell me what Mara cannot eat",
-            "so I can start with the rest",
+            "the table is set and the soup has been on for an hour {} so I can start with the rest",
         ),
-    ],
-)
-async def test_a_question_without_marks_is_answered_as_if_it_stood_alone(
-    known: MemoryClient, before: str, question: str, after: str
-) -> None:
-    alone = await known.retrieve(question)
-
-    found = await known.retrieve(f"{before} {question} {after}".strip())
-
-    assert contents(found)[0] == contents(alone)[0]
-    assert found.results[0].score == alone.results[0].score
+    ):
+        alone = await answers(known, question)
+        for message in around:
+            assert (await answers(known, message.format(question)))[0] == alone[0], message
 
 
 @pytest.mark.parametrize(
@@ -80,53 +57,36 @@ async def test_a_question_without_marks_is_answered_as_if_it_stood_alone(
     [
         "been in the garden since seven and the rain came down so hard that I gave up on the beds and went in for a coffee",
         "we were out on the ice until noon and then it struck me when does the ferry to the island leave on a day like this",
-        "they told me what is wrong with the pump and it is nothing but a bit of sand so I cleaned it and went to bed",
     ],
 )
 async def test_a_message_without_marks_about_nothing_known_brings_nothing(
     known: MemoryClient, message: str
 ) -> None:
-    assert contents(await known.retrieve(message, min_score=0.5)) == []
+    assert await answers(known, message, min_score=0.5) == []
 
 
 async def test_each_question_brings_what_answers_it(known: MemoryClient) -> None:
     message = "Where does Tom live? And where is the spare key? What does the staging server run?"
 
-    found = await known.retrieve(message, limit=3)
+    found = await answers(known, message, limit=3)
 
-    assert {*contents(found)} == {
-        "Tom lives in Bergen.",
-        "The spare key hangs behind the boiler.",
-        "The staging server runs Debian and is backed up every night.",
-    }
-    scores = [one.score for one in found.results]
-    assert scores == sorted(scores, reverse=True)
+    assert {content for content, _ in found} == {KNOWN[2][0], SERVER, KNOWN[4][0]}
+    assert found == sorted(found, key=lambda one: -one[1])
 
 
-async def test_a_pronoun_stands_for_who_was_named_before(known: MemoryClient) -> None:
-    found = await known.retrieve("I meet Mara tomorrow. What can she not eat?")
+async def test_remarks_count_for_names_and_not_for_times_or_where_nothing_is_asked(
+    known: MemoryClient,
+) -> None:
+    timed = await known.retrieve("I have to send it before tomorrow noon. Where does Tom live?")
 
-    assert contents(found)[0] == "Mara cannot eat peanuts."
-
-
-async def test_a_time_in_a_remark_is_not_the_period_of_the_question(known: MemoryClient) -> None:
-    found = await known.retrieve("I have to send it before tomorrow noon. Where does Tom live?")
-
-    assert found.period is None
-    assert contents(found)[0] == "Tom lives in Bergen."
-
-
-async def test_a_remark_is_answered_where_nothing_is_asked(known: MemoryClient) -> None:
-    found = await known.retrieve(
-        "The weather is grey here. I am cooking for Mara, peanuts and rice."
-    )
-
-    assert contents(found)[0] == "Mara cannot eat peanuts."
+    assert (timed.period, timed.results[0].entry.content) == (None, "Tom lives in Bergen.")
+    for message in (
+        "I meet Mara tomorrow. What can she not eat?",
+        "The weather is grey here. I am cooking for Mara, peanuts and rice.",
+    ):
+        assert (await answers(known, message))[0][0] == "Mara cannot eat peanuts."
 
 
 async def test_who_is_unknown_answers_little(known: MemoryClient) -> None:
-    of_known = await known.retrieve("Where does Tom live?")
-    of_stranger = await known.retrieve("Where does Kevin live?")
-
-    assert of_known.results[0].score > 0.5
-    assert all(one.score < 0.5 for one in of_stranger.results)
+    assert (await answers(known, "Where does Tom live?"))[0][1] > 0.5
+    assert all(score < 0.5 for _, score in await answers(known, "Where does Kevin live?"))

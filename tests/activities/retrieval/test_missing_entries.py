@@ -12,14 +12,6 @@ NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 QUESTION = "Where is the red ladder?"
 
 
-async def test_an_entry_that_is_returned_has_its_rank_and_score(ada: MemoryClient) -> None:
-    entry = await ada.add("The red ladder is behind the shed.", at=NOON)
-
-    trace = await ada.why(QUESTION, expect=entry.id)
-
-    assert (trace.stage, trace.rank, trace.score) == ("returned", 1, trace.best_score)
-
-
 async def test_a_limit_says_which_one_returns_the_entry(ada: MemoryClient) -> None:
     for number in range(3):
         await ada.add(f"The red ladder is behind shed {number}.", at=NOON)
@@ -63,28 +55,27 @@ async def test_a_score_far_below_the_best_is_a_matter_of_share(ada: MemoryClient
     assert trace.needed == pytest.approx(0.9 * trace.best_score)
 
 
-async def test_what_is_archived_and_what_repeats_say_so(
+async def test_what_is_archived_expired_repeats_or_comes_back_says_so(
     ada: MemoryClient,
 ) -> None:
     first = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="first")
     second = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="second")
     archived = await ada.add("The red ladder is in the barn.", at=NOON)
+    expired = await ada.add("The red ladder is in the attic.", at=NOON, expires_at=NOON)
     await ada.entries.change(archived.id, status="archived")
 
-    stages = [
-        (await ada.why(QUESTION, expect=entry.id)).stage for entry in (archived, first, second)
+    traces = [
+        await ada.why(QUESTION, expect=entry.id) for entry in (archived, expired, first, second)
     ]
 
-    assert stages[0] == "status"
-    assert sorted(stages[1:]) == ["repetition", "returned"]
-
-
-async def test_what_has_expired_is_valid_no_more(ada: MemoryClient) -> None:
-    old = await ada.add("The red ladder is in the attic.", at=NOON, expires_at=NOON)
-
-    trace = await ada.why(QUESTION, expect=old.id)
-
-    assert (trace.stage, trace.why) == ("validity", "it has expired")
+    stages = [trace.stage for trace in traces]
+    assert stages[:2] == ["status", "validity"]
+    assert traces[1].why == "it has expired"
+    assert sorted(stages[2:]) == ["repetition", "returned"]
+    (returned,) = (trace for trace in traces if trace.stage == "returned")
+    assert (returned.rank, returned.score) == (1, returned.best_score)
+    with pytest.raises(NotFoundError, match="nobody"):
+        await ada.why(QUESTION, expect="nobody")
 
 
 async def test_among_many_nearer_ones_an_entry_is_no_candidate(ada: MemoryClient) -> None:
@@ -94,8 +85,3 @@ async def test_among_many_nearer_ones_an_entry_is_no_candidate(ada: MemoryClient
     policy = RetrievalPolicy(pool=10)
 
     assert (await ada.why(QUESTION, expect=far.id, policy=policy)).stage == "candidates"
-
-
-async def test_an_entry_that_does_not_exist_is_refused(ada: MemoryClient) -> None:
-    with pytest.raises(NotFoundError, match="nobody"):
-        await ada.why(QUESTION, expect="nobody")

@@ -1,116 +1,55 @@
-"""Messages of which one part is so no longer: the rest of them still answers."""
+"""Messages of which a part is so no longer: the rest of them still answers, and so does what ended it."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
-from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
-from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
-from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
+from tests.activities.learning_models import NOON, Learn, said
 
-FIRST = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TWO_SENTENCES = ("I live in Porto. The alarm code is 7731.", "I moved to Turin.")
 COMMA = ("I live in Porto, my bike lock opens with 4410.", "I moved to Turin.")
 AGE = ("I'm 51 and my parking space is C12.", "I'm 52 now.")
 BOSS = ("My boss is Ines, and the projector stands in the cellar.", "My boss is Pia now.")
 ENDED = ("I work at Agfa. The spare key hangs behind the boiler.", "I no longer work at Agfa.")
 ONE_CLAUSE = ("I live in Porto near the harbour.", "I moved to Turin.")
-
-
-@pytest.mark.parametrize(
-    ("messages", "question", "is_found"),
-    [
-        pytest.param(TWO_SENTENCES, "What is the alarm code?", True, id="another sentence"),
-        pytest.param(TWO_SENTENCES, "Where does Ruth live?", False, id="the replaced value"),
-        pytest.param(TWO_SENTENCES, "Who lives in Porto?", False, id="words of the replaced value"),
-        pytest.param(AGE, "What is my parking space?", True, id="another clause"),
-        pytest.param(AGE, "How old is Ruth?", False, id="the clause about an age"),
-        pytest.param(COMMA, "What does the bike lock open with?", True, id="after a comma alone"),
-        pytest.param(BOSS, "Where does the projector stand?", True, id="a clause after a comma"),
-        pytest.param(BOSS, "Who is Ruth's boss?", False, id="the clause before the comma"),
-        pytest.param(ENDED, "Where does the spare key hang?", True, id="beside what has ended"),
-        pytest.param(ENDED, "Where does Ruth work?", False, id="what has ended"),
-        pytest.param(ONE_CLAUSE, "Which harbour is it near?", False, id="the same clause"),
-    ],
-)
-async def test_the_part_of_a_message_that_still_holds_answers(
-    memory: Memory,
-    settings: Settings,
-    messages: tuple[str, ...],
-    question: str,
-    is_found: bool,
-) -> None:
-    ruth = await _ingested(memory, settings, messages)
-
-    retrieval = await ruth.retrieve(question)
-
-    assert (messages[0] in [one.entry.content for one in retrieval.results]) == is_found
-
-
+LAST = ("The spare key hangs behind the boiler and I'm 51.", "I'm 52 now.")
+WEATHER = "We talked about the weather of the week and the price of bread. " * 12
+LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved to Turin.")
 JOB = (
     "I work at Bosch and I live in Ulm with my two cats, they are called Tim and Tom and sleep all day",
     "I left Bosch, I'm at Siemens now",
 )
 
 
+async def tell(learn: Learn, *texts: str) -> None:
+    for number, text in enumerate(texts):
+        await learn(said(number, text, speaker="Ruth", at=NOON + timedelta(days=number)))
+
+
+async def found(ada: MemoryClient, question: str, *, min_score: float | None = None) -> list[str]:
+    retrieval = await ada.retrieve(question, min_score=min_score)
+    return [one.entry.content for one in retrieval.results]
+
+
 @pytest.mark.parametrize(
-    ("question", "answer"),
+    ("messages", "question"),
     [
-        pytest.param("Where does Ruth work?", JOB[1], id="by a word of the message"),
-        pytest.param("Who is Ruth's employer?", JOB[1], id="by a word of the predicate alone"),
-        pytest.param("Where does Ruth live?", JOB[0], id="by what holds"),
+        pytest.param(TWO_SENTENCES, "Where does Ruth live?", id="the replaced value"),
+        pytest.param(TWO_SENTENCES, "Who lives in Porto?", id="words of the replaced value"),
+        pytest.param(AGE, "How old is Ruth?", id="the clause about an age"),
+        pytest.param(BOSS, "Who is Ruth's boss?", id="the clause before the comma"),
+        pytest.param(ENDED, "Where does Ruth work?", id="what has ended"),
+        pytest.param(ONE_CLAUSE, "Which harbour is it near?", id="the same clause"),
     ],
 )
-async def test_the_message_about_what_is_so_instead_answers(
-    memory: Memory, settings: Settings, question: str, answer: str
+async def test_the_part_of_a_message_that_is_so_no_longer_does_not_answer(
+    ada: MemoryClient, learn: Learn, messages: tuple[str, ...], question: str
 ) -> None:
-    ruth = await _ingested(memory, settings, JOB)
+    await tell(learn, *messages)
 
-    for min_score in (None, 0.0):
-        retrieval = await ruth.retrieve(question, min_score=min_score)
-        assert retrieval.results[0].entry.content == answer
-        assert JOB[0] == answer or JOB[0] not in [one.entry.content for one in retrieval.results]
-
-
-async def test_why_says_that_what_is_asked_of_a_message_has_ended(
-    memory: Memory, settings: Settings
-) -> None:
-    ruth = await _ingested(memory, settings, JOB)
-    entries, _ = await ruth.entries.list(EntryQuery())
-    new, old = entries
-
-    traces = [await ruth.why("Where does Ruth work?", expect=one.id) for one in (old, new)]
-
-    assert [one.stage for one in traces] == ["validity", "returned"]
-    assert traces[0].why == "what the query asks of it is so no longer"
-
-
-async def test_a_correction_by_hand_hides_only_what_it_corrects(
-    memory: Memory, settings: Settings
-) -> None:
-    (message, *_) = TWO_SENTENCES
-    ruth = await _ingested(memory, settings, [message])
-    await ruth.facts.add("Ruth", "lives_in", "Genoa")
-
-    home = await ruth.retrieve("Where does Ruth live?")
-    code = await ruth.retrieve("What is the alarm code?")
-
-    assert message not in [one.entry.content for one in home.results]
-    assert [one.entry.content for one in code.results] == [message]
-
-
-THREE = ("I live in Porto, my wife is Ines and I work at Agfa.", "I moved to Turin.")
-LAST = ("The spare key hangs behind the boiler and I'm 51.", "I'm 52 now.")
-WEATHER = "We talked about the weather of the week and the price of bread. " * 12
-LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved to Turin.")
+    assert messages[0] not in await found(ada, question)
 
 
 @pytest.mark.parametrize(
@@ -121,50 +60,103 @@ LONG = (f"{WEATHER}I live in Porto. The alarm code is 7731. {WEATHER}", "I moved
         (AGE, "What is my parking space?", "… and my parking space is C12."),
         (BOSS, "Where does the projector stand?", "… and the projector stands in the cellar."),
         (ENDED, "Where does the spare key hang?", "… The spare key hangs behind the boiler."),
-        (THREE, "Where does Ruth work?", "… my wife is Ines and I work at Agfa."),
         (LAST, "Where does the spare key hang?", "The spare key hangs behind the boiler and …"),
         (LONG, "What is the alarm code?", "bread … The alarm code is 7731. We"),
     ],
 )
-async def test_a_prompt_does_not_state_what_is_superseded(
-    memory: Memory, settings: Settings, messages: tuple[str, ...], question: str, quoted: str
+async def test_the_part_of_a_message_that_still_holds_answers_and_is_quoted_alone(
+    ada: MemoryClient, learn: Learn, messages: tuple[str, ...], question: str, quoted: str
 ) -> None:
-    ruth = await _ingested(memory, settings, messages)
+    await tell(learn, *messages)
 
-    before_message = await ruth.auto_retrieve(question, "other")
-    context = await ruth.context_for_query(question)
+    before_message = await ada.auto_retrieve(question, "other")
+    context = await ada.context_for_query(question)
 
+    assert messages[0] in await found(ada, question)
     for text in (before_message.text, context.text):
         assert quoted in text
         assert messages[0] not in text
 
 
 async def test_a_question_about_the_past_quotes_the_whole_message(
-    memory: Memory, settings: Settings
+    ada: MemoryClient, learn: Learn
 ) -> None:
-    ruth = await _ingested(memory, settings, TWO_SENTENCES)
+    await tell(learn, *TWO_SENTENCES)
 
-    context = await ruth.context_for_query("Where did Ruth live before?")
+    context = await ada.context_for_query("Where did Ruth live before?")
 
     assert TWO_SENTENCES[0] in context.text
 
 
-async def _ingested(memory: Memory, settings: Settings, messages: Sequence[str]) -> MemoryClient:
-    ruth = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-    steps = IngestActivities(
-        memory, extractor=EnglishExtractor(), embedders=Embedders(TokenVectorEmbedder())
-    )
-    params = IngestInput(tenant_id=settings.tenant_id, agent_id="ada")
-    for number, text in enumerate(messages):
-        message = Resource(
-            session_id="s",
-            source_id=f"m{number}",
-            channel="chat",
-            speaker="Ruth",
-            content=text,
-            at=FIRST + timedelta(days=number),
-        )
-        await ruth.ingest([message])
-        for step in (steps.extract, steps.learn):
-            await ActivityEnvironment().run(step, params)
-    return ruth
+async def test_the_message_about_what_is_so_instead_answers_and_why_says_so(
+    ada: MemoryClient, learn: Learn
+) -> None:
+    await tell(learn, *JOB)
+    entries, _ = await ada.entries.list(EntryQuery())
+
+    for question, answer in (
+        ("Where does Ruth work?", JOB[1]),
+        ("Who is Ruth's employer?", JOB[1]),
+        ("Where does Ruth live?", JOB[0]),
+    ):
+        for min_score in (None, 0.0):
+            contents = await found(ada, question, min_score=min_score)
+            assert contents[0] == answer, question
+            assert JOB[0] == answer or JOB[0] not in contents
+    traces = [await ada.why("Where does Ruth work?", expect=one.id) for one in entries]
+    assert [one.stage for one in traces] == ["returned", "validity"]
+    assert traces[1].why == "what the query asks of it is so no longer"
+
+
+async def test_a_correction_by_hand_hides_only_what_it_corrects(
+    ada: MemoryClient, learn: Learn
+) -> None:
+    message = TWO_SENTENCES[0]
+    await tell(learn, message)
+    await ada.facts.add("Ruth", "lives_in", "Genoa")
+
+    assert message not in await found(ada, "Where does Ruth live?")
+    assert await found(ada, "What is the alarm code?") == [message]
+
+
+BEER, OFF = "I drink root beer.", "I've gone off root beer."
+
+
+@pytest.mark.parametrize(
+    ("question", "messages", "answers"),
+    [
+        pytest.param(
+            "Who is Ruth engaged to?",
+            ("I'm engaged to Otis.", "Otis and I split up.", "The rent went up."),
+            ["Otis and I split up."],
+            id="one value",
+        ),
+        pytest.param("What does Ruth drink?", (BEER, OFF), [OFF], id="the only one of many values"),
+        pytest.param(
+            "What does Ruth drink?",
+            (BEER, "I drink barley tea.", OFF),
+            ["I drink barley tea."],
+            id="another value is left",
+        ),
+        pytest.param(
+            "Does Ruth still work at Agfa?",
+            ("I work at Agfa.", "My work shoes are wet.", "I no longer work at Agfa."),
+            ["I no longer work at Agfa."],
+            id="the same message states another fact that the question asks for",
+        ),
+        pytest.param(
+            "What does Ruth teach?",
+            ("I've quit the scouts, it was no fun.",),
+            [],
+            id="an end of what never was known",
+        ),
+    ],
+)
+async def test_the_message_that_ended_a_fact_answers_where_nothing_is_so(
+    ada: MemoryClient, learn: Learn, question: str, messages: tuple[str, ...], answers: list[str]
+) -> None:
+    await tell(learn, *messages)
+
+    contents = await found(ada, question, min_score=0.5)
+
+    assert contents[: len(answers) or None] == answers

@@ -1,15 +1,11 @@
 """What memory says again and again is told once before a message, and takes no other memory's place."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-import pytest
 
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.activities.learning_models import Begin, said
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
 QUESTION = "Where does Mara keep the spare key?"
@@ -17,16 +13,9 @@ SAME = "Mara keeps the spare key behind the ladder."
 OTHER = "Mara keeps another spare key at the bakery."
 
 
-@pytest.fixture
-async def ada(client: MnesticClient) -> MemoryClient:
-    """An agent whose memory holds the other one beside any number of the same."""
-    ada = client.memory("ada")
-    await ada.add(OTHER, subjects=["Mara"], at=NOW - timedelta(days=300))
-    return ada
-
-
 async def repeat(ada: MemoryClient, times: int) -> None:
-    """Adds what is the same to the words, and written in several ways."""
+    """Adds the other one, and what is the same to the words, and written in several ways."""
+    await ada.add(OTHER, subjects=["Mara"], at=NOW - timedelta(days=300))
     ways = (SAME, SAME.upper(), SAME.replace(" ", "  "), SAME.rstrip("."))
     for number in range(times):
         await ada.add(
@@ -37,10 +26,8 @@ async def repeat(ada: MemoryClient, times: int) -> None:
         )
 
 
-@pytest.mark.parametrize("times", [8, 25])
-async def test_what_is_said_again_takes_no_other_memorys_place(
-    ada: MemoryClient, times: int
-) -> None:
+async def test_what_is_said_again_takes_no_other_memorys_place(ada: MemoryClient) -> None:
+    times = 25
     await repeat(ada, times)
 
     found = await ada.retrieve(QUESTION, limit=100, min_score=0.5, asked_at=NOW, repeats=True)
@@ -66,20 +53,12 @@ async def test_no_more_is_told_than_the_limit_says(ada: MemoryClient) -> None:
 
 
 async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
-    ada: MemoryClient, begin: Callable[[], Any]
+    ada: MemoryClient, begin: Begin
 ) -> None:
-    homes = [("Deinze", 0), ("Ghent", 1)]
     moved = [
-        Resource(
-            session_id=f"s{person}",
-            channel="chat",
-            source_id=home,
-            speaker=f"Person{person}",
-            content=f"I live in {home}.",
-            at=NOW - timedelta(days=90 - days),
-        )
-        for person in range(38)
-        for home, days in homes
+        said(day, f"I live in {home}.", session_id=f"s{n}", source_id=home, speaker=f"Person{n}")
+        for n in range(38)
+        for day, home in enumerate(("Deinze", "Ghent"))
     ]
     await ada.ingest(moved)
     async with begin() as transaction:
@@ -108,13 +87,12 @@ def lives_in(message: Resource) -> Claim:
     )
 
 
-async def test_what_its_meaning_alone_has_brought_is_told_once(client: MnesticClient) -> None:
+async def test_what_its_meaning_alone_has_brought_is_told_once(ada: MemoryClient) -> None:
     """Of more of the same than a source brings, the words bring some and the meaning brings others."""
-    said = "The dentist in Deinze is closed."
-    ada = client.memory("ada")
-    for number in range(130):
-        await ada.add(said, session_id=f"s{number}", at=NOW - timedelta(days=number))
+    content = "The dentist in Deinze is closed."
+    for number in range(110):
+        await ada.add(content, session_id=f"s{number}", at=NOW - timedelta(days=number))
 
     found = await ada.retrieve("the dentist in Deinze", asked_at=NOW)
 
-    assert [one.entry.content for one in found.results] == [said]
+    assert [one.entry.content for one in found.results] == [content]
