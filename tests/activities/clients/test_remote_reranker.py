@@ -130,10 +130,7 @@ async def test_an_answer_in_another_shape_is_a_wrong_address(
     ],
 )
 async def test_a_request_that_is_refused_is_told_apart_from_a_wrong_setting(
-    reranker: Make,
-    chat_server: Any,
-    status: int,
-    error: type[Exception],
+    reranker: Make, chat_server: Any, status: int, error: type[Exception]
 ) -> None:
     chat_server.fails(status, "no, sk-secret-0123")
 

@@ -130,10 +130,7 @@ async def test_a_thought_is_kept_once_as_a_message_and_a_variable_with_its_cost(
 
 
 async def test_a_model_that_does_not_answer_is_asked_again_when_it_said(
-    think: Think,
-    asked: ThinkInput,
-    model: CountingModel,
-    counts: Callable[[], dict[str, int]],
+    think: Think, asked: ThinkInput, model: CountingModel, counts: Callable[[], dict[str, int]]
 ) -> None:
     model.failures = 1
     before = counts()
@@ -199,11 +196,7 @@ async def test_a_refused_answer_leaves_what_it_took_where_that_is_known(
     [(30, 2), (29, 1), (16, 0)],
 )
 async def test_the_oldest_messages_are_left_out_until_the_input_fits(
-    think: Think,
-    asked: ThinkInput,
-    model: CountingModel,
-    max_input_tokens: int,
-    kept: int,
+    think: Think, asked: ThinkInput, model: CountingModel, max_input_tokens: int, kept: int
 ) -> None:
     await think(asked.model_copy(update={"max_input_tokens": max_input_tokens}))
 

@@ -110,9 +110,7 @@ async def test_what_arrives_in_its_order_is_extracted_once(eve: Agent) -> None:
     assert eve.extractor.read == [f"m{minute:03}" for minute in range(12)]
 
 
-async def test_a_message_that_arrives_while_the_next_is_extracted_is_part_of_it(
-    eve: Agent,
-) -> None:
+async def test_a_message_that_arrives_while_the_next_is_extracted_is_part_of_it(eve: Agent) -> None:
     await eve.client.ingest([GENK])
     eve.extractor.meanwhile.append(lambda: eve.tell(GHENT))  # by another worker, to the end
 

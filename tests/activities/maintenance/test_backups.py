@@ -1,5 +1,6 @@
 """The backup of a tenant as an activity: by its policy, once for a run, and what it cannot do is a problem."""
 
+import dataclasses
 import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,15 +13,13 @@ from temporalio.testing import ActivityEnvironment
 from mnestic.activities.maintenance.backups import BackupActivities
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
 from mnestic.memory.errors import UnavailableError
-from mnestic.memory.maintenance.policies import SETTING
 from mnestic.memory.maintenance.ports import BackupStore
 from mnestic.memory.ports import Memory
-from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.settings import Settings
 
-Run = Callable[..., Awaitable[StepResult]]
+Run = Callable[..., Awaitable[Any]]
 
 
 @pytest.fixture
@@ -46,22 +45,27 @@ def run(memory: Memory, settings: Settings, admin_url: str, tmp_path: Path) -> R
         )
         environment = ActivityEnvironment()
         name = workflow or f"maintenance/{settings.tenant_id}/backup-{uuid.uuid4().hex}"
-        environment.info = environment.default_info().__class__(
-            **{**vars(environment.info), "workflow_id": name}
-        )
+        environment.info = dataclasses.replace(environment.info, workflow_id=name)
         activities = BackupActivities(memory, open_backups=opened)
         return await environment.run(activities.back_up, params)
 
     return back_up
 
 
-async def test_a_backup_is_made_verified_and_counted(
-    ada: MemoryClient, run: Run, backups: BackupClient
+async def test_a_backup_is_made_verified_and_counted_once_and_a_dry_run_only_counts(
+    ada: MemoryClient, run: Run, backups: BackupClient, tmp_path: Path
 ) -> None:
     await ada.add("The ferry leaves at nine.")
 
-    done = await run()
+    dry = await run(dry_run=True)
+    folder_is_there = (tmp_path / "backups").exists()
+    done = await run(workflow="maintenance/t/backup-1")
+    await ada.add("The ferry leaves at ten.")
+    again = await run(workflow="maintenance/t/backup-1")
 
+    assert dry.counts == {name: done.counts[name] for name in ("tables", "rows")}
+    assert not folder_is_there
+    assert again == done
     (backup,) = await backups.list()
     assert done.problems == ()
     assert done.counts == {
@@ -75,44 +79,15 @@ async def test_a_backup_is_made_verified_and_counted(
     assert backup.verified_at is not None
 
 
-async def test_another_attempt_of_a_run_finds_its_backup(
-    ada: MemoryClient, run: Run, backups: BackupClient
-) -> None:
-    first = await run(workflow="maintenance/t/backup-1")
-    await ada.add("The ferry leaves at nine.")
-
-    again = await run(workflow="maintenance/t/backup-1")
-
-    assert again == first
-    assert len(await backups.list()) == 1
-
-
 async def test_the_policy_says_how_many_remain_and_whether_they_are_verified(
-    memory: Memory, settings: Settings, run: Run, backups: BackupClient
+    set_policy: Run, run: Run, backups: BackupClient
 ) -> None:
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id=EVERY_AGENT, actor="test", write=True
-    ) as transaction:
-        await transaction.settings.put(SETTING, {"backup": {"keep": 2, "verify": False}})
+    await set_policy(backup={"keep": 1, "verify": False})
 
-    done = [await run() for _ in range(3)]
+    done = [await run() for _ in range(2)]
 
-    assert [one.counts["backups_removed"] for one in done] == [0, 0, 1]
-    assert [one.verified_at for one in await backups.list()] == [None, None]
-
-
-async def test_a_dry_run_counts_and_writes_nothing(
-    ada: MemoryClient, run: Run, tmp_path: Path
-) -> None:
-    await ada.add("The ferry leaves at nine.")
-
-    dry = await run(dry_run=True)
-    folder_is_there = (tmp_path / "backups").exists()
-    real = await run()
-
-    assert {name: real.counts[name] for name in dry.counts} == dry.counts
-    assert set(dry.counts) == {"tables", "rows"}
-    assert not folder_is_there
+    assert [one.counts["backups_removed"] for one in done] == [0, 1]
+    assert [one.verified_at for one in await backups.list()] == [None]
 
 
 @pytest.mark.parametrize(

@@ -63,18 +63,6 @@ async def test_a_name_is_followed_from_node_to_node(ada: MemoryClient) -> None:
     assert ([edge.weight for edge in whole.edges], whole.is_cut) == ([0.9, 0.9, 0.7], True)
 
 
-async def test_what_is_said_more_often_weighs_more(ada: MemoryClient) -> None:
-    for confidence in (0.5, 0.5, 0.5):
-        await ada.facts.add("Mara", "likes", "tea", confidence=confidence)
-    await ada.facts.add("Mara", "likes", "jazz", confidence=0.5)
-
-    graph = await ada.graph.read("Mara")
-
-    (tea, jazz) = graph.edges
-    assert (tea.target, jazz.target) == ("tea", "jazz")
-    assert tea.weight > 2 * jazz.weight == 1.0
-
-
 async def test_the_month_changes_no_edge_that_is_right_and_mends_the_others(
     ada: MemoryClient, run: Run, execute: Execute
 ) -> None:

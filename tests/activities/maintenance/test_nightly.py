@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from mnestic.activities.maintenance.steps import StepResult
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
@@ -157,3 +159,85 @@ async def test_where_the_worker_may_build_no_index_the_report_says_so(run: Run) 
     (problem,) = done.problems
     assert "MNESTIC_DATABASE_ADMIN_URL" in problem
     assert done.counts == {}
+
+
+Run = Callable[..., Any]
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+LATER = datetime(2030, 3, 3, 12, tzinfo=UTC)
+
+
+async def test_a_fact_gains_once_for_each_night_in_which_it_was_used(
+    ada: MemoryClient, run: Run, count_accesses: Run, set_policy: Run
+) -> None:
+    (change,) = await ada.facts.add("Mara", "likes", "tea", confidence=0.6)
+    await ada.facts.add("Mara", "likes", "jazz", confidence=0.6)
+    await count_accesses(change.fact.id, times=3)
+
+    first = await run()
+    again = await run(LATER)
+    await count_accesses(change.fact.id)
+    third = await run(LATER.replace(hour=13))
+    confidences = await _confidences(ada)
+    await set_policy(promotion=0.5)  # however much is added, no use makes it certain
+    await count_accesses(change.fact.id)
+    await run(LATER.replace(hour=14))
+
+    assert (first.counts["promoted"], third.counts["promoted"]) == (1, 1)
+    assert "promoted" not in again.counts
+    assert confidences == {"tea": 0.64, "jazz": 0.6}
+    assert (await _confidences(ada))["tea"] == 0.99
+
+
+async def test_the_message_of_a_fact_that_was_retrieved_counts_as_well(
+    ada: MemoryClient, run: Run, count_accesses: Run, begin: Begin
+) -> None:
+    entry = await ada.add("Mara likes tea.", source_id="1", at=MONDAY)
+    await _claim(begin, "tea", source_id="1")
+    await count_accesses(entry.id)
+
+    done = await run()
+
+    assert done.counts["promoted"] == 1
+    assert await _confidences(ada) == {"tea": 0.62}
+
+
+async def test_what_use_has_added_stays_when_the_facts_are_computed_again(
+    ada: MemoryClient, run: Run, count_accesses: Run, begin: Begin
+) -> None:
+    (change,) = await ada.facts.add("Mara", "likes", "tea", confidence=0.6)
+    await count_accesses(change.fact.id)
+    await run()
+    before = await _facts(ada)
+
+    await _claim(begin, "jazz", source_id="2")
+    same = await _facts(ada)
+    await _claim(begin, "tea", source_id="3")
+    surer = await _facts(ada)
+
+    assert same["tea"] == before["tea"]
+    assert same["tea"].promotion == 0.02
+    assert surer["tea"].confidence == 0.86  # two claims of .6, and .02
+    assert surer["tea"].used_at == before["tea"].used_at
+
+
+async def _facts(memory: MemoryClient) -> dict[str, Fact]:
+    facts, _ = await memory.facts.list(subject="Mara")
+    return {fact.object: fact for fact in facts}
+
+
+async def _confidences(memory: MemoryClient) -> dict[str, float]:
+    return {name: fact.confidence for name, fact in (await _facts(memory)).items()}
+
+
+async def _claim(begin: Begin, value: str, *, source_id: str) -> None:
+    claim = Claim(
+        id=f"claim-{source_id}",
+        subject="Mara",
+        predicate="likes",
+        object=value,
+        confidence=0.6 if value == "tea" else 0.5,
+        said_at=MONDAY,
+        source=ClaimSource(extractor="test", session_id="added", source_id=source_id),
+    )
+    async with begin() as transaction:
+        await transaction.facts.claim([claim])

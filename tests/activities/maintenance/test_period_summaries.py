@@ -1,26 +1,33 @@
 """Summaries of large memories by time: nights build them level by level, and none outlives a message that it was made of."""
 
+import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
+from openai import AsyncOpenAI
+from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
+from mnestic.activities.clients.openai_compatible import OpenAISummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
-from mnestic.activities.maintenance.steps import StepResult
+from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
+from mnestic.activities.maintenance.run_model import RunModel
+from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.maintenance.reports import run_name
 from mnestic.memory.models.messages import ChatMessage, Summary
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Begin, Execute
 from tests.activities.maintenance.period_samples import (
     BOILER,
     NIGHT,
@@ -33,51 +40,44 @@ from tests.activities.maintenance.period_samples import (
 )
 
 Claims = Callable[..., Awaitable[None]]
-Rows = Callable[[], list[Any]]
+ROWS = "SELECT s::text FROM mnestic.summary AS s WHERE tenant_id = %s ORDER BY 1"
 
 
 @pytest.fixture
-def claim(memory: Memory, settings: Settings) -> Claims:
+def claim(begin: Begin) -> Claims:
     """Claims something that a message states."""
 
     async def add(message: Resource, predicate: str, value: str, **more: Any) -> None:
+        place = {"session_id": message.session_id, "source_id": message.source_id}
         one = Claim(
             id=f"{message.source_id}/{predicate}",
             subject=message.speaker,
             predicate=predicate,
             object=value,
             said_at=message.at,
-            source=ClaimSource(
-                extractor="test", session_id=message.session_id, source_id=message.source_id
-            ),
+            source=ClaimSource(extractor="test", **place),
             **more,
         )
-        async with begin(memory, settings) as transaction:
+        async with begin() as transaction:
             await transaction.facts.claim([one])
 
     return add
 
 
 @pytest.fixture
-def rows(admin_url: str, settings: Settings) -> Rows:
-    """The rows of all summaries, as they are stored."""
+def build_with(begin: Begin) -> Callable[[LocalSummariser], Awaitable[Counter[str]]]:
+    """Builds ada's summaries by a summariser."""
 
-    def read() -> list[Any]:
-        with psycopg.connect(admin_url) as connection:
-            return connection.execute(
-                "SELECT s::text FROM mnestic.summary AS s WHERE tenant_id = %s ORDER BY 1",
-                [settings.tenant_id],
-            ).fetchall()
+    async def build(summariser: LocalSummariser) -> Counter[str]:
+        builder = PeriodSummaryBuilder(
+            lambda *, write: begin(write=write),
+            at=NIGHT,
+            quoting=summariser,
+            count_tokens=count_tokens,
+        )
+        return await builder.build(above=0)
 
-    return read
-
-
-def begin(
-    memory: Memory, settings: Settings, *, write: bool = True
-) -> AbstractAsyncContextManager[Transaction]:
-    return memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=write
-    )
+    return build
 
 
 async def test_each_level_is_built_of_the_one_below(
@@ -107,7 +107,7 @@ async def test_each_level_is_built_of_the_one_below(
 
 
 async def test_a_late_message_refreshes_its_week_its_month_and_the_life_alone(
-    ada: MemoryClient, build: Build, memory: Memory, settings: Settings
+    ada: MemoryClient, build: Build, begin: Begin
 ) -> None:
     await say(ada, said("We planted 12 roses.", days=8), said("The roses bloom.", days=40))
     await build()
@@ -117,9 +117,7 @@ async def test_a_late_message_refreshes_its_week_its_month_and_the_life_alone(
     dry = await build(later, dry_run=True)
     done = await build(later)
 
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
-    ) as transaction:
+    async with begin(write=False) as transaction:
         found, _ = await transaction.summaries.list_summaries()
     anew = {one.name for one in found if one.updated_at == later}
     assert anew == {"life", "month 2029-05", "week 2029-05-07", "session s9 2029-05-07"}
@@ -143,7 +141,7 @@ async def test_an_agent_with_few_messages_has_no_summaries(
     assert await summaries() == {}
 
 
-@pytest.mark.parametrize("how", ["remove", "archive", "change"])
+@pytest.mark.parametrize("how", ["remove", "archive", "change", "correct"])
 async def test_what_is_removed_archived_or_changed_leaves_every_summary_at_once(
     ada: MemoryClient, build: Build, summaries: Names, how: str
 ) -> None:
@@ -156,6 +154,9 @@ async def test_what_is_removed_archived_or_changed_leaves_every_summary_at_once(
         await ada.entries.change(roses.id, content="We planted 12 tulips in the garden.")
     elif how == "archive":
         await ada.entries.archive(roses.id)
+    elif how == "correct":
+        text = "There were 9 tulips."
+        await ada.add(text, entry_type="correction", parent=roses.id, at=BOILER.at)
     else:
         await ada.entries.remove(roses.id)
 
@@ -165,23 +166,23 @@ async def test_what_is_removed_archived_or_changed_leaves_every_summary_at_once(
     await build(NIGHT + timedelta(days=1))
     after = "".join((await summaries()).values())
     assert "roses" not in after
-    assert ("tulips" in after) == (how == "change")
+    assert ("tulips" in after) == (how in {"change", "correct"})
 
 
 async def test_what_a_cleanup_archives_is_in_summaries_until_it_is_deleted(
-    ada: MemoryClient, build: Build, summaries: Names, memory: Memory, settings: Settings
+    ada: MemoryClient, build: Build, summaries: Names, begin: Begin
 ) -> None:
     await say(ada, ROSES, BOILER)
     await build()
     before = await summaries()
     (_, roses), _ = await ada.contexts.list_messages()
-    async with begin(memory, settings) as transaction:
+    async with begin() as transaction:
         mark = ArchiveMark(archived_at=NIGHT, reason="unimportant", run="cleanup")
         await transaction.archive.add([roses.id], mark)
 
     again = await build(NIGHT + timedelta(days=1))
     archived = await summaries()
-    async with begin(memory, settings) as transaction:
+    async with begin() as transaction:
         await remove_entries(transaction, [roses.id])
 
     assert (again.counts, archived) == ({}, before)
@@ -192,10 +193,14 @@ async def test_a_fact_that_ends_leaves_every_summary_at_once(
     ada: MemoryClient, build: Build, summaries: Names, claim: Claims
 ) -> None:
     ghent = said("I live in Ghent now.", days=8)
-    await say(ada, ghent, said("It rains in the garden.", days=8.1), BOILER)
+    again = said("I do live in Ghent.", days=8.2)
+    await say(ada, ghent, said("It rains in the garden.", days=8.1), BOILER, again)
     await claim(ghent, "lives_in", "Ghent")
     await build()
-    assert "Ghent" in (await summaries())["life"]
+    before = await summaries()
+    assert "Ghent" in before["life"]
+    await claim(again, "lives_in", "Ghent")
+    assert await summaries() == before
 
     await ada.facts.add("Mara", "lives_in", "Oslo")
 
@@ -204,34 +209,6 @@ async def test_a_fact_that_ends_leaves_every_summary_at_once(
     after = await summaries()
     assert "Ghent" not in "".join(after.values())
     assert after["month 2029-05"] == "Mara: It rains in the garden."
-
-
-async def test_a_message_that_is_said_again_later_changes_nothing(
-    ada: MemoryClient, build: Build, summaries: Names, claim: Claims
-) -> None:
-    ghent, again = said("I live in Ghent now.", days=8), said("I do live in Ghent.", days=40)
-    await say(ada, ghent, again)
-    await claim(ghent, "lives_in", "Ghent")
-    await build()
-    before = await summaries()
-
-    await claim(again, "lives_in", "Ghent")
-
-    assert await summaries() == before
-
-
-async def test_a_corrected_message_leaves_every_summary_at_once(
-    ada: MemoryClient, build: Build, summaries: Names
-) -> None:
-    await say(ada, ROSES, BOILER)
-    await build()
-    (_, roses), _ = await ada.contexts.list_messages()
-
-    await ada.add("There were 9 tulips.", entry_type="correction", parent=roses.id, at=BOILER.at)
-
-    assert (await summaries()).keys() == OTHERS
-    await build(NIGHT + timedelta(days=1))
-    assert "roses" not in "".join((await summaries()).values())
 
 
 async def test_what_expires_or_has_an_end_is_in_no_summary(
@@ -250,7 +227,7 @@ async def test_what_expires_or_has_an_end_is_in_no_summary(
 
 
 async def test_a_message_that_goes_while_it_is_summarised_is_in_no_summary(
-    ada: MemoryClient, memory: Memory, settings: Settings, summaries: Names
+    ada: MemoryClient, build_with: Any, summaries: Names
 ) -> None:
     await say(ada, ROSES)
     (roses,), _ = await ada.contexts.list_messages()
@@ -260,24 +237,17 @@ async def test_a_message_that_goes_while_it_is_summarised_is_in_no_summary(
             await ada.entries.remove(roses.id)
             return await super().summarise(turns, max_chars=max_chars)
 
-    builder = PeriodSummaryBuilder(
-        lambda *, write: begin(memory, settings, write=write),
-        at=NIGHT,
-        quoting=Slow(),
-        count_tokens=count_tokens,
-    )
-
-    assert await builder.build(above=0) == Counter(summaries_built=0)
+    assert await build_with(Slow()) == Counter(summaries_built=0)
     assert await summaries() == {}
 
 
 async def test_a_run_that_was_killed_goes_on_where_it_was(
-    ada: MemoryClient, memory: Memory, settings: Settings, build: Build, rows: Rows
+    ada: MemoryClient, begin: Begin, build_with: Any, build: Build, execute: Execute
 ) -> None:
     await say(ada, ROSES, BOILER, said("It rains in the garden.", days=9))
     whole = await build()
-    wanted = rows()
-    async with begin(memory, settings) as transaction:
+    wanted = execute(ROWS)
+    async with begin() as transaction:
         await transaction.summaries.remove_all()
     calls = 0
 
@@ -289,24 +259,18 @@ async def test_a_run_that_was_killed_goes_on_where_it_was(
                 raise KeyboardInterrupt
             return await super().summarise(turns, max_chars=max_chars)
 
-    builder = PeriodSummaryBuilder(
-        lambda *, write: begin(memory, settings, write=write),
-        at=NIGHT,
-        quoting=Killed(),
-        count_tokens=count_tokens,
-    )
     with pytest.raises(KeyboardInterrupt):
-        await builder.build(above=0)
-    begun = rows()
+        await build_with(Killed())
+    begun = execute(ROWS)
     resumed = await build()
 
     assert 0 < len(begun) < len(wanted)
-    assert rows() == wanted
+    assert execute(ROWS) == wanted
     assert resumed == whole
 
 
 async def test_more_than_a_model_is_sent_at_once_is_summarised_in_steps(
-    ada: MemoryClient, memory: Memory, settings: Settings, summaries: Names
+    ada: MemoryClient, build_with: Any, summaries: Names
 ) -> None:
     lengths = []
 
@@ -319,15 +283,139 @@ async def test_more_than_a_model_is_sent_at_once_is_summarised_in_steps(
     await say(
         ada, *(said(text, days=8 + place / 1000) for place, text in enumerate(fruits, start=1))
     )
-    builder = PeriodSummaryBuilder(
-        lambda *, write: begin(memory, settings, write=write),
-        at=NIGHT,
-        quoting=Watched(),
-        count_tokens=count_tokens,
-    )
 
-    await builder.build(above=0)
+    await build_with(Watched())
 
     assert len(lengths) > 6
     assert max(lengths) <= 24_000
     assert "apples" in (await summaries())["life"]
+
+
+async def test_a_context_begins_with_the_life_and_with_the_time_or_session_of_the_question(
+    ada: MemoryClient, build: Build
+) -> None:
+    await say(ada, ROSES, said("The plumber mended the boiler.", days=40, session="visit-7"))
+    before = await ada.context_for_query("What is new?")
+    await build()
+
+    async def told(question: str, **more: Any) -> list[str]:
+        context = await ada.context_for_query(question, **more)
+        return [part.name for part in context.kept if part.kind == "summary"]
+
+    assert "summary" not in [part.kind for part in before.kept]
+    assert await told("What is new?") == ["life"]
+    assert await told("What happened in May 2029?") == ["month 2029-05", "life"]
+    assert await told("What happened on 9 May 2029?") == ["week 2029-05-07", "life"]
+    assert await told("What was said in visit-7?") == ["session visit-7 2029-06-04", "life"]
+    assert await told("What was said?", session_id="visit-7") == ["session visit-7 2029-06-04"]
+    assert await told("What is new?", tiers=["facts", "search"]) == []
+    assert await told("What is new?", as_of=NIGHT) == []
+
+
+async def test_until_the_life_is_summarised_again_the_latest_months_stand_for_it(
+    ada: MemoryClient, build: Build
+) -> None:
+    await say(ada, ROSES, BOILER)
+    await build()
+    (_, roses), _ = await ada.contexts.list_messages()
+    await ada.entries.remove(roses.id)
+
+    context = await ada.context_for_query("What is new?")
+
+    assert [part.name for part in context.kept if part.kind == "summary"] == ["month 2029-06"]
+    assert "roses" not in context.text
+
+
+async def test_summaries_leave_room_for_what_the_search_finds(
+    ada: MemoryClient, build: Build
+) -> None:
+    wood = "We walked for hours through the woods behind the old mill and counted birds. "
+    await say(ada, *(said(f"{wood}Walk {number}.", days=number) for number in range(1, 90, 9)))
+    await build()
+
+    context = await ada.context_for_query("Where did we count birds?", max_tokens=400)
+
+    kinds = [part.kind for part in context.kept]
+    assert kinds[0] == "summary"
+    assert kinds.count("memory") > 1
+    assert context.tokens <= 400
+
+
+async def test_the_list_of_summaries_has_pages_and_levels(ada: MemoryClient, build: Build) -> None:
+    await say(ada, ROSES, BOILER)
+    await build()
+
+    everything, _ = await ada.contexts.list_summaries()
+    first, cursor = await ada.contexts.list_summaries(limit=2)
+    rest, end = await ada.contexts.list_summaries(cursor=cursor)
+    weeks, _ = await ada.contexts.list_summaries("week")
+
+    assert (*first, *rest) == everything
+    assert end is None
+    assert [one.name for one in weeks] == ["week 2029-06-04", "week 2029-05-07"]
+    assert [(one.level, one.messages) for one in first] == [("life", 2), ("month", 1)]
+    assert all(one.tokens == count_tokens(one.text) for one in everything)
+    with pytest.raises(InvalidInputError, match="level"):
+        await ada.contexts.list_summaries("year")  # type: ignore[arg-type]
+
+
+async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_the_run_goes(
+    ada: MemoryClient,
+    memory: Memory,
+    settings: Settings,
+    openai: AsyncOpenAI,
+    chat_server: Any,
+    summaries: Names,
+) -> None:
+    await say(ada, ROSES, BOILER)
+    chat_server.completes(json.dumps({"summary": "Mara tends her house."}))
+    activities = PeriodSummaryActivities(
+        memory,
+        RunModel(memory, OpenAISummariser(openai, model="small")),
+        quoting=LocalSummariser(),
+        count_tokens=count_tokens,
+    )
+
+    async def build(calls: int, *, dry_run: bool = False) -> StepResult:
+        async with memory.transaction(
+            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
+        ) as transaction:
+            policy = {
+                "budget": {"model_calls": calls},
+                "nightly": {"summarise_above_messages": 0},
+            }
+            await transaction.settings.put("maintenance", policy)
+        params = MaintenanceStep(
+            tenant_id=settings.tenant_id,
+            kind="nightly",
+            scheduled_at=NIGHT,
+            agent_id="ada",
+            dry_run=dry_run,
+        )
+        result: StepResult = await ActivityEnvironment().run(activities.summarise, params)
+        return result
+
+    would = await build(3, dry_run=True)
+    first = await build(3)
+    begun = await summaries()
+    would_then = await build(9, dry_run=True)
+    rest = await build(9)
+
+    assert would.counts == {"summaries_built": 7, "model_calls_estimated": 5}
+    assert would_then.counts == {"summaries_built": 2, "model_calls_estimated": 2}
+    assert first.counts == {"summaries_built": 5, "summaries_left": 1}
+    (problem,) = first.problems
+    assert "3 model calls" in problem
+    assert "summaries left for the next run: 1" in problem
+    assert begun.keys() == {
+        *("week 2029-05-07", "week 2029-06-04", "month 2029-06"),
+        *("session s1 2029-05-07", "session s1 2029-06-04"),
+    }
+    assert rest == StepResult(counts={"summaries_built": 7})
+    texts = await summaries()
+    assert texts["life"] == texts["week 2029-05-07"] == "Mara tends her house."
+    assert texts["session s1 2029-05-07"] == "Mara: We planted 12 roses in the garden."
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id="*", actor="test", write=False
+    ) as transaction:
+        assert (await transaction.usage.sum_by_run(run_name("nightly", NIGHT))).calls == 5

@@ -1,11 +1,10 @@
 """Re-embedding: new vectors beside the old ones, compared, then one switch, and the way back."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from temporalio.testing import ActivityEnvironment
 
@@ -22,6 +21,7 @@ from mnestic.memory.ports import Embedder, Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
+from tests.activities.learning_models import Begin, Execute
 from tests.activities.maintenance.embedding_models import (
     BlindEmbedder,
     DyingEmbedder,
@@ -36,11 +36,13 @@ SAID = [
     for day in range(4)
     for thing in THINGS
 ]
+Do = Callable[..., Any]
+Searching = Callable[..., Awaitable[MemoryClient]]
 QUERY = "Why does Mara care for violins?"
 
 
 @pytest.fixture
-def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
+def reembed(memory: Memory, settings: Settings) -> Do:
     """Runs the step for all agents of the tenant, with a chosen model."""
 
     async def no_index(*_: object) -> tuple[int, int]:
@@ -69,36 +71,25 @@ def reembed(memory: Memory, settings: Settings) -> Callable[..., Any]:
 
 
 @pytest.fixture
-def set_budget(memory: Memory, settings: Settings) -> Callable[[int], Any]:
-    """Sets how many calls of models a run may make."""
+def searching(memory: Memory, settings: Settings) -> Searching:
+    """The memory of an agent to whom all was said, in a process whose settings choose a model."""
 
-    async def put(calls: int) -> None:
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
-        ) as transaction:
-            await transaction.settings.put("maintenance", {"budget": {"model_calls": calls}})
-
-    return put
-
-
-@pytest.fixture
-def searching(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
-    """The memory of an agent in a process whose settings choose a model."""
-
-    def client(chosen: Embedder, agent_id: str = "ada") -> MemoryClient:
-        models = QueryModels(embedders_of(chosen))
-        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id, models=models)
+    async def client(chosen: Embedder | None = None, agent_id: str = "ada") -> MemoryClient:
+        models = QueryModels(embedders_of(chosen or NarrowEmbedder()))
+        tenant_id = settings.tenant_id
+        agent = MemoryClient(memory, tenant_id=tenant_id, agent_id=agent_id, models=models)
+        for text in SAID:
+            await agent.add(text)
+        return agent
 
     return client
 
 
 @pytest.fixture
-async def state(memory: Memory, settings: Settings) -> Callable[..., Any]:
+def state(begin: Begin) -> Do:
     async def find(agent_id: str = "ada") -> AgentEmbeddings:
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=False
-        ) as transaction:
-            found = await transaction.embeddings.find()
+        async with begin(agent_id, write=False) as transaction:
+            found: AgentEmbeddings | None = await transaction.embeddings.find()
         assert found is not None
         return found
 
@@ -111,14 +102,10 @@ async def scores(client: MemoryClient) -> list[tuple[str, float]]:
 
 
 async def test_all_entries_get_new_vectors_and_searches_switch_at_once(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
+    reembed: Do, searching: Searching, state: Do
 ) -> None:
     narrow = NarrowEmbedder()
-    new, old = searching(narrow), searching(TokenVectorEmbedder())
-    for text in SAID:
-        await new.add(text)
+    new, old = await searching(narrow), await searching(TokenVectorEmbedder())
     archived = await new.add("Mara once told us about violins in the attic.")
     await new.entries.archive(archived.id)
     before = await scores(new), await scores(old)
@@ -143,14 +130,9 @@ async def test_all_entries_get_new_vectors_and_searches_switch_at_once(
 
 
 async def test_the_way_back_gives_the_answers_of_before_until_the_old_vectors_are_removed(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
-    begin: Callable[[], Any],
+    reembed: Do, searching: Searching, state: Do, begin: Begin
 ) -> None:
-    ada = searching(NarrowEmbedder())
-    for text in SAID:
-        await ada.add(text)
+    ada = await searching()
     before = await scores(ada)
     await reembed()
 
@@ -180,14 +162,10 @@ async def test_the_way_back_gives_the_answers_of_before_until_the_old_vectors_ar
 
 
 async def test_vectors_by_which_less_is_found_are_not_switched_to(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
+    reembed: Do, searching: Searching, state: Do
 ) -> None:
     blind = BlindEmbedder()
-    ada = searching(blind)
-    for text in SAID:
-        await ada.add(text)
+    ada = await searching(blind)
     before = await scores(ada)
 
     done = await reembed(blind)
@@ -200,15 +178,10 @@ async def test_vectors_by_which_less_is_found_are_not_switched_to(
 
 
 async def test_an_attempt_that_died_between_batches_goes_on_and_leaves_the_same_rows(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
-    stored: Callable[[], dict[str, list[Any]]],
+    reembed: Do, searching: Searching, state: Do, stored: Callable[[], dict[str, list[Any]]]
 ) -> None:
-    ada, eve = searching(NarrowEmbedder()), searching(NarrowEmbedder(), "eve")
-    for text in SAID:
-        await ada.add(text)
-        await eve.add(text)
+    await searching()
+    await searching(agent_id="eve")
     dying = DyingEmbedder()
 
     with pytest.raises(Exception, match="it is gone"):
@@ -232,9 +205,7 @@ async def test_an_attempt_that_died_between_batches_goes_on_and_leaves_the_same_
 
 
 async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_switch(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
+    reembed: Do, searching: Searching, state: Do, begin: Begin
 ) -> None:
     late = "Late at night Mara spoke of violins again."
 
@@ -247,9 +218,9 @@ async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_swit
             return await super().embed(texts)
 
     interrupted = Interrupted()
-    ada = searching(NarrowEmbedder())
-    for text in SAID:
-        await ada.add(text)
+    ada = await searching()
+    async with begin() as transaction:
+        assert await transaction.embeddings.switch("narrow-128", now=datetime.now(UTC)) == (24, 0)
 
     done = await reembed(interrupted)
 
@@ -261,34 +232,16 @@ async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_swit
     assert any(content.startswith(late) for content, _ in found)
 
 
-async def test_a_switch_is_refused_while_an_entry_lacks_a_vector(
-    searching: Callable[..., MemoryClient], begin: Callable[[], Any], state: Callable[..., Any]
-) -> None:
-    ada = searching(NarrowEmbedder())
-    await ada.add(SAID[0])
-
-    async with begin() as transaction:
-        lacking = await transaction.embeddings.switch("narrow-128", now=datetime.now(UTC))
-
-    assert lacking == (1, 0)
-    assert (await state()).active_model == NAME
-
-
 async def test_calls_of_a_model_stay_within_the_budget_of_the_run_and_the_next_one_goes_on(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
-    set_budget: Callable[[int], Any],
+    reembed: Do, searching: Searching, state: Do, set_policy: Do
 ) -> None:
     paid = PaidEmbedder()
-    ada = searching(NarrowEmbedder())
-    for text in SAID:
-        await ada.add(text)
-    await set_budget(0)
+    await searching()
+    await set_policy(budget={"model_calls": 0})
 
     none = await reembed(paid)
     at = (await state()).vectors
-    await set_budget(100)
+    await set_policy(budget={"model_calls": 100})
     done = await reembed(paid, days=1)
 
     assert "0 model calls" in none.problems[0]
@@ -297,19 +250,13 @@ async def test_calls_of_a_model_stay_within_the_budget_of_the_run_and_the_next_o
 
 
 async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    begin: Callable[[], Any],
-    settings: Settings,
-    admin_url: str,
+    reembed: Do, searching: Searching, begin: Begin, settings: Settings, admin_url: str
 ) -> None:
     async def index(tenant_id: str, *_: object) -> tuple[int, int]:
         done = await asyncio.to_thread(index_vectors, admin_url, tenant_id, at_least=10)
         return len(done.built), done.dropped
 
-    ada = searching(NarrowEmbedder())
-    for text in SAID:
-        await ada.add(text)
+    await searching()
     await index(settings.tenant_id)
 
     without = await reembed()
@@ -325,20 +272,13 @@ async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
 
 
 async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_switched(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    state: Callable[..., Any],
-    settings: Settings,
-    admin_url: str,
+    reembed: Do, searching: Searching, state: Do, execute: Execute
 ) -> None:
     for agent_id in ("ada", "abe", "bo"):
-        for text in SAID:
-            await searching(NarrowEmbedder(), agent_id).add(text)
-    with psycopg.connect(admin_url) as connection:
-        connection.execute(
-            "UPDATE mnestic.embedding SET vector = '[1,2]' WHERE tenant_id = %s AND agent_id = 'abe'",
-            [settings.tenant_id],
-        )
+        await searching(agent_id=agent_id)
+    execute(
+        "UPDATE mnestic.embedding SET vector = '[1,2]' WHERE tenant_id = %s AND agent_id = 'abe'"
+    )
 
     done = await reembed()
 
@@ -346,23 +286,3 @@ async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_switched
     assert active == ["narrow-128", NAME, "narrow-128"]
     assert done.counts == {"reembedded": 2 * len(SAID), "switched": 2}
     assert [problem.partition(":")[0] for problem in done.problems] == ["agent abe"]
-
-
-async def test_other_tenants_keep_their_vectors(
-    reembed: Callable[..., Any],
-    searching: Callable[..., MemoryClient],
-    memory: Memory,
-    settings: Settings,
-    admin_url: str,
-) -> None:
-    other = f"{settings.tenant_id}-other"
-    await MemoryClient(memory, tenant_id=other, agent_id="ada").add(SAID[0])
-    await searching(NarrowEmbedder()).add(SAID[0])
-
-    await reembed()
-
-    with psycopg.connect(admin_url) as connection:
-        rows = connection.execute(
-            "SELECT model, count(*) FROM mnestic.embedding WHERE tenant_id = %s GROUP BY 1", [other]
-        ).fetchall()
-    assert rows == [(NAME, 1)]

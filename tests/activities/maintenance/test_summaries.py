@@ -6,7 +6,6 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
-import psycopg
 import pytest
 from openai import AsyncOpenAI
 from temporalio.testing import ActivityEnvironment
@@ -24,6 +23,7 @@ from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
+from tests.activities.learning_models import Begin, Execute
 from tests.activities.maintenance.conftest import NOON
 
 PRICES = ModelPrices.model_validate({"small": {"input": 1000, "output": 1000}})
@@ -57,17 +57,20 @@ def summarise(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Summar
 
 
 @pytest.fixture
-def used(memory: Memory, settings: Settings) -> Used:
+def used(begin: Begin) -> Used:
     """What the calls of the run took."""
 
     async def read(days: int = 0) -> UsageTotal:
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=False
-        ) as transaction:
-            run = run_name("nightly", NOON + timedelta(days=days))
-            return await transaction.usage.sum_by_run(run)
+        run = run_name("nightly", NOON + timedelta(days=days))
+        async with begin("*", write=False) as transaction:
+            total: UsageTotal = await transaction.usage.sum_by_run(run)
+        return total
 
     return read
+
+
+def writes(chat_server: Any, summary: str) -> None:
+    chat_server.completes(json.dumps({"summary": summary}))
 
 
 async def test_a_model_writes_the_summaries_once(
@@ -86,13 +89,20 @@ async def test_a_model_writes_the_summaries_once(
     assert (second, len(chat_server.requests)) == (StepResult(), 1)
     assert await used() == UsageTotal(calls=1, input_tokens=11, output_tokens=7, cost_usd=COST)
     assert await used(1) == UsageTotal()
+    await ada.facts.add("Mara", "likes", "tea")
+    await run(NOON + timedelta(days=2))
+    assert await summarise(2, local=True) == StepResult()
+    assert (await _summaries(ada))["preferences"] == "Mara likes tea."
+    writes(chat_server, "Zg. Qx. Vy. " * 60)
+    await summarise(2)
+    assert MOST_TOKENS // 2 < count_tokens((await _summaries(ada))["preferences"]) <= MOST_TOKENS
 
 
 async def test_a_dry_run_counts_the_summaries_that_the_model_would_write(
     ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
 ) -> None:
     await ada.facts.add("Mara", "lives_in", "Ghent")
-    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    writes(chat_server, "Ghent is home to Mara.")
     would = StepResult(counts={"categories_summarised": 1, "model_calls_estimated": 1})
 
     before_the_night = await summarise(dry_run=True)
@@ -106,28 +116,18 @@ async def test_a_dry_run_counts_the_summaries_that_the_model_would_write(
     assert len(chat_server.requests) == 1
 
 
-async def test_without_a_model_local_summaries_stay(
-    ada: MemoryClient, run: Any, summarise: Summarise
-) -> None:
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-
-    assert await summarise(local=True) == StepResult()
-    assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
-
-
 async def test_a_changed_fact_clears_the_summary_of_a_model_too(
     ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
 ) -> None:
     await ada.facts.add("Mara", "lives_in", "Ghent")
     await run()
-    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    writes(chat_server, "Ghent is home to Mara.")
     await summarise()
 
     await ada.facts.add("Mara", "lives_in", "Oslo")
     assert await _summaries(ada) == {"profile": "Mara lives in Oslo."}
     await run(NOON + timedelta(days=1))
-    chat_server.completes(json.dumps({"summary": "Oslo is home to Mara."}))
+    writes(chat_server, "Oslo is home to Mara.")
 
     assert (await summarise(1)).counts == {"categories_summarised": 1}
     assert await _summaries(ada) == {"profile": "Oslo is home to Mara."}
@@ -147,7 +147,7 @@ async def test_a_run_stops_at_its_model_calls_and_the_next_takes_up_what_is_left
         await client.facts.add("Mara", "lives_in", "Ghent")
     await run()
     await set_policy(budget={"model_calls": 2})
-    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    writes(chat_server, "Ghent is home to Mara.")
 
     first = await summarise()
     again = await summarise()  # as after a kill: what was spent is spent
@@ -167,7 +167,7 @@ async def test_a_run_stops_at_its_costs(
     await _three_categories(ada)
     await run()
     await set_policy(budget={"cost_usd": 0.02})
-    chat_server.completes(json.dumps({"summary": "Mara."}))
+    writes(chat_server, "Mara.")
 
     unpriced = await summarise(prices=None)
     result = await summarise()
@@ -183,7 +183,7 @@ async def test_the_budget_of_the_day_holds_as_well(
 ) -> None:
     await _three_categories(ada)
     await run()
-    chat_server.completes(json.dumps({"summary": "Mara."}))
+    writes(chat_server, "Mara.")
 
     result = await summarise(limits=ModelCallLimits(daily=Budget(tokens=18)))
 
@@ -191,28 +191,21 @@ async def test_the_budget_of_the_day_holds_as_well(
     assert "18 of 18 tokens" in result.problems[0]
 
 
-async def test_no_calls_are_made_where_the_policy_allows_none(
-    ada: MemoryClient, run: Any, summarise: Summarise, set_policy: Any, chat_server: Any
-) -> None:
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-    await set_policy(budget={"model_calls": 0})
-
-    assert (await summarise()).counts == {"agents_left": 1}
-    assert chat_server.requests == []
-
-
 async def test_an_absent_model_is_a_problem_and_the_next_run_asks_it_again(
-    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any, set_policy: Any
 ) -> None:
     await _three_categories(ada)
     await run()
     before = await _summaries(ada)
     chat_server.fails(500)
 
+    await set_policy(budget={"model_calls": 0})
+    assert (await summarise()).counts == {"agents_left": 1}
+    assert chat_server.requests == []
+    await set_policy()
     absent = await summarise()
     chat_server.status = 200
-    chat_server.completes(json.dumps({"summary": "Mara."}))
+    writes(chat_server, "Mara.")
 
     assert absent.counts == {"agents_left": 1}
     assert "model small does not answer" in absent.problems[0]
@@ -241,24 +234,15 @@ async def test_a_refused_summary_stays_local_is_counted_and_not_asked_for_again(
 
 
 async def test_a_fact_that_changes_during_the_call_is_not_missed(
-    ada: MemoryClient,
-    run: Any,
-    summarise: Summarise,
-    chat_server: Any,
-    admin_url: str,
-    settings: Settings,
+    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any, execute: Execute
 ) -> None:
     await ada.facts.add("Mara", "lives_in", "Ghent")
     await run()
-    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    writes(chat_server, "Ghent is home to Mara.")
     answer = json.loads(chat_server.body)
 
     def changes_first(*_: Any) -> tuple[int, Any, dict[str, str]]:
-        with psycopg.connect(admin_url) as connection:  # as every change of a fact does
-            connection.execute(
-                "UPDATE mnestic.category SET summary = NULL, model = NULL WHERE tenant_id = %s",
-                [settings.tenant_id],
-            )
+        execute("UPDATE mnestic.category SET summary = NULL, model = NULL WHERE tenant_id = %s")
         return 200, answer, {}
 
     chat_server.answers = changes_first
@@ -273,19 +257,15 @@ async def test_an_agent_that_cannot_be_read_does_not_keep_the_others_from_their_
     run: Any,
     summarise: Summarise,
     chat_server: Any,
-    admin_url: str,
+    execute: Execute,
     settings: Settings,
 ) -> None:
     bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
     for agent in (ada, bob):
         await agent.facts.add("Mara", "lives_in", "Ghent")
     await run()
-    with psycopg.connect(admin_url) as connection:
-        connection.execute(
-            "UPDATE mnestic.fact SET claims = '7' WHERE tenant_id = %s AND agent_id = 'ada'",
-            [settings.tenant_id],
-        )
-    chat_server.completes(json.dumps({"summary": "Ghent is home to Mara."}))
+    execute("UPDATE mnestic.fact SET claims = '7' WHERE tenant_id = %s AND agent_id = 'ada'")
+    writes(chat_server, "Ghent is home to Mara.")
 
     done = await summarise()
 
@@ -293,19 +273,6 @@ async def test_an_agent_that_cannot_be_read_does_not_keep_the_others_from_their_
     assert await _summaries(bob) == {"profile": "Ghent is home to Mara."}
     (problem,) = done.problems
     assert problem.startswith("agent ada: summaries of categories: ")
-
-
-async def test_a_long_summary_is_cut_to_its_tokens(
-    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
-) -> None:
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-    chat_server.completes(json.dumps({"summary": "Zg. Qx. Vy. " * 60}))
-
-    await summarise()
-
-    (summary,) = (await _summaries(ada)).values()
-    assert MOST_TOKENS // 2 < count_tokens(summary) <= MOST_TOKENS
 
 
 async def _three_categories(ada: MemoryClient) -> None:

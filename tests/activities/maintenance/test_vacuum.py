@@ -1,7 +1,6 @@
 """VACUUM as a step of monthly maintenance: what the report says of it, and that it obeys the tenant's policy."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,42 +14,38 @@ from mnestic.memory.maintenance.ports import RebuiltIndex, Vacuumed
 from mnestic.memory.ports import Memory
 from mnestic.starter.maintenance_wiring import maintenance_activities
 from mnestic.starter.settings import Settings
-
-NOON = datetime(2030, 3, 2, 12, tzinfo=UTC)
+from tests.activities.maintenance.conftest import NOON
 
 
 @pytest.fixture
 def vacuum(memory: Memory, settings: Settings) -> Callable[..., Any]:
-    """Runs the step; what the database does is given."""
+    """Runs the step in a dry run; what the database does is given, unless it is to do it."""
 
-    async def run(work: Any, *, dry_run: bool = False) -> StepResult:
+    async def run(work: Any = None, *, admin_url: str = "") -> StepResult:
+        step = VacuumActivities(memory, vacuum=work).vacuum
+        if work is None:
+            activities = maintenance_activities(memory, admin_url=admin_url)
+            (step,) = (one for one in activities if one.__name__ == "vacuum")
         params = MaintenanceStep(
-            tenant_id=settings.tenant_id, kind="monthly", scheduled_at=NOON, dry_run=dry_run
+            tenant_id=settings.tenant_id, kind="monthly", scheduled_at=NOON, dry_run=True
         )
-        result: StepResult = await ActivityEnvironment().run(
-            VacuumActivities(memory, vacuum=work).vacuum, params
-        )
-        return result
+        return await ActivityEnvironment().run(step, params)
 
     return run
 
 
 async def test_the_report_counts_and_names_what_was_rebuilt(
-    vacuum: Callable[..., Any], memory: Memory, settings: Settings
+    vacuum: Callable[..., Any], set_policy: Callable[..., Any]
 ) -> None:
     given: list[tuple[VacuumPolicy, bool]] = []
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
-    ) as transaction:
-        changed = {"monthly": {"vacuum": {"rebuild_from_mib": 7}}}
-        await transaction.settings.put("maintenance", changed)
+    await set_policy(monthly={"vacuum": {"rebuild_from_mib": 7}})
 
     async def work(policy: VacuumPolicy, dry_run: bool) -> Vacuumed:
         given.append((policy, dry_run))
         index = RebuiltIndex("entry_by_time", before=900, after=300)
         return Vacuumed(tables=("entry", "fact"), rebuilt=(index,), problems=("fact: busy",))
 
-    result = await vacuum(work, dry_run=True)
+    result = await vacuum(work)
 
     assert given == [(VacuumPolicy(rebuild_from_mib=7), True)]
     assert result.counts == {
@@ -75,21 +70,9 @@ async def test_a_worker_that_may_not_vacuum_names_it_as_a_problem(
     assert "owns no table" in problem
 
 
-async def test_a_worker_runs_it_on_the_database(
-    memory: Memory, settings: Settings, admin_url: str
-) -> None:
-    (work,) = (
-        one
-        for one in maintenance_activities(memory, admin_url=admin_url)
-        if one.__name__ == "vacuum"
-    )
-    params = MaintenanceStep(
-        tenant_id=settings.tenant_id, kind="monthly", scheduled_at=NOON, dry_run=True
-    )
+async def test_a_worker_runs_it_on_the_database(vacuum: Callable[..., Any], admin_url: str) -> None:
+    result = await vacuum(admin_url=admin_url)
 
-    result = await ActivityEnvironment().run(work, params)
-
+    names = {name for name in result.counts if not name.startswith("bytes freed of ")}
     assert result.problems == ()
-    assert set(result.counts) <= {"tables_vacuumed", "indexes_rebuilt"} | {
-        name for name in result.counts if name.startswith("bytes freed of ")
-    }
+    assert names <= {"tables_vacuumed", "indexes_rebuilt"}

@@ -55,9 +55,7 @@ async def test_a_score_far_below_the_best_is_a_matter_of_share(ada: MemoryClient
     assert trace.needed == pytest.approx(0.9 * trace.best_score)
 
 
-async def test_what_is_archived_expired_repeats_or_comes_back_says_so(
-    ada: MemoryClient,
-) -> None:
+async def test_what_is_archived_expired_repeats_or_comes_back_says_so(ada: MemoryClient) -> None:
     first = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="first")
     second = await ada.add("The red ladder is behind the shed.", at=NOON, source_id="second")
     archived = await ada.add("The red ladder is in the barn.", at=NOON)

@@ -1,10 +1,10 @@
-"""What questions ask of models: written down on whose account it was, and held to the day's budget."""
+"""Models that questions ask, on a loopback server: what they cost, and what is found when they fail, hang or refuse."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, NoReturn
 
 import psycopg
 import pytest
@@ -16,42 +16,41 @@ from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
+from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.memory_wiring import open_query_models
 from mnestic.starter.settings import Settings
-from tests.activities.learning_models import PRICES, Call, Steps, said, vectors
+from tests.activities.learning_models import (
+    PRICES,
+    Answer,
+    Call,
+    Execute,
+    Steps,
+    refused,
+    said,
+    vectors,
+)
 from tests.activities.locks import until_held_up
-from tests.activities.retrieval.query_models.conftest import ANSWER, QUESTION
 
+QUESTION, ANSWER = "Where does Mara live?", "Mara lives in Turin, near the river."
 AGAIN = "Where is it that Mara lives?"  # an answer is kept, and asks no model again
+Models = Callable[..., QueryModels]
+Client = Callable[[QueryModels], MemoryClient]
+Usage = Callable[[], list[Call]]
+Books = Callable[[], AbstractContextManager[None]]
+REVISION = "SELECT revision FROM mnestic.agent_revision WHERE tenant_id = %s"
 COST = 7 * 0.5 / 1_000_000
 
 
-@pytest.fixture
-def revision(admin_url: str, settings: Settings) -> Callable[[], int]:
-    def read() -> int:
-        with psycopg.connect(admin_url) as owner:
-            row = owner.execute(
-                "SELECT revision FROM mnestic.agent_revision WHERE tenant_id = %s",
-                [settings.tenant_id],
-            ).fetchone()
-        assert row is not None
-        return int(row[0])
-
-    return read
-
-
 async def test_what_a_question_takes_is_written_down_and_changes_no_memory(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    usage: Callable[[], list[Call]],
-    revision: Callable[[], int],
+    models: Models, client: Client, usage: Usage, execute: Execute
 ) -> None:
     ada = client(models())
     await ada.add(ANSWER)
-    before = revision()
+    before = execute(REVISION)
 
     found = await ada.retrieve(QUESTION)
     await ada.auto_retrieve(QUESTION, "chat")
@@ -60,15 +59,12 @@ async def test_what_a_question_takes_is_written_down_and_changes_no_memory(
 
     assert [one.entry.content for one in found.results] == [ANSWER]
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]  # what it means is cached
-    assert revision() == before
+    assert execute(REVISION) == before
 
 
 @pytest.mark.parametrize("budget", [Budget(tokens=7), Budget(usd=COST)])
 async def test_a_day_that_is_used_up_leaves_the_other_sources(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    chat_server: Any,
-    budget: Budget,
+    models: Models, client: Client, chat_server: Any, budget: Budget
 ) -> None:
     ada = client(models(daily=budget))
     await ada.add(ANSWER)
@@ -86,7 +82,7 @@ async def test_a_day_that_is_used_up_leaves_the_other_sources(
 
 
 async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
-    openai: AsyncOpenAI, client: Callable[[QueryModels], MemoryClient], chat_server: Any
+    openai: AsyncOpenAI, client: Client, chat_server: Any
 ) -> None:
     embedder = OpenAIEmbedder(openai, model="unpriced", dimensions=2)
     ada = client(
@@ -102,9 +98,7 @@ async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
 
 
 async def test_questions_and_learning_share_a_day(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    steps: Callable[..., Steps],
+    models: Models, client: Client, steps: Callable[..., Steps]
 ) -> None:
     ada = client(models())
     await ada.add(ANSWER)
@@ -117,7 +111,7 @@ async def test_questions_and_learning_share_a_day(
 
 
 @pytest.fixture
-def full_books(admin_url: str) -> Callable[[], AbstractContextManager[None]]:
+def full_books(admin_url: str) -> Books:
     """Makes a block in which usage can be read and not written."""
 
     @contextmanager
@@ -139,11 +133,7 @@ async def give_up(models: QueryModels, caller: Caller, *, admin_url: str) -> Non
 
 
 async def test_what_was_paid_is_written_down_before_models_close_though_who_asked_has_given_up(
-    models: Callable[..., QueryModels],
-    caller: Caller,
-    usage: Callable[[], list[Call]],
-    full_books: Callable[[], AbstractContextManager[None]],
-    admin_url: str,
+    models: Models, caller: Caller, usage: Usage, full_books: Books, admin_url: str
 ) -> None:
     asked = models()
     with full_books():
@@ -161,8 +151,8 @@ async def test_a_process_that_ends_has_written_down_what_was_paid(
     openai: AsyncOpenAI,
     caller: Caller,
     settings: Settings,
-    usage: Callable[[], list[Call]],
-    full_books: Callable[[], AbstractContextManager[None]],
+    usage: Usage,
+    full_books: Books,
     admin_url: str,
     chat_server: Any,
 ) -> None:
@@ -175,31 +165,13 @@ async def test_a_process_that_ends_has_written_down_what_was_paid(
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)]
 
 
-async def test_a_refusal_that_was_paid_is_written_down_though_who_asked_has_given_up(
-    models: Callable[..., QueryModels],
-    caller: Caller,
-    usage: Callable[[], list[Call]],
-    full_books: Callable[[], AbstractContextManager[None]],
-    admin_url: str,
-    chat_server: Any,
-) -> None:
-    asked = models()
-    told = {"model": "vectors", "data": [], "usage": {"prompt_tokens": 7}}
-    chat_server.answers = lambda *_: (200, told, {})
-    with full_books():
-        await give_up(asked, caller, admin_url=admin_url)
-    await asked.close()
-
-    assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
-
-
 @pytest.mark.parametrize(
     "limits", [{"concurrency": 1}, {"daily": Budget(tokens=13)}], ids=["calls", "day"]
 )
 async def test_a_call_has_its_room_until_it_is_written_down(
-    models: Callable[..., QueryModels],
+    models: Models,
     caller: Caller,
-    full_books: Callable[[], AbstractContextManager[None]],
+    full_books: Books,
     admin_url: str,
     chat_server: Any,
     limits: dict[str, Any],
@@ -218,9 +190,9 @@ async def test_a_call_has_its_room_until_it_is_written_down(
 
 
 async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
-    models: Callable[..., QueryModels],
+    models: Models,
     caller: Caller,
-    full_books: Callable[[], AbstractContextManager[None]],
+    full_books: Books,
     admin_url: str,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -234,10 +206,7 @@ async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
 
 
 async def test_what_was_refused_after_it_was_paid_for_is_written_down(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    usage: Callable[[], list[Call]],
-    chat_server: Any,
+    models: Models, client: Client, usage: Usage, chat_server: Any
 ) -> None:
     ada = client(models())
     await ada.add(ANSWER)
@@ -254,7 +223,7 @@ async def test_what_was_refused_after_it_was_paid_for_is_written_down(
 
 
 async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
-    models: Callable[..., QueryModels], caller: Caller, ada: MemoryClient, usage: Any
+    models: Models, caller: Caller, ada: MemoryClient, usage: Any
 ) -> None:
     await ada.add(ANSWER)
     used_up = models(daily=Budget(tokens=7))
@@ -267,9 +236,7 @@ async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
 
 
 async def test_no_more_questions_ask_a_model_at_once_than_may(
-    models: Callable[..., QueryModels],
-    client: Callable[[QueryModels], MemoryClient],
-    chat_server: Any,
+    models: Models, client: Client, chat_server: Any
 ) -> None:
     ada = client(models(concurrency=2))
     await ada.add(ANSWER)
@@ -277,3 +244,129 @@ async def test_no_more_questions_ask_a_model_at_once_than_may(
     await asyncio.gather(*(ada.retrieve(f"{QUESTION} {n}") for n in range(6)))
 
     assert chat_server.most_at_once == 2
+
+
+async def test_a_model_that_is_down_is_named_and_costs_nothing(
+    models: Models, client: Client, usage: Any, chat_server: Any
+) -> None:
+    ada = client(models())
+    await ada.add(ANSWER)
+    chat_server.answers = lambda *_: refused(503)
+
+    found = await ada.retrieve(QUESTION)
+
+    assert list(found.skipped) == ["semantic"]
+    assert [one.entry.content for one in found.results] == [ANSWER]
+    assert usage() == []
+
+
+async def test_a_model_that_hangs_leaves_a_message_what_its_words_find(
+    models: Models, client: Client, chat_server: Any
+) -> None:
+    ada = client(models())
+    await ada.add(ANSWER)
+    chat_server.answers, chat_server.silent = None, True
+
+    told = await ada.auto_retrieve(QUESTION, "chat", min_score=0.1)
+
+    assert [one.content for one in told.memories] == [ANSWER]
+    assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
+    assert "no answer within" in told.skipped[0].why
+
+
+class Late:
+    """An embedder of somebody else's, which tells by Python's own error that it was too late."""
+
+    name = model = "late"
+    batch = 1
+
+    async def embed(self, _: Sequence[str]) -> NoReturn:
+        raise TimeoutError
+
+
+async def test_a_model_that_is_too_late_by_its_own_limit_is_named(client: Client) -> None:
+    ada = client(QueryModels(Embedders(Late())))
+    await ada.add(ANSWER)
+
+    found = await ada.retrieve(QUESTION)
+
+    assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
+    assert [one.entry.content for one in found.results] == [ANSWER]
+
+
+def refusing(words: str) -> Callable[[str, Any], Answer]:
+    """A server that takes no request with some words."""
+    return lambda path, body: (
+        refused(400) if any(words in text for text in body["input"]) else vectors(path, body)
+    )
+
+
+async def test_a_text_that_the_model_refuses_is_named_and_keeps_no_topic_from_being_forgotten(
+    models: Models, client: Client, caller: Caller, chat_server: Any
+) -> None:
+    asked = models()
+    ada = client(asked)
+    contents = ("The ferry leaves at noon.", "forbidden", "A forbidden river.", ANSWER)
+    ids = [(await ada.add(content)).id for content in contents]
+    earlier = (await ada.add("forbidden earlier")).id  # which ingestion could not embed
+    chat_server.answers = refusing("forbidden")
+    embedders = asked.embedders(caller, is_budgeted=False)
+    async with caller(write=True) as transaction:
+        nothing = Embedding(entry_id=earlier, content="forbidden earlier", vector=bytes(8))
+        await transaction.entries.embed(embedders.chosen.name, [nothing])
+
+    found = await find_entries_by_meaning(caller, "river", embedders=embedders)
+
+    # What has the topic's words goes by these.
+    uncompared = {(one.kind, one.name) for one in found.uncompared}
+    assert uncompared == {("entry", ids[1]), ("entry", earlier)}
+    async with caller() as transaction:
+        missing = await transaction.entries.list_unembedded(embedders.chosen.name, limit=10)
+    assert [one.id for one in missing] == ids[1:3]
+
+
+@pytest.mark.parametrize("status", [401, 503])
+async def test_nothing_is_forgotten_by_meaning_while_no_entry_can_be_embedded(
+    models: Models, client: Client, caller: Caller, chat_server: Any, status: int
+) -> None:
+    asked = models()
+    await client(asked).add(ANSWER)
+    chat_server.answers = lambda *_: refused(status)
+
+    with pytest.raises(ModelUnavailableError):
+        await find_entries_by_meaning(
+            caller, "river", embedders=asked.embedders(caller, is_budgeted=False)
+        )
+
+
+@pytest.fixture
+def memory(unembedded: Memory) -> Memory:
+    """Entries get their vectors by learning."""
+    return unembedded
+
+
+@pytest.fixture
+def models(openai: AsyncOpenAI, chat_server: Any) -> Models:
+    """Makes models whose vectors come from the loopback server."""
+    chat_server.answers = vectors
+
+    def make(closing: timedelta = timedelta(minutes=1), **limits: Any) -> QueryModels:
+        embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
+        return QueryModels(
+            Embedders(embedder), limits=ModelCallLimits(**limits), prices=PRICES, closing=closing
+        )
+
+    return make
+
+
+@pytest.fixture
+def client(memory: Memory, settings: Settings) -> Client:
+    """The agent's memory, asked through models."""
+    return lambda models: MemoryClient(
+        memory, tenant_id=settings.tenant_id, agent_id="ada", models=models
+    )
+
+
+@pytest.fixture
+def caller(memory: Memory, settings: Settings) -> Caller:
+    return Caller(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
