@@ -2,9 +2,11 @@
 
 import json
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
@@ -180,23 +182,9 @@ async def test_what_is_near_is_numbered_once_and_may_be_named(
     assert (told.replaced[0], told.refused) == ((), 2)  # itself, and what is no change
 
 
-REFUSED_FACTS = {
-    "words that are not there": {"words": "I live in Rome"},
-    "words of another message": {"message": 2},
-    "half a word": {"words": "I live in Ghen"},
-    "no words": {"words": ""},
-    "no such message": {"message": 9},
-    "a kind that only a person decides": {"kind": "deleted"},
-    "an unknown kind": {"kind": "guessed"},
-    "no subject": {"subject": " "},
-    "no object": {"object": None},
-    "a NUL character": {"object": "Gh\0ent"},
-    "a predicate that is a sentence": {"predicate": "Lives in!"},
-    "too sure": {"confidence": 7},
-    "a day that is none": {"valid_from": "2026-02-30"},
-    "a day out of range": {"valid_from": "0001-01-01"},
-    "an end before the beginning": {"valid_from": "2026-02-02", "valid_to": "2026-02-01"},
-}
+REFUSED_FACTS: dict[str, dict[str, Any]] = yaml.safe_load(
+    Path(__file__).with_name("refused_facts.yaml").read_text(encoding="utf-8")
+)
 
 
 async def test_a_fact_that_the_message_does_not_state_is_refused_and_the_others_stay_once(

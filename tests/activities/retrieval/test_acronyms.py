@@ -1,34 +1,19 @@
 """Acronyms that look like function words, and what tools return, are searched for as what they are."""
 
-import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+import yaml
 
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import said
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
-GUEST = json.dumps({"guest": "Ida Holm", "arrival_time": "18:30"})
-MESSAGES = {
-    "att": "The bill from AT&T came twice.",
-    "lunch": "Let us decide who brings it.",
-    "it": "The IT people are on holiday.",
-    "who": "WHO recommends two doses.",
-    "us": "Two of our shops are in the US.",
-    "rnd": "R&D gets a new lab.",
-    "cpp": "Petra teaches C++ on Mondays.",
-    "csharp": "Goran teaches C# on Fridays.",
-    "net": "The shop front is a .NET application.",
-    "catch": "The net gain was small.",
-    "asks": "Please open my booking.",
-}
-RESULTS = {
-    "mcp": json.dumps({"content": [{"type": "text", "text": GUEST}]}),
-    "lines": "guest: Ida Holm\nbreakfast: porridge\nfloor: second",
-    "parcel": json.dumps([{"parcelId": "83", "deliveryDepot": "Quay Street"}]),
-}
+
+
+WORLD = yaml.safe_load(Path(__file__).with_name("acronyms.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.fixture
@@ -36,10 +21,11 @@ async def known(ada: MemoryClient) -> MemoryClient:
     at = NOW - timedelta(days=9)
     messages = [
         said(0, text, session_id=name, source_id=name, speaker="Lena", at=at)
-        for name, text in MESSAGES.items()
+        for name, text in WORLD["messages"].items()
     ]
     results = [
-        said(0, text, source_id=name, speaker="crm.find", at=at) for name, text in RESULTS.items()
+        said(0, text, source_id=name, speaker="crm.find", at=at)
+        for name, text in WORLD["tools"].items()
     ]
     await ada.ingest(
         [*messages, *(IncomingMessage(resource=one, kind="tool_result") for one in results)]
@@ -53,13 +39,7 @@ async def find(ada: MemoryClient, query: str) -> list[str | None]:
 
 
 async def test_an_acronym_finds_its_message_and_a_function_word_none(known: MemoryClient) -> None:
-    for query, first in (
-        *[("AT&T", "att"), ("IT", "it"), ("US", "us"), ("R&D", "rnd")],
-        *[("C++", "cpp"), ("C#", "csharp"), (".NET", "net")],
-        ("What does the WHO recommend?", "who"),
-        ("Is anybody in IT here?", "it"),
-        ("Do we have shops in the U.S.?", "us"),
-    ):
+    for query, first in WORLD["acronyms"].items():
         found = await find(known, query)
         assert found[:1] == [first], query
         assert "lunch" not in found
@@ -80,10 +60,5 @@ async def test_a_changed_entry_is_found_by_the_acronyms_that_it_has_now(
 
 
 async def test_a_tool_result_is_found_by_its_keys_and_values(known: MemoryClient) -> None:
-    for query, first in (
-        ("What is the arrival time of Ida Holm?", "mcp"),
-        ("Ida Holm breakfast", "lines"),
-        ("deliveryDepot", "parcel"),
-        ("parcel id 83", "parcel"),
-    ):
+    for query, first in WORLD["results"].items():
         assert (await find(known, query))[:1] == [first], query

@@ -1,27 +1,18 @@
 """A message is put right before it is parsed, and each of its characters remembers where it stood."""
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from mnestic.activities.clients.english.repairs import repair
 
+REPAIRS = yaml.safe_load(Path(__file__).with_name("repairs.yaml").read_text(encoding="utf-8"))
 
-@pytest.mark.parametrize(
-    ("text", "repaired"),
-    [
-        ("i live in Bari", "I live in Bari"),
-        ("im tired, dont call", "I'm tired. Don't call"),
-        ("I live in \U0001f1f3\U0001f1f4 Oslo", "I live in Oslo"),
-        ("We live in Lund \U0001f1f8\U0001f1ea", "We live in Lund. "),
-        ("I live in Bari now haha", "I live in Bari now. "),
-        ("I live in Bari\nmy cat is Mio", "I live in Bari.\nMy cat is Mio"),
-        ("I moved to Bari, I work at Enel", "I moved to Bari. I work at Enel"),
-        ("If I move to Bari, I work at Enel", "If I move to Bari, I work at Enel"),
-        ("btw my dads flat is big", "My dad's flat is big"),
-        ("quit the choir", "I quit the choir"),
-    ],
-)
-def test_letters_marks_and_clauses_are_put_right(text: str, repaired: str) -> None:
-    assert repair(text).text == repaired
+
+def test_letters_marks_and_clauses_are_put_right() -> None:
+    for text, repaired in REPAIRS:
+        assert repair(text).text == repaired
 
 
 def test_a_span_points_at_the_words_as_they_were_typed() -> None:
