@@ -21,17 +21,17 @@ from tests.activities.learning_models import Begin, Execute
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-Open = Callable[[], Awaitable[OpenWait]]
-Restore = Callable[[OpenWait], Awaitable[Restored]]
+Open = Callable[..., Awaitable[OpenWait]]
+Restore = Callable[..., Awaitable[Restored]]
 
 
 @pytest.fixture
 def open_wait(memory: Memory, scope: Scope, operation: Callable[..., Operation]) -> Open:
-    async def call() -> OpenWait:
+    async def call(number: int = 1) -> OpenWait:
         asked = OpenWaitInput(
             scope=scope,
-            operation=operation(1, "open_wait"),
-            wait_id="j1/w1",
+            operation=operation(number, "open_wait"),
+            wait_id=f"j1/w{number}",
             key="approval",
             policy="rebase",
             context=ResumptionContext(cursor_node="w", plan_decision_id="p"),
@@ -48,13 +48,13 @@ def open_wait(memory: Memory, scope: Scope, operation: Callable[..., Operation])
 
 @pytest.fixture
 def restore(memory: Memory, scope: Scope, operation: Callable[..., Operation]) -> Restore:
-    async def call(wait: OpenWait) -> Restored:
+    async def call(wait: OpenWait, number: int = 1) -> Restored:
         asked = RestoreInput(
             scope=scope,
-            operation=operation(2, "restore"),
+            operation=operation(number, "restore"),
             wait=wait,
             outcome="resumed",
-            request_id="r1",
+            request_id=f"r{number}",
             restored_at=NOON + timedelta(days=1),
         )
         activities = WaitActivities(memory, ScopeRetriever())
@@ -90,6 +90,20 @@ async def test_a_wait_opens_with_a_snapshot_of_what_the_job_has_in_mind(
     assert snapshot.working_memory == state
     assert [(read.key, read.value) for read in snapshot.read_set] == [("name", "Mara")]
     assert (wait.snapshot.record_count, wait.snapshot.memory_revision) == (1, 3)
+
+
+async def test_drift_is_told_once(open_wait: Open, restore: Restore, begin: Begin) -> None:
+    await change(begin, seen=True, name="old")
+    wait = await open_wait()
+    await change(begin, name="new")
+    first = await restore(wait)
+
+    second = await restore(await open_wait(2), 2)
+
+    async with begin() as transaction:
+        state = await transaction.working.load("s1")
+    assert (first.drift_count, second.drift_count) == (1, 0)
+    assert "drift" not in state.variables
 
 
 async def test_much_drift_is_counted_and_the_first_of_it_is_told(
