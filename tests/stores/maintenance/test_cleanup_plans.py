@@ -27,6 +27,8 @@ async def test_a_part_reads_no_more_of_the_archive_than_it_looks_at(
     assert settings.database_url is not None
     with psycopg.connect(admin_url, autocommit=True) as owner:
         owner.execute("ANALYZE mnestic.archived_entry")
+        for other in range(200):  # of which the statistics do not know
+            owner.execute(ARCHIVE, [f"{settings.tenant_id}-{other}", AGENT, 10])
         owner.execute(ARCHIVE, [settings.tenant_id, AGENT, ARCHIVED])
     values: dict[str, Any] = {
         **CleanupPolicy(delete_archived=True).model_dump(exclude={"enabled", "times"}),

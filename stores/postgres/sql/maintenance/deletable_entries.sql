@@ -1,12 +1,21 @@
 -- Of the next archived entries by id, as many as `limit`, those that a cleanup deletes; and the last of the next ones, if there may be
--- more. The end of the range is found first, so that no part reads the whole archive, whatever the planner expects.
+-- more. The end of the range is found first, id by id, so that no part reads the whole archive, whatever the planner expects.
 WITH
 -- include removal_roots
 ,
 next AS MATERIALIZED (
-    SELECT id FROM mnestic.archived_entry
-     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id > %(after)s
-     ORDER BY id LIMIT CAST(%(limit)s AS integer)
+    WITH RECURSIVE stride AS (
+        SELECT CAST(%(after)s AS text) AS id, 0 AS place
+         UNION ALL
+        SELECT following.id, place + 1
+          FROM stride
+         CROSS JOIN LATERAL (
+            SELECT id FROM mnestic.archived_entry
+             WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id > stride.id
+             ORDER BY id LIMIT 1) AS following
+         WHERE place < CAST(%(limit)s AS integer)
+    )
+    SELECT id FROM stride WHERE place > 0
 )
 SELECT ARRAY(
 -- include deletable
