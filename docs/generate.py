@@ -21,9 +21,8 @@ from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.cli.app import app
 from mnestic.starter.client.agent_settings import SettingsClient
 from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.client.contexts import ContextClient
+from mnestic.starter.client.contexts import ContextClient, RetrievalLogClient
 from mnestic.starter.client.entries import EntryClient
-from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient
@@ -35,9 +34,7 @@ from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.client.records import RecordClient
-from mnestic.starter.client.retrieval_log import RetrievalLogClient
-from mnestic.starter.client.working_memory import WorkingMemoryClient
+from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name

@@ -1,4 +1,4 @@
-"""`memory.contexts`: blocks for prompts, about a conversation, a topic or the history of a subject."""
+"""`memory.contexts`: blocks for prompts, about a conversation, a topic or the history of a subject; and the log of retrievals."""
 
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from mnestic.memory.knowledge.resources import check_name
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.knowledge.world.period_summaries import LEVELS, PeriodSummary, SummaryLevel
 from mnestic.memory.retrieval.contexts import Context
+from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.client_scope import ClientPart, ClientScope
@@ -156,3 +157,14 @@ def token_budget(max_tokens: Any) -> int:
             what="max_tokens", why=f"is {max_tokens!r}; it is a whole number, 0 or more"
         )
     return max_tokens
+
+
+class RetrievalLogClient(ClientPart):
+    """The results of `auto_retrieve`, one row for each message."""
+
+    async def list(
+        self, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[StoredLogEntry, ...], str | None]:
+        """Automatic retrievals, the latest first, and the cursor of the next page."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.retrieval_log.list_entries(limit=limit, cursor=cursor)

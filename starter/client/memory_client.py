@@ -30,12 +30,12 @@ from mnestic.starter.client.agent_settings import SettingsClient
 from mnestic.starter.client.client_scope import ClientScope, client_caller
 from mnestic.starter.client.contexts import (
     ContextClient,
+    RetrievalLogClient,
     context_builder,
     count_returned,
     token_budget,
 )
 from mnestic.starter.client.entries import EntryClient
-from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient, topic_forgetting
@@ -47,10 +47,8 @@ from mnestic.starter.client.keyword_arguments import (
 )
 from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.parked import ParkedClient
-from mnestic.starter.client.records import RecordClient
-from mnestic.starter.client.retrieval_log import RetrievalLogClient
+from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
-from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter

@@ -1,4 +1,4 @@
-"""`memory.records`: long-term values of an agent, by namespace and key."""
+"""What jobs write: `memory.records` by namespace and key, `memory.episodes`, and `memory.working_memory` of a session."""
 
 import uuid
 from datetime import timedelta
@@ -6,7 +6,9 @@ from typing import Any
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.redaction import texts_of
+from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import LongTermRecord, RecordRef
+from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.client_scope import ClientPart
 
@@ -86,3 +88,27 @@ class RecordClient(ClientPart):
             return await transaction.records.list_by_namespace(
                 namespace, limit=limit, cursor=cursor
             )
+
+
+class EpisodeClient(ClientPart):
+    """The episodes of one agent, which its jobs write."""
+
+    async def list(
+        self, *, session_id: str | None = None, limit: int = 20, cursor: str | None = None
+    ) -> tuple[tuple[Episode, ...], str | None]:
+        """Episodes of the agent or of one session, newest first."""
+        async with self._scope.transaction(write=False) as transaction:
+            if session_id is None:
+                return await transaction.episodes.list_by_agent(limit=limit, cursor=cursor)
+            return await transaction.episodes.list_by_session(
+                session_id, limit=limit, cursor=cursor
+            )
+
+
+class WorkingMemoryClient(ClientPart):
+    """The working memory of one agent, by session. Jobs write it."""
+
+    async def get(self, session_id: str) -> WorkingMemory:
+        """A session's working memory."""
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.working.load(session_id)

@@ -3,6 +3,7 @@
 It stands apart from `AgentMemory`, which opens and restores waits; this is about requests alone.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -22,7 +23,6 @@ from mnestic.memory.jobs.waits import (
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.workflows.handlers import take_signal, take_update
 from mnestic.workflows.jobs.controls import JobControls
-from mnestic.workflows.jobs.delivery_order import after_acceptance
 from mnestic.workflows.jobs.refusals import Refusals
 from mnestic.workflows.jobs.request_queue import RequestQueue
 
@@ -396,3 +396,20 @@ class ResumeInbox:
         if self._taken is not None:
             return f"wait {self._wait.wait_id} is being resumed by {self._taken.request_id}"
         return None
+
+
+# In which order a workflow takes what it is handed at one moment has to be the same live and in a replay. The SDK (temporalio
+# 1.35) begins a run whose handlers are registered in `__init__` otherwise: its first signals are handled after the updates
+# that came with them, but before them in a replay, once the run has called `patched`. So who decides something lets the
+# others go first.
+
+
+async def after_acceptance() -> None:
+    """A signal's turn: once the updates that came with it are accepted."""
+    await asyncio.sleep(0)
+
+
+async def after_signals() -> None:
+    """An update's turn: once the signals that came with it have had theirs."""
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)

@@ -12,6 +12,7 @@ from typing import Any
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError
 
+from mnestic.activities.jobs.signal_times import SignalTimeActivities, SignalTimeInput
 from mnestic.activities.jobs.waits import (
     ExtendWaitInput,
     OpenWaitInput,
@@ -37,8 +38,6 @@ from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
 from mnestic.workflows.jobs.controls import JobControls
-from mnestic.workflows.jobs.delivery_order import after_signals
-from mnestic.workflows.jobs.late_requests import arrived_late
 from mnestic.workflows.jobs.operation_keys import OperationKeys
 from mnestic.workflows.jobs.publishing import (
     publish_attention,
@@ -48,7 +47,7 @@ from mnestic.workflows.jobs.publishing import (
     publish_waiting,
 )
 from mnestic.workflows.jobs.renewals import JobRenewal
-from mnestic.workflows.jobs.resumes import LATE, ResumeInbox
+from mnestic.workflows.jobs.resumes import LATE, ResumeInbox, after_signals
 
 _TRY_AGAIN = timedelta(days=1)
 _LATE_EXTENSIONS = "late-extensions"  # the patch: runs before it extend a wait that has timed out
@@ -397,3 +396,15 @@ def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest 
     if taken is not None and taken.request_id == restored.receipt.request_id:
         return taken
     return restored.request
+
+
+async def arrived_late(request: ResumeRequest, *, wait: OpenWait) -> bool:
+    """Whether a signal came after the deadline of its wait, by Temporal's clock.
+
+    It is in doubt only when no worker was up at the deadline: then the workflow is handed what came before and after it at
+    one moment, signals first.
+    """
+    params = SignalTimeInput(request=request, opened_at=wait.snapshot.snapshot_at)
+    arrival = await run_local_first(SignalTimeActivities.find_signal_time, params)
+    # An activity of an earlier version looked in one run only, and gave None for signals of others.
+    return arrival.came_at is None or arrival.came_at >= wait.deadline

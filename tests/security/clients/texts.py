@@ -13,9 +13,8 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.agent_settings import SettingsClient
-from mnestic.starter.client.contexts import ContextClient
+from mnestic.starter.client.contexts import ContextClient, RetrievalLogClient
 from mnestic.starter.client.entries import EntryClient
-from mnestic.starter.client.episodes import EpisodeClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
 from mnestic.starter.client.forgetting import ForgettingClient
@@ -25,9 +24,7 @@ from mnestic.starter.client.messages import MessageClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.client.records import RecordClient
-from mnestic.starter.client.retrieval_log import RetrievalLogClient
-from mnestic.starter.client.working_memory import WorkingMemoryClient
+from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
