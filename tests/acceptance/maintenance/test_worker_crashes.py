@@ -210,7 +210,8 @@ async def fill_all(settings: Settings, start_worker: Callable[..., Any]) -> None
     worker = start_worker(settings, "never")
     async with await MnesticClient.connect(settings) as client:
         await client.maintenance.set_policy("always_removable", value=10_000)
-        await client.maintenance.set_policy("cleanup.enabled", value=True)
+        for name in ("enabled", "delete_archived"):
+            await client.maintenance.set_policy(f"cleanup.{name}", value=True)
         await client.maintenance.set_policy("nightly.summarise_above_messages", value=MESSAGES + 10)
         await client.maintenance.set_policy("monthly.least_recall", value=0.5)
         for number, agent_id in enumerate(AGENTS):
