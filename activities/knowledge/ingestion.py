@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
@@ -100,9 +100,11 @@ class IngestActivities:
     async def extract(self, params: IngestInput) -> IngestProgress:
         """Extracts the claims of the next messages; one that cannot be read is parked with the reason.
 
-        Idempotent: an extracted message is not taken again, and each batch is stored as soon as it is read.
+        Idempotent: an extracted message is not taken again, and each batch is stored as soon as it is read. Each attempt takes
+        of the messages that the first one took, so that the next step learns from the same ones together.
         """
         learned = refused = 0
+        (until,) = activity.info().heartbeat_details or (None,)
 
         async def read(batch: Sequence[PendingMessage]) -> None:
             nonlocal learned, refused
@@ -114,11 +116,16 @@ class IngestActivities:
             async with begin_model_step(self._memory, params) as transaction:
                 await park_unread(transaction, pending, reason=why, extractor=self._extractor)
 
-        async with _step():
+        async with _step(lambda: until):
             async with begin_model_step(self._memory, params) as transaction:
-                batch = await transaction.ingest_states.take("received", limit=_limit(params))
+                batch = await transaction.ingest_states.take(
+                    "received", limit=params.limit, until=until
+                )
+            if batch and until is None:
+                until = batch[-1].number
+                activity.heartbeat(until)
             reading = self._round(partial(self._extracting.permit, params), read, park)
-            await reading.run(list(_batches(batch, self._extractor.batch)))
+            await reading.run(list(_batches(batch, _halved(self._extractor.batch))))
         moved = reading.answered + reading.given_up
         return IngestProgress(
             taken=moved, parked=reading.given_up, learned=learned, refused=refused
@@ -133,7 +140,7 @@ class IngestActivities:
         Idempotent: a processed message is not taken again.
         """
         async with _step():
-            limit = _limit(params)
+            limit = params.limit
             while True:
                 batch: tuple[PendingMessage, ...] = ()
                 try:
@@ -171,7 +178,7 @@ class IngestActivities:
             for embedder in dict.fromkeys((self._embedders.active(active), chosen)):
                 try:
                     done, given_up = await self._embedding.embed_missing(
-                        params, embedder, limit=_limit(params), time_limit=_time_limit()
+                        params, embedder, limit=_halved(params.limit), time_limit=_time_limit()
                     )
                 except ExtractionPausedError as error:
                     if embedder is chosen:
@@ -269,9 +276,9 @@ class IngestActivities:
         )
 
 
-def _limit(params: IngestInput) -> int:
-    """How many messages a step takes: after each attempt that failed, as by the time limit, half as many."""
-    return max(1, params.limit >> (activity.info().attempt - 1))
+def _halved(size: int) -> int:
+    """How many messages are done at a time: after each attempt that failed, as by the time limit, half as many."""
+    return max(1, size >> (activity.info().attempt - 1))
 
 
 def _time_limit() -> timedelta:
@@ -284,8 +291,8 @@ def _batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
 
 
 @asynccontextmanager
-async def _step() -> AsyncIterator[None]:
+async def _step(details: Callable[[], Any] | None = None) -> AsyncIterator[None]:
     """Translates failures and sends heartbeats, for all steps."""
     with failures():
-        async with heartbeats():
+        async with heartbeats(details):
             yield

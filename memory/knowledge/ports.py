@@ -326,8 +326,10 @@ class IngestStateStore(Protocol):
         """
         ...
 
-    async def take(self, state: IngestState, *, limit: int) -> tuple[PendingMessage, ...]:
-        """The oldest in a state, locked; what another transaction has locked is left to it."""
+    async def take(
+        self, state: IngestState, *, limit: int, until: int | None = None
+    ) -> tuple[PendingMessage, ...]:
+        """The oldest in a state, up to a number, locked; what another transaction has locked is left to it."""
         ...
 
     async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:

@@ -96,9 +96,10 @@ async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_
     alone, killed = two_databases
 
     async with await MnesticClient.connect(alone) as client:
+        await receive(client, said)  # before the first worker is up, as below
+        ingest = await start_ingest(client, agent_id=AGENT)
         worker = start_worker(alone)
-        await receive(client, said)
-        await (await start_ingest(client, agent_id=AGENT)).result()
+        await ingest.result()
         await asyncio.to_thread(worker.stop)
     codes = []
     async with await MnesticClient.connect(killed) as client:

@@ -82,9 +82,13 @@ class PostgresIngestStateStore:
         )
         return await self._unit.rows(_with_resources(found))
 
-    async def take(self, state: IngestState, *, limit: int) -> tuple[PendingMessage, ...]:
+    async def take(
+        self, state: IngestState, *, limit: int, until: int | None = None
+    ) -> tuple[PendingMessage, ...]:
         """See the port."""
         oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
+        if until is not None:
+            oldest = oldest.where(INGEST_STATE.c.number <= until)
         return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
 
     async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:

@@ -20,6 +20,7 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import (
     Answer,
+    Begin,
     Call,
     Execute,
     Inventor,
@@ -303,9 +304,28 @@ async def test_a_step_begins_no_part_that_it_may_not_end_in_time(
     assert done.taken == SlowInventor.batch
 
 
-async def test_a_step_takes_half_as_many_after_each_attempt_that_failed(english: Steps) -> None:
-    extracted = await english.extract(attempt=4)
-    learned = await english.learn(attempt=6)
+class CountingInventor(Inventor):
+    """It notes how many messages it gets at a time."""
 
-    assert extracted.taken == 500 // 2**3
-    assert learned.taken == 500 // 2**5
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+        self.sizes.append(len(turns))
+        return await super().extract(turns)
+
+
+async def test_a_later_attempt_takes_what_the_first_one_took_in_smaller_parts(
+    steps: Callable[..., Steps], ada: MemoryClient, begin: Begin
+) -> None:
+    await ada.ingest([said(number, "Hello.") for number in range(20)])
+    async with begin() as transaction:
+        pending, _ = await transaction.ingest_states.list_by_state("received")
+    extractor = CountingInventor()
+
+    done = await steps(extractor=extractor).extract(
+        attempt=3, heartbeat_details=[pending[11].number]
+    )
+
+    assert done.taken == 12
+    assert extractor.sizes == [extractor.batch // 2**2] * 6
