@@ -41,9 +41,9 @@ class NamedQuery(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Self:
         """Out of a text with named parameters."""
-        if _FILTER.search(text):
-            return cls(text, tuple(dict.fromkeys(_PARAMETER.findall(text))), has_filters=True)
         names = tuple(dict.fromkeys(_PARAMETER.findall(text)))
+        if _FILTER.search(text):
+            return cls(text, names, has_filters=True)
         return cls(_PARAMETER.sub(lambda one: f"${names.index(one[1]) + 1}", text), names)
 
     def bind(self, values: Mapping[str, Any]) -> Query:

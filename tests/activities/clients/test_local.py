@@ -66,9 +66,7 @@ async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
     ],
     ids=["a role", "function words", "a script without spaces", "a huge sentence", "nothing"],
 )
-async def test_what_was_said_is_summarised(
-    role: Any, content: str, max_chars: int, text: str
-) -> None:
+async def test_messages_are_summarised(role: Any, content: str, max_chars: int, text: str) -> None:
     turns = [ChatMessage(role=role, content=content)]
 
     assert (await LocalSummariser().summarise(turns, max_chars=max_chars)).text == text

@@ -71,7 +71,7 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-async def test_everything_is_kept_once(
+async def test_each_memory_is_stored_once(
     remember: Remember,
     begin: Begin,
     working: Working,
@@ -130,7 +130,7 @@ async def test_a_summary_as_given_or_of_nothing_is_no_call(
     assert (episode.summary, calls()) == ("As it was.", [])
 
 
-async def test_values_that_python_holds_for_equal_are_told_apart(
+async def test_values_that_python_compares_as_equal_stay_apart(
     remember: Remember, working: Working
 ) -> None:
     for step, value in enumerate((0, False, 1, True, 1.0, False), start=1):

@@ -102,7 +102,7 @@ def asked(scope: Scope, operation: Callable[..., Operation]) -> ThinkInput:
     )
 
 
-async def test_a_thought_is_kept_once_as_a_message_and_a_variable_with_its_cost(
+async def test_a_thought_is_stored_once_as_a_message_and_a_variable_with_its_cost(
     think: Think,
     asked: ThinkInput,
     model: CountingModel,

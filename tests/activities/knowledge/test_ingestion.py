@@ -181,7 +181,7 @@ async def test_a_wrong_setting_parks_nothing_and_learning_goes_on_once_it_is_men
     assert (done.taken, done.parked) == (40, 0)
 
 
-async def test_what_was_answered_before_the_model_went_down_is_kept(
+async def test_answers_from_before_an_outage_of_the_model_are_stored(
     chat_server: Any,
     steps: Callable[..., Steps],
     ada: MemoryClient,

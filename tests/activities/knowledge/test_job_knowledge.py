@@ -47,7 +47,7 @@ async def test_a_job_is_told_what_is_so_now(
     assert porto.fact.status == "active"
 
 
-async def test_a_job_is_not_told_what_was_to_end_and_has(begin: Begin) -> None:
+async def test_a_job_gets_no_fact_that_has_ended_as_planned(begin: Begin) -> None:
     async with begin() as transaction:
         now = await transaction.now()
         said = Claim(
