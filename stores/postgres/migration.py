@@ -1,4 +1,4 @@
-"""Running the migrations, which only go forward, through Alembic."""
+"""Running the migrations, one a release, which only go forward, through Alembic."""
 
 from importlib.resources import as_file, files
 
@@ -8,7 +8,11 @@ from sqlalchemy import Connection, text
 
 
 def upgrade(connection: Connection, *, to: str = "head") -> None:
-    """Brings the schema to a revision, by default the latest, inside the connection's transaction."""
+    """Brings the schema to a revision, by default the latest, inside the connection's transaction.
+
+    Raises:
+        CommandError: of Alembic; the database is at a revision that is not among the migrations.
+    """
     connection.execute(text("CREATE SCHEMA IF NOT EXISTS mnestic"))
     with as_file(files("mnestic.stores.postgres") / "migrations") as folder:
         config = Config()

@@ -23,6 +23,7 @@ from mnestic.stores.postgres.sqlstates import (
 )
 
 SCHEMA_VERSION = "0039"  # the latest revision in migrations/versions; a test holds it to that
+_BEFORE_SQUASH = "94ce7fb4"  # the last that has a migration for each change between releases
 log = logging.getLogger("mnestic.schema")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 
@@ -68,7 +69,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
     Raises:
         DatabaseUnavailableError: Postgres does not answer.
         ConfigurationError: the role may not migrate, or pgvector is not there.
-        SchemaVersionError: the database is newer than this code.
+        SchemaVersionError: the database is newer than this code, or of a state between releases.
     """
     engine = create_engine(
         driver_url(admin_url),
@@ -86,7 +87,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
             assert isinstance(driver, psycopg.Connection)
             make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
-                _upgrade(connection)
+                _upgrade(connection, found)
             if amiss := repair_rights(driver):
                 log.warning("rights are repaired", extra={"amiss": amiss})
                 if report is not None:
@@ -131,10 +132,16 @@ def never_migrated() -> SchemaVersionError:
     return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, remedy="run `mnestic migrate`")
 
 
-def _upgrade(connection: Connection) -> None:
-    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
+def _upgrade(connection: Connection, found: str | None) -> None:
+    from alembic.util import CommandError  # noqa: PLC0415 - Alembic takes a second to import
 
-    upgrade(connection)
+    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415
+
+    try:
+        upgrade(connection)
+    except CommandError as error:
+        remedy = f"it is of no release: migrate it with commit {_BEFORE_SQUASH} of Mnestic first"
+        raise SchemaVersionError(found=str(found), wanted=SCHEMA_VERSION, remedy=remedy) from error
 
 
 def _translate(error: DBAPIError | psycopg.Error, url: str) -> Exception:

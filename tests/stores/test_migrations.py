@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
+from mnestic.memory.errors import SchemaVersionError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
@@ -90,7 +91,15 @@ def test_two_migrations_at_once_make_one_schema(empty_url: str) -> None:
     assert rows == [(SCHEMA_VERSION,)]
 
 
-def insert_messages_of_0003(connection: psycopg.Connection[Any]) -> None:
+def test_a_schema_between_releases_is_refused_with_a_way_out(empty_url: str) -> None:
+    with psycopg.connect(at_version(empty_url, "0006")) as connection:
+        connection.execute("UPDATE mnestic.alembic_version SET version_num = '0030'")
+
+    with pytest.raises(SchemaVersionError, match=r"0030.*migrate it with commit [0-9a-f]{8}"):
+        migrate(empty_url)
+
+
+def insert_messages_of_0_2_0(connection: psycopg.Connection[Any]) -> None:
     """A message in each state, and an entry for each, related to the one before; three have vectors."""
     for number, (state, reason) in enumerate(LESSONS.items()):
         at = NOON + timedelta(minutes=number)
@@ -122,14 +131,19 @@ def insert_messages_of_0003(connection: psycopg.Connection[Any]) -> None:
         insert(connection, "resource", said | {"created_at": at})
         insert(connection, "learning", place | learning)
         insert(connection, "entry", said | entry)
-    insert(connection, "corpus", {"entries": 5, "lexemes": 15})
+    insert(connection, "corpus", {"entries": 5, "lexemes": 15, "languages": "{english}"})
+    connection.execute(
+        "INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number) "
+        "SELECT tenant_id, agent_id, 'related', related ->> 0, number FROM mnestic.entry WHERE related <> '[]'"
+    )
     connection.execute(
         "INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector) "
         "SELECT 't1', 'ada', 'some-model', number, 2, '[1,0]' FROM mnestic.entry WHERE number < 4"
     )
+    insert(connection, "embedding_model", {"model": "some-model", "entries": 3, "complete_to": 3})
 
 
-def insert_facts_of_0003(connection: psycopg.Connection[Any]) -> None:
+def insert_facts_of_0_2_0(connection: psycopg.Connection[Any]) -> None:
     """Mara moved from Genk to Bruges."""
     claims = [moved_in("Genk", days=-9), moved_in("Bruges", days=-3)]
     for claim in claims:
@@ -148,14 +162,14 @@ def insert_facts_of_0003(connection: psycopg.Connection[Any]) -> None:
 CURLY = "“Ghent”—the café’s 東京都"  # noqa: RUF001
 
 
-def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
-    """The postings of the entries, as 0003 made them; one entry has punctuation that is not ASCII."""
+def insert_words_of_0_2_0(connection: psycopg.Connection[Any]) -> None:
+    """The postings of the entries, as 0.2.0 made them; one entry has punctuation that is not ASCII."""
     connection.execute("UPDATE mnestic.entry SET content = %s WHERE id = 'e1'", [CURLY])
     connection.execute("UPDATE mnestic.entry SET content = 'Who lives in Ghent?' WHERE id = 'e4'")
     connection.execute("""
         INSERT INTO mnestic.posting
         SELECT e.tenant_id, e.agent_id, w.lexeme, e.number, cardinality(w.positions), e.lexemes
-          FROM mnestic.entry AS e, unnest(to_tsvector('english', e.content)) AS w
+          FROM mnestic.entry AS e, unnest(to_tsvector('english', mnestic.words_apart(e.content))) AS w
     """)
     connection.execute("""
         INSERT INTO mnestic.lexeme
@@ -163,7 +177,7 @@ def insert_words_of_0003(connection: psycopg.Connection[Any]) -> None:
     """)
 
 
-def test_messages_forgotten_before_0007_lose_their_channels(empty_url: str) -> None:
+def test_messages_forgotten_by_0_2_0_lose_their_channels(empty_url: str) -> None:
     at_version(empty_url, "0006")
     said = {"session_id": "s", "speaker": "", "content": "", "at": NOON, "created_at": NOON}
     with psycopg.connect(empty_url) as owner:
@@ -184,12 +198,12 @@ OF_ADA = {"tenant_id": "t1", "agent_id": "ada", "actor": "test", "write": True}
 
 
 @pytest.fixture
-async def of_0003(empty_url: str) -> AsyncIterator[PostgresMemory]:
-    """Memory of this version, in a database that 0003 has filled."""
-    with psycopg.connect(at_version(empty_url, "0003")) as owner:
-        insert_messages_of_0003(owner)
-        insert_words_of_0003(owner)
-        insert_facts_of_0003(owner)
+async def of_0_2_0(empty_url: str) -> AsyncIterator[PostgresMemory]:
+    """Memory of this version, in a database that 0.2.0 has filled."""
+    with psycopg.connect(at_version(empty_url, "0006")) as owner:
+        insert_messages_of_0_2_0(owner)
+        insert_words_of_0_2_0(owner)
+        insert_facts_of_0_2_0(owner)
         insert(owner, "episode", EPISODE)
         insert(owner, "agent_revision", {"revision": 1, "updated_at": NOON})
     migrate(empty_url)
@@ -198,11 +212,11 @@ async def of_0003(empty_url: str) -> AsyncIterator[PostgresMemory]:
     await memory.close()
 
 
-async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(
-    of_0003: PostgresMemory,
+async def test_what_was_learned_by_0_2_0_is_known_and_learning_goes_on(
+    of_0_2_0: PostgresMemory,
 ) -> None:
-    waiting = await of_0003.list_waiting_agents(tenants=())
-    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+    waiting = await of_0_2_0.list_waiting_agents(tenants=())
+    async with of_0_2_0.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
         counted = await transaction.ingest_states.count()
         (received,) = await transaction.ingest_states.take("received", limit=9)
         (extracted,) = await transaction.ingest_states.take("extracted", limit=9)
@@ -211,7 +225,7 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(
         before, _ = await transaction.facts.list_facts()
         changes = await transaction.facts.claim(extracted.claims(workflow_run=None))
         taught = await transaction.facts.list_from(("s", "learned"))
-    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+    async with of_0_2_0.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
         signals = await transaction.events.list_events()
 
     assert waiting == (("t1", "ada"),)
@@ -228,10 +242,10 @@ async def test_what_was_learned_by_0003_is_known_and_learning_goes_on(
     assert {signal.kind for signal in signals} >= {"memory.conflict", "memory.stored"}
 
 
-async def test_what_0003_stored_is_in_the_indexes_of_today(
-    of_0003: PostgresMemory, empty_url: str
+async def test_what_0_2_0_stored_is_in_the_indexes_of_today(
+    of_0_2_0: PostgresMemory, empty_url: str
 ) -> None:
-    async with of_0003.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
+    async with of_0_2_0.transaction(**OF_ADA) as transaction:  # type: ignore[arg-type]
         bare = await transaction.entries.list_unembedded("some-model", limit=9)
         derived, _ = await transaction.entries.list_entries(EntryQuery(kinds=("fact", "episode")))
         words = await read_words(transaction, "Ghent", "東京", "boat")
@@ -261,9 +275,9 @@ async def test_what_0003_stored_is_in_the_indexes_of_today(
     assert (features, open_tables) == ([(EntryFeatures.ASKS,)], [])
 
 
-def test_weights_of_a_sum_that_is_no_more_go_with_0034(empty_url: str) -> None:
+def test_weights_of_a_sum_that_is_no_more_go(empty_url: str) -> None:
     stored = {"semantic": 0.9, "pool": 50}
-    at_version(empty_url, "0033")
+    at_version(empty_url, "0006")
     with psycopg.connect(empty_url) as connection:
         for agent_id, preset in (("ada", "mnestic"), ("leo", "leonidas")):
             for name, value in (("retrieval_preset", preset), ("retrieval_policy", stored)):

@@ -124,7 +124,7 @@ def test_a_database_of_an_older_version_is_migrated_where_no_rights_are_left(
 ) -> None:
     engine = create_engine(driver_url(empty_url), poolclass=NullPool)
     with engine.begin() as connection:
-        upgrade(connection, to="0003")
+        upgrade(connection, to="0006")
     spoil(empty_url, "DROP OWNED BY mnestic_app")
 
     migrate(empty_url)

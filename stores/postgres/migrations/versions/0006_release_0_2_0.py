@@ -1,16 +1,17 @@
-"""Jobs made whole: policies, forms, plans, large results, usage of models, reasons.
+"""0.2.0: jobs made whole, and knowledge: claims, facts, entries and what finds them, settings, forgetting.
 
-Revision ID: 0002
+Revision ID: 0006
 Revises: 0001
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 from alembic import op
 from sqlalchemy import text
 
-revision = "0002"
+revision = "0006"
 down_revision = "0001"
 branch_labels = None
 depends_on = None
@@ -38,46 +39,20 @@ ALTER TABLE mnestic.job_wait
 ALTER TABLE mnestic.audit_log ADD COLUMN reason text;
 
 CREATE INDEX operation_by_job ON mnestic.operation (tenant_id, job_id, created_at, key);
-"""
 
-TABLES = """
-CREATE TABLE mnestic.plan (
-    tenant_id text NOT NULL,
-    decision_id text NOT NULL,
-    document jsonb NOT NULL,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, decision_id)
-);
+ALTER TABLE mnestic.agent_revision
+    ADD COLUMN signals bigint NOT NULL DEFAULT 0,
+    -- How often what searches read has changed: what a process keeps of it is true for as long as this stays.
+    ADD COLUMN knowledge bigint NOT NULL DEFAULT 0;
+CREATE INDEX operation_of_end ON mnestic.operation (tenant_id, job_id) WHERE name = 'end';
 
-CREATE TABLE mnestic.tool_result (
-    tenant_id text NOT NULL,
-    id text NOT NULL,
-    agent_id text NOT NULL,
-    job_id text NOT NULL,
-    node text NOT NULL,
-    sha256 text NOT NULL,
-    size_bytes bigint NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, id)
-);
-
-CREATE TABLE mnestic.llm_usage (
-    tenant_id text NOT NULL,
-    id bigint GENERATED ALWAYS AS IDENTITY,
-    agent_id text NOT NULL,
-    session_id text,
-    job_id text,
-    operation_key text,
-    purpose text NOT NULL,
-    model text NOT NULL,
-    input_tokens bigint NOT NULL,
-    output_tokens bigint NOT NULL,
-    cost_usd numeric,
-    created_at timestamptz NOT NULL,
-    PRIMARY KEY (tenant_id, id)
-);
-CREATE INDEX llm_usage_by_job ON mnestic.llm_usage (tenant_id, agent_id, job_id);
+ALTER TABLE mnestic.resource
+    -- What the speaker's clock was ahead of UTC: "yesterday" is told by it.
+    ADD COLUMN offset_minutes smallint NOT NULL DEFAULT 0,
+    -- A message that is sent again is known by its row, which says nothing any more.
+    ADD COLUMN forgotten_at timestamptz;
+-- What was sealed and what is left of it have a hash each.
+ALTER TABLE mnestic.memory_snapshot ADD COLUMN redacted_at timestamptz, ADD COLUMN redacted_sha256 text;
 """
 
 KEYS = text("SELECT tenant_id, agent_id, session_id FROM mnestic.working_memory")
@@ -100,6 +75,21 @@ GRANTS = {
     "plan": "SELECT, INSERT",
     "tool_result": "SELECT, INSERT, DELETE",
     "llm_usage": "SELECT, INSERT",
+    "claim": "SELECT, INSERT",
+    "fact": "SELECT, INSERT, UPDATE, DELETE",
+    "predicate": "SELECT, INSERT, UPDATE",
+    "entry": "SELECT, INSERT, UPDATE, DELETE",
+    "posting": "SELECT, INSERT, DELETE",
+    "lexeme": "SELECT, INSERT, UPDATE, DELETE",
+    "corpus": "SELECT, INSERT, UPDATE",
+    "entry_term": "SELECT, INSERT, DELETE",
+    "embedding": "SELECT, INSERT, UPDATE, DELETE",
+    "learning": "SELECT, INSERT, UPDATE",
+    "signal": "SELECT, INSERT, DELETE",
+    "embedding_model": "SELECT, INSERT, UPDATE",
+    "forgetting": "SELECT, INSERT, UPDATE (topic, entries, purged, finished_at)",
+    "setting": "SELECT, INSERT, UPDATE, DELETE",
+    "memory_retrievals": "SELECT, INSERT, DELETE",
 }
 
 
@@ -107,7 +97,8 @@ def upgrade() -> None:
     op.execute(CHANGES)
     _write_states_canonically()
     op.execute(COUNT)
-    op.execute(TABLES)
+    statements = Path(__file__).with_name("0006_schema.sql").read_text(encoding="utf-8")
+    op.execute(statements.replace(":", r"\:"))  # no colon is of a parameter
     for table, privileges in GRANTS.items():
         op.execute(f"GRANT {privileges} ON mnestic.{table} TO mnestic_app")
         op.execute(f"ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY")
