@@ -376,7 +376,7 @@ class WordEmbedder(Protocol):
         ...
 
     def embed_foreign(
-        self, text: str, *, telling: str, is_sure: bool = False
+        self, text: str, *, content: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:
         """The vector of a question in a language that the model hardly knows; None where it knows the language.
 
@@ -385,7 +385,7 @@ class WordEmbedder(Protocol):
 
         Args:
             text: The question.
-            telling: Its words without those that say nothing.
+            content: Its words without those that say nothing.
             is_sure: Whether it is known to be in such a language.
         """
         ...

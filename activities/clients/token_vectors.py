@@ -69,14 +69,14 @@ class TokenVectorEmbedder:
         return np.maximum.reduceat(cosines[word_of], np.searchsorted(starts, first), axis=0).T
 
     def embed_foreign(
-        self, text: str, *, telling: str, is_sure: bool = False
+        self, text: str, *, content: str, is_sure: bool = False
     ) -> NDArray[np.float32] | None:
         """See `mnestic.memory.ports.WordEmbedder`."""
         shared = _shared()
-        whole, content = _embed([text[:_LONGEST], telling[:_LONGEST]])
+        whole, of_content = _embed([text[:_LONGEST], content[:_LONGEST]])
         if not is_sure and shared[0] @ whole < _FOREIGN:
             return None
-        return np.asarray(content - (shared @ content) @ shared, dtype="<f4")
+        return np.asarray(of_content - (shared @ of_content) @ shared, dtype="<f4")
 
 
 _LOADING = threading.Lock()

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import get_args
 
-import numpy as np
-from numpy.typing import NDArray
-
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.subjects import USER
@@ -18,10 +15,9 @@ from mnestic.memory.language.terms import terms_of
 from mnestic.memory.language.word_forms import other_forms
 from mnestic.memory.ports import TokenCounter, WordEmbedder
 from mnestic.memory.retrieval.agent_settings import settings_of
-from mnestic.memory.retrieval.candidates import RankingQuery
-from mnestic.memory.retrieval.exact_terms import ExactTerms, spellings
+from mnestic.memory.retrieval.exact_terms import spellings
 from mnestic.memory.retrieval.ports import SearchStore
-from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy, RetrievalQuery
+from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery
 from mnestic.memory.retrieval.query_parsing import (
     NameMatch,
     QueryWord,
@@ -37,8 +33,8 @@ from mnestic.memory.retrieval.query_parsing import (
 from mnestic.memory.retrieval.query_periods import written_days
 from mnestic.memory.retrieval.search import (
     ArchivedWords,
+    ParsedQuery,
     ResolvedTerms,
-    Search,
     Suggestions,
     Terms,
     Vocabulary,
@@ -88,7 +84,7 @@ class QueryContext:
     def is_uncertain(self, names: Mapping[str, str], words: Mapping[str, str]) -> bool:
         """Whether a name or a word that was corrected may be somebody else's name."""
         topics = {word for name in self.question.topics for word in name}
-        slips = {
+        misspelt = {
             word: read
             for word, read in words.items()
             if (self._is_name(word) or word in topics)
@@ -102,19 +98,19 @@ class QueryContext:
             )
             or any(  # words are read as stems
                 may_be_other_name(name_key(word)[: len(read)], read, is_common=False)
-                for word, read in slips.items()
+                for word, read in misspelt.items()
             )
         )
 
-    def is_of_stranger(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
+    def is_about_unknown(self, known: ResolvedTerms, misspelt: Mapping[str, str]) -> bool:
         """Whether the query is about an unknown: no word of a name that it is about is known, or no word of all its names."""
 
-        def is_strange(name: tuple[str, ...]) -> bool:
+        def is_unknown(name: tuple[str, ...]) -> bool:
             are_known = any(_is_known(word, known) for word in name)
             return not are_known and misspelt.keys().isdisjoint(name)
 
         names, topics = self.question.proper_names, self.question.topics
-        return any(map(is_strange, topics)) or (bool(names) and all(map(is_strange, names)))
+        return any(map(is_unknown, topics)) or (bool(names) and all(map(is_unknown, names)))
 
     def _is_name(self, word: str) -> bool:
         """Whether a word is common with a capital."""
@@ -122,68 +118,6 @@ class QueryContext:
 
     def _is_common(self, word: str) -> bool:
         return self.count_tokens is not None and self.count_tokens(f" {word}") == 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ParsedQuery:
-    """A query, resolved against the agent's memory; see `Search` for its fields.
-
-    `is_by_words`: an entry without a word of the query does not count as similar, because the embedder knows the query's
-    language too little.
-    """
-
-    query: RetrievalQuery
-    ranking_query: RankingQuery
-    vocabulary: Vocabulary
-    name_vocabulary: Vocabulary
-    names: frozenset[str]
-    tags: frozenset[str]
-    text: str
-    foreign: NDArray[np.float32] | None
-    is_by_words: bool
-    known: ResolvedTerms
-    policy: RetrievalPolicy
-    words: WordEmbedder | None
-    exact_terms: ExactTerms
-
-    def search(self, model: str, vector: bytes | None) -> Search:
-        """The search that the sources get, with the vector of the query."""
-        return Search(
-            query=self.query,
-            vocabulary=self.vocabulary,
-            name_vocabulary=self.name_vocabulary,
-            names=self.names,
-            tags=self.tags,
-            period=self.ranking_query.period,
-            policy=self.policy,
-            model=model,
-            vector=vector,
-            vectors=self.known.vectors,
-            is_by_words=self.is_by_words,
-            asks_for_earlier=self.ranking_query.asks_for_earlier,
-            now=self.known.now,
-        )
-
-    @property
-    def rerank(self) -> Rerank:
-        """The reranker of this query."""
-        return self.query.rerank or self.policy.rerank
-
-    @property
-    def wanted(self) -> int:
-        """How many of the best candidates are read."""
-        read = 0 if self.rerank == "off" else self.policy.reranked
-        return max(self.query.limit, read)
-
-    @property
-    def is_cacheable(self) -> bool:
-        """Whether the answer depends on memory alone."""
-        return self.rerank != "remote"
-
-    @property
-    def is_answerable(self) -> bool:
-        """Whether it has words, names or a period to search for."""
-        return bool(self.ranking_query.weights or self.names or self.ranking_query.period)
 
 
 async def resolve_terms(store: SearchStore, context: QueryContext) -> ResolvedTerms:
@@ -197,11 +131,11 @@ async def parse_query(
 ) -> ParsedQuery:
     """Parses a query against the agent's memory, after correcting its misspelt words."""
     context = _with_antecedents(context, known)
-    strange = _strange_names(context, known)
+    names = _unknown_names(context, known)
     unknown = _unknown_lexemes(context, known)
     suggested = Suggestions()
-    if known.entries and (strange or unknown):
-        suggested = await store.suggest(strange, unknown)
+    if known.entries and (names or unknown):
+        suggested = await store.suggest(names, unknown)
     if suggested.names:
         words = tuple(
             word._replace(text=_read_as(word.text, suggested.names))
@@ -218,56 +152,66 @@ def _parse(context: QueryContext, known: ResolvedTerms, suggested: Suggestions) 
     named_keys = (known.names[name].keys for name in named.names)
     names = frozenset[str]().union(*named_keys) or _names_of_user(question.words, known)
     is_foreign_query = is_foreign(named.words, known.languages)
-    slips, quiet = _slips_and_quiet(named.words, context, known)
     identifiers = {word.text for word in question.words if word.is_identifier}
-    vocabulary = vocabulary_of(
-        named.words, known, slips=slips, quiet=quiet, suggested=suggested, identifiers=identifiers
-    )
-    weights = vocabulary.weights
-    of_names = {part for name in named.names for part in name.split()}
-    called = [word.text for word in question.words if name_key(word.text) in of_names]
-    vocabulary = replace(
-        vocabulary,
-        query_lexemes=tuple(
-            replace(one, is_name=name_key(one.word) in of_names) for one in vocabulary.query_lexemes
-        ),
+    vocabulary, called = _vocabulary(
+        context, known, suggested=suggested, named=named, identifiers=identifiers
     )
     text, foreign = " ".join(named.words), None
     if context.words is not None and not is_english(named.words):
         content = " ".join(word for word in named.words if word not in vocabulary.silent)
-        foreign = context.words.embed_foreign(text, telling=content, is_sure=is_foreign_query)
+        foreign = context.words.embed_foreign(text, content=content, is_sure=is_foreign_query)
     is_open = not (is_foreign_query or names)
     return ParsedQuery(
         query=query,
-        ranking_query=RankingQuery(
-            asked_at=context.asked_at,
-            weights=weights,
-            names=tuple(sorted(names)),
-            bits_of_names=vocabulary.bits_of_names,
-            period=known.period or question.period,
-            is_question=question.is_question,
-            asks_for_time=question.asks_for_time,
-            is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
-            or (is_open and context.is_of_stranger(known, vocabulary.misspelt)),
-            has_identifier=not identifiers.isdisjoint(named.words),
-            asks_for_earlier=asks_for_earlier(query.text),
-            present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
-            mode=query.mode,
-        ),
+        asked_at=context.asked_at,
+        known=known,
+        policy=context.policy or settings_of(known.settings).policy,
         vocabulary=replace(vocabulary, misspelt={**suggested.names, **vocabulary.misspelt}),
         name_vocabulary=vocabulary_of(
-            [*([] if weights else called), *written_days(question.period)], known
+            [*([] if vocabulary.weights else called), *written_days(question.period)], known
         ),
         names=names,
         tags=_tags(named, question.words, known),
+        exact_terms=question.exact_terms.without_known(known.names),
+        period=known.period or question.period,
+        is_question=question.is_question,
+        asks_for_time=question.asks_for_time,
+        asks_for_earlier=asks_for_earlier(query.text),
+        is_uncertain=context.is_uncertain(suggested.names, vocabulary.misspelt)
+        or (is_open and context.is_about_unknown(known, vocabulary.misspelt)),
+        has_identifier=not identifiers.isdisjoint(named.words),
+        present_until=max(context.asked_at, known.now) + _CLOCK_SKEW,
         text=text,
         foreign=foreign,
+        model=context.model,
         is_by_words=is_foreign_query and foreign is not None and query.mode == "hybrid",
-        known=known,
-        policy=context.policy or settings_of(known.settings).policy,
-        words=None if foreign is not None else context.words,
-        exact_terms=question.exact_terms.without_known(known.names),
     )
+
+
+def _vocabulary(
+    context: QueryContext,
+    known: ResolvedTerms,
+    *,
+    suggested: Suggestions,
+    named: NameMatch,
+    identifiers: Collection[str],
+) -> tuple[Vocabulary, list[str]]:
+    """The words of a query with the names marked, and the words that it calls somebody by."""
+    misspellings, stop_words = _misspellings_and_stop_words(named.words, context, known)
+    vocabulary = vocabulary_of(
+        named.words,
+        known,
+        misspellings=misspellings,
+        stop_words=stop_words,
+        suggested=suggested,
+        identifiers=identifiers,
+    )
+    of_names = {part for name in named.names for part in name.split()}
+    lexemes = tuple(
+        replace(one, is_name=name_key(one.word) in of_names) for one in vocabulary.query_lexemes
+    )
+    called = [word.text for word in context.question.words if name_key(word.text) in of_names]
+    return replace(vocabulary, query_lexemes=lexemes), called
 
 
 def _read_as(word: str, names: Mapping[str, str]) -> str:
@@ -339,7 +283,7 @@ def _terms(context: QueryContext) -> Terms:
     )
 
 
-def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
+def _unknown_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
     """Words that may be names, but are known neither as names nor as words."""
     words = context.question.words
     is_english_query = is_english({word.text for word in words})
@@ -358,22 +302,22 @@ def _strange_names(context: QueryContext, known: ResolvedTerms) -> list[str]:
 def _unknown_lexemes(context: QueryContext, known: ResolvedTerms) -> frozenset[str]:
     """The unknown lexemes of a query, without names."""
     words = _named_by(context.question.words, known).words
-    slips, quiet = _slips_and_quiet(words, context, known)
-    return unknown_lexemes(words, known, slips=slips, quiet=quiet)
+    misspellings, stop_words = _misspellings_and_stop_words(words, context, known)
+    return unknown_lexemes(words, known, misspellings=misspellings, stop_words=stop_words)
 
 
-def _slips_and_quiet(
+def _misspellings_and_stop_words(
     words: Sequence[str], context: QueryContext, known: ResolvedTerms
 ) -> tuple[list[str], set[str]]:
     """The words that may be misspelt, and those without meaning in English."""
-    telling = content_words(words)
+    content = content_words(words)
     may_be_any = is_foreign(words, known.languages)
-    slips = [
+    misspellings = [
         word
-        for word in telling
+        for word in content
         if not any(map(str.isdigit, word)) and (may_be_any or context.may_be_misspelt(word))
     ]
-    return slips, set(words).difference(telling)
+    return misspellings, set(words).difference(content)
 
 
 def _is_known(word: str, known: ResolvedTerms) -> bool:

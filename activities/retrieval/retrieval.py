@@ -14,12 +14,7 @@ from types import MappingProxyType
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.late_interaction import late_interaction
 from mnestic.activities.retrieval.passages import compare_passages
-from mnestic.activities.retrieval.query_context import (
-    ParsedQuery,
-    QueryContext,
-    parse_query,
-    resolve_terms,
-)
+from mnestic.activities.retrieval.query_context import QueryContext, parse_query, resolve_terms
 from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
 from mnestic.memory.knowledge.entries import Entry
@@ -39,10 +34,10 @@ from mnestic.memory.retrieval.queries import (
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
 from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
-from mnestic.memory.retrieval.search import Search, SearchHits, SearchResult
+from mnestic.memory.retrieval.search import ParsedQuery, SearchHits, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
-Fetch = Callable[[Sequence[int], Search], Awaitable[SearchHits]]
+Fetch = Callable[[Sequence[int], ParsedQuery], Awaitable[SearchHits]]
 _ANSWERS = 0.9  # the score from which the archive is not searched; below it, what is near a question hides its archived answer
 
 
@@ -122,12 +117,12 @@ async def _retrieve(
             return Retrieval.model_validate_json(cached)
         parsed = await parse_query(transaction.search, context, known)
         if embedder.model is None:  # a local embedder is fast, so the transaction stays open
-            vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
-            best = await _find_best(transaction, context, parsed, vector=vector, embedder=embedder)
+            parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
+            best = await _find_best(transaction, context, parsed, embedder=embedder)
     if embedder.model is not None:
-        vector, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
+        parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best = await _find_best(transaction, context, parsed, vector=vector, embedder=embedder)
+            best = await _find_best(transaction, context, parsed, embedder=embedder)
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(
@@ -160,13 +155,13 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
         for one in sorted(best.ranked, key=_is_archived)
         if one.number in best.entries  # else it was removed meanwhile
     )
-    period = parsed.ranking_query.period
+    period = parsed.period
     return Retrieval(
         results=results,
         words={
             " ".join(one.lexemes): round(one.weight, 3) for one in parsed.vocabulary.query_lexemes
         },
-        names=parsed.ranking_query.names,
+        names=tuple(sorted(parsed.names)),
         misspelt=dict(parsed.vocabulary.misspelt),
         period=None if period is None else (period.start, period.end),
         skipped=dict(skipped),
@@ -174,19 +169,14 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
 
 
 async def _find_best(
-    transaction: Transaction,
-    context: QueryContext,
-    parsed: ParsedQuery,
-    *,
-    vector: bytes | None,
-    embedder: Embedder,
+    transaction: Transaction, context: QueryContext, parsed: ParsedQuery, *, embedder: Embedder
 ) -> _Best:
     """The best live candidates; if none of them answers, archived ones follow, to which half of the places is left."""
-    live = await _search(transaction.search, parsed, vector=vector, embedder=embedder)
+    live = await _search(transaction.search, parsed, embedder)
     reads_archive = parsed.known.has_archive and parsed.policy.archived != "never"
     if not reads_archive or any(one.score >= _ANSWERS for one in live.ranked):
         return live
-    archived = await _search_archive(transaction, context, parsed, vector=vector, embedder=embedder)
+    archived = await _search_archive(transaction, context, parsed, embedder=embedder)
     left = max(parsed.wanted // 2, parsed.wanted - len(archived.ranked))
     return _Best(
         [*live.ranked[:left], *archived.ranked][: parsed.wanted],
@@ -197,41 +187,32 @@ async def _find_best(
 
 
 async def _search_archive(
-    transaction: Transaction,
-    context: QueryContext,
-    parsed: ParsedQuery,
-    *,
-    vector: bytes | None,
-    embedder: Embedder,
+    transaction: Transaction, context: QueryContext, live: ParsedQuery, *, embedder: Embedder
 ) -> _Best:
     """The best archived candidates; none for a query by tag or subject, which only live entries are indexed by."""
     store, query = transaction.search, context.query
     if query.tags or query.subject:
         return _Best()
-    words = await store.count_archived(parsed.known.all_lexemes)
+    words = await store.count_archived(live.known.all_lexemes)
     context = replace(context, archived=words)
-    parsed = await parse_query(store, context, parsed.known.with_archived(words))
+    parsed = await parse_query(store, context, live.known.with_archived(words))
     if not parsed.is_answerable:
         return _Best()
-    search = parsed.search(embedder.name, vector)
-    found = await store.find_archived(search)
-    order = await _ranked(
-        parsed, search, SearchResult(candidates=found, edges={}, successors={}, is_exhaustive=True)
-    )
+    parsed = replace(parsed, vector=live.vector)
+    found = SearchResult(candidates=await store.find_archived(parsed))
+    order = await _ranked(parsed, found, embedder)
 
-    async def fetch(numbers: Sequence[int], _: Search) -> SearchHits:
+    async def fetch(numbers: Sequence[int], _: ParsedQuery) -> SearchHits:
         ids = {number: order.texts[number].entry_id for number in numbers}
         entries = await transaction.archive.select([*ids.values()])
         hits = {number: entries[one] for number, one in ids.items() if one in entries}
         return SearchHits({}, hits, {})
 
-    best = await _fetch_best(fetch, parsed, search, order=order)
+    best = await _fetch_best(fetch, parsed, order)
     return replace(best, ranked=best.ranked[: parsed.wanted])
 
 
-async def _search(
-    store: SearchStore, parsed: ParsedQuery, *, vector: bytes | None, embedder: Embedder
-) -> _Best:
+async def _search(store: SearchStore, parsed: ParsedQuery, embedder: Embedder) -> _Best:
     """The best candidates.
 
     Sources may return entries that the filters rule out, since a strict search takes longer. If too few are left, a
@@ -239,44 +220,40 @@ async def _search(
     """
     if not parsed.is_answerable:
         return _Best()
-    search = parsed.search(embedder.name, vector)
     while True:
-        found = await store.find_candidates(search)
-        await compare_passages(found.candidates, vector=vector, embedder=embedder)
-        best = await _fetch_best(
-            store.fetch_hits, parsed, search, order=await _ranked(parsed, search, found)
-        )
+        found = await store.find_candidates(parsed)
+        await compare_passages(found.candidates, vector=parsed.vector, embedder=embedder)
+        best = await _fetch_best(store.fetch_hits, parsed, await _ranked(parsed, found, embedder))
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
-            best = await _fetch_best(
-                store.fetch_hits, parsed, search, order=await _ranked(parsed, search, found)
-            )
+            order = await _ranked(parsed, found, embedder)
+            best = await _fetch_best(store.fetch_hits, parsed, order)
         are_enough = len(best.ranked) >= parsed.wanted
         are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
-        if are_enough or found.is_exhaustive or search.is_strict:
+        if are_enough or found.is_exhaustive or parsed.is_strict:
             return replace(best, ranked=best.ranked[: parsed.wanted])
-        search = replace(search, is_strict=True)
+        parsed = replace(parsed, is_strict=True)
 
 
-async def _ranked(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
+async def _ranked(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best:
     """The candidates above the threshold, the best first, before any is read; long texts do not stop the loop."""
     texts = (text.content for text in found.candidates.texts)
-    return await work_on(texts, lambda: _rank(parsed, search, found))
+    return await work_on(texts, lambda: _rank(parsed, found, embedder))
 
 
-def _rank(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
+def _rank(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best:
     query = parsed.query
     candidates = found.candidates.with_successors(found.successors)
     candidates = candidates.without(
-        are_superseded=search.excludes_superseded, entry_ids=query.excluded
+        are_superseded=parsed.excludes_superseded, entry_ids=query.excluded
     )
-    if parsed.words is not None:
-        by_meaning = query.mode == "semantic"
-        late_interaction(candidates, parsed.vocabulary, words=parsed.words, by_meaning=by_meaning)
+    if isinstance(embedder, WordEmbedder) and parsed.foreign is None:
+        by_meaning = parsed.mode == "semantic"
+        late_interaction(candidates, parsed.vocabulary, words=embedder, by_meaning=by_meaning)
     set_identity(candidates, parsed.exact_terms)
     ranked = rank(
         candidates,
-        query=parsed.ranking_query,
+        query=parsed,
         edges=found.edges,
         policy=parsed.policy,
         # A reranker may find that an entry below the threshold answers.
@@ -286,7 +263,7 @@ def _rank(parsed: ParsedQuery, search: Search, found: SearchResult) -> _Best:
     return _Best(ranked, texts=texts)
 
 
-async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, search: Search, *, order: _Best) -> _Best:
+async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, order: _Best) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
 
     Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
@@ -298,7 +275,7 @@ async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, search: Search, *, orde
     said = set[tuple[object, ...]]()
     first, size = 0, 2 * parsed.wanted
     while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
-        hits = await fetch([one.number for one in best], search)
+        hits = await fetch([one.number for one in best], parsed)
         entries |= hits.entries
         claims |= hits.claims
         outdated |= hits.outdated

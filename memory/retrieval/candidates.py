@@ -1,6 +1,6 @@
-"""Candidates of a search, and the query, as far as ranking needs them.
+"""Candidates of a search.
 
-Stores make candidates, ranking scores them, so the values stand apart from both.
+Stores make them, ranking scores them, so the values stand apart from both.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,9 +12,6 @@ from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-
-from mnestic.memory.language.dates import Period
-from mnestic.memory.retrieval.queries import Mode
 
 Made = TypeVar("Made")
 EdgeKind = Literal["neighbour", "second_neighbour", "related"]
@@ -156,27 +153,3 @@ class Candidates:
                 rows[name][new] = np.maximum(rows[name][new], rows[name][old])
             rows["lexemes"][new] |= rows["lexemes"][old]
         return type(self)(rows, self.texts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankingQuery:
-    """The query, as far as ranking needs it.
-
-    `weights` are the inverse document frequencies of its words; those of names have `bits_of_names`. `is_uncertain`: it is about an unknown person, or a name
-    was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or address that only an
-    entry with the same answers. A message that is dated after `present_until` is of no present. `asks_for_earlier`: it asks
-    for what was so before, so that superseded entries come first.
-    """
-
-    asked_at: datetime
-    weights: Sequence[float] = ()
-    names: Sequence[str] = ()
-    bits_of_names: int = 0
-    period: Period | None = None
-    is_question: bool = False
-    asks_for_time: bool = False
-    is_uncertain: bool = False
-    has_identifier: bool = False
-    asks_for_earlier: bool = False
-    present_until: datetime | None = None
-    mode: Mode = "hybrid"

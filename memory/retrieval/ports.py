@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
     from mnestic.memory.retrieval.search import (
         ArchivedWords,
+        ParsedQuery,
         ResolvedTerms,
-        Search,
         SearchHits,
         SearchResult,
         Suggestions,
@@ -44,7 +44,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def find_candidates(self, search: Search) -> SearchResult:
+    async def find_candidates(self, parsed: ParsedQuery) -> SearchResult:
         """The candidates of each source, and the entries that receive enough of their scores.
 
         The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, and the last entries of
@@ -56,7 +56,7 @@ class SearchStore(Protocol):
         """How many archived entries there are that may answer, and how many of them have each of these lexemes."""
         ...
 
-    async def find_archived(self, search: Search) -> Candidates:
+    async def find_archived(self, parsed: ParsedQuery) -> Candidates:
         """The archived entries with the highest BM25 and the largest cosine; their numbers are below 0.
 
         What a person has archived, and what others quote or repeat, is not among them.
@@ -69,7 +69,7 @@ class SearchStore(Protocol):
         """For each of these entries of messages so many earlier ones that are nearest to it by meaning or words, the nearest first."""
         ...
 
-    async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
+    async def fetch_hits(self, numbers: Sequence[int], parsed: ParsedQuery) -> SearchHits:
         """Reads candidates as entries. A message that has words of the query only where it, or a predicate of it, says what holds no longer is outdated."""
         ...
 

@@ -13,12 +13,12 @@ import numpy as np
 from mnestic.memory.retrieval.candidates import (
     Candidates,
     Edges,
-    RankingQuery,
     Values,
     tuples_of,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import Signals
+from mnestic.memory.retrieval.search import ParsedQuery
 
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
@@ -52,7 +52,7 @@ class Ranked(NamedTuple):
 def rank(
     candidates: Candidates,
     *,
-    query: RankingQuery,
+    query: ParsedQuery,
     edges: Edges,
     policy: RetrievalPolicy,
     min_score: float | None = None,
@@ -101,7 +101,7 @@ def _logistic(total: Values) -> Values:
     return score
 
 
-def _newest_first(candidates: Candidates, total: Values, query: RankingQuery) -> Values:
+def _newest_first(candidates: Candidates, total: Values, query: ParsedQuery) -> Values:
     """How much the best entries gain or lose, so that of those that answer nearly as well the newest comes first.
 
     They have all words of the query that the best one has, the same speaker, and concern the same person. A query for a period
@@ -115,7 +115,7 @@ def _newest_first(candidates: Candidates, total: Values, query: RankingQuery) ->
     nearly = [one for one in order if may_answer[one]]
     if query.period is None and nearly:
         best = nearly[0]
-        words = rows["lexemes"] & ~query.bits_of_names
+        words = rows["lexemes"] & ~query.vocabulary.bits_of_names
         is_alike = (words & words[best] == words[best]) & (rows["concern"] == rows["concern"][best])
         is_alike &= total >= total[best] - _NEARLY
         speaker = texts[best].speaker

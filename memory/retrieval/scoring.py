@@ -17,11 +17,11 @@ from mnestic.memory.retrieval.candidates import (
     Concern,
     EdgeKind,
     Edges,
-    RankingQuery,
     Values,
 )
 from mnestic.memory.retrieval.exact_terms import OTHER, SAME
 from mnestic.memory.retrieval.queries import RetrievalPolicy
+from mnestic.memory.retrieval.search import ParsedQuery
 
 # BM25's `k1`: how soon repetitions of a word stop counting. Source: Robertson and Zaragoza, 2009. BM25's `b`, the weight
 # of the length, is in `stores/postgres/sql/retrieval/find_candidates.sql`.
@@ -42,7 +42,7 @@ class Signals:
         self,
         candidates: Candidates,
         *,
-        query: RankingQuery,
+        query: ParsedQuery,
         edges: Edges,
         policy: RetrievalPolicy,
     ) -> None:
@@ -109,7 +109,7 @@ class Signals:
     def _content_weights(self) -> Values:
         """The weights of the query's words; 0 for those of names."""
         query = self._query
-        is_name = query.bits_of_names >> np.arange(len(query.weights)) & 1
+        is_name = query.vocabulary.bits_of_names >> np.arange(len(query.weights)) & 1
         weights: Values = np.array(query.weights) * (1 - is_name)
         return weights
 

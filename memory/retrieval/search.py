@@ -1,14 +1,24 @@
-"""The values of the port `SearchStore`: terms and searches that go in, candidates that come out."""
+"""The values of the port `SearchStore`: terms and parsed queries that go in, candidates that come out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import Candidates, Edges
-from mnestic.memory.retrieval.queries import RetrievalPolicy, RetrievalQuery, StatedClaim
+from mnestic.memory.retrieval.exact_terms import ExactTerms
+from mnestic.memory.retrieval.queries import (
+    Mode,
+    Rerank,
+    RetrievalPolicy,
+    RetrievalQuery,
+    StatedClaim,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +125,10 @@ class ResolvedTerms:
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires. `has_archive`: an entry is archived.
     """
 
-    names: Mapping[str, NameRow]
-    words: Mapping[str, Sequence[Mapping[str, LexemeMatch]]]
-    tags: frozenset[str]
-    settings: Mapping[str, Any]
+    names: Mapping[str, NameRow] = field(default_factory=dict)
+    words: Mapping[str, Sequence[Mapping[str, LexemeMatch]]] = field(default_factory=dict)
+    tags: frozenset[str] = frozenset()
+    settings: Mapping[str, Any] = field(default_factory=dict)
     acronyms: Mapping[str, LexemeMatch] = field(default_factory=dict)
     period: Period | None = None
     languages: Collection[str] = ()
@@ -128,9 +138,9 @@ class ResolvedTerms:
     model: str | None = None
     has_archive: bool = False
     now: datetime
-    knowledge: int
-    ends_at: datetime | None
-    database: str
+    knowledge: int = 0
+    ends_at: datetime | None = None
+    database: str = ""
 
     @property
     def all_lexemes(self) -> frozenset[str]:
@@ -162,29 +172,74 @@ class ResolvedTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Search:
-    """A query as the sources of a search get it.
+class ParsedQuery:
+    """A query, resolved against the agent's memory: what its sources are asked, and what ranking needs of it.
 
-    `name_vocabulary` are the words of names; `names` and `tags` are the keys that it names. `vector` is its meaning by `model`, and `vectors` is how many vectors of that model there are. `policy` limits the candidates of each
-    source and gives the weights. Sources may return entries that the filters rule out, unless it `is_strict`.
-    `is_by_words`: an entry without a word of the query does not count as similar. `now` is that of `ResolvedTerms`.
-    `asks_for_earlier`: for what was so before, so that superseded entries count.
+    Of the query itself: `asked_at` is when it was asked. `vocabulary` are its words, `name_vocabulary` words of names, `names`
+    and `tags` the keys that it names, `exact_terms` its numbers, codes and addresses. `period` is the time that it means.
+    `asks_for_earlier`: for what was so before, so that superseded entries count and come first. `is_uncertain`: it is about an
+    unknown person, or a name was read as a known one and may be somebody else's. `has_identifier`: it names a number, code or
+    address that only an entry with the same answers. A message that is dated after `present_until` is of no present.
+
+    Of the search: `known` is what the memory knows of its terms. `policy` limits the candidates of each source and gives the
+    weights. `text` is embedded, unless `foreign` is its meaning already, of words of a language that the embedder does not
+    know; `vector` is the meaning by `model`. `is_by_words`: an entry without a word of the query does not count as similar.
+    Sources may return entries that the filters rule out, unless it `is_strict`.
     """
 
     query: RetrievalQuery
-    vocabulary: Vocabulary
-    name_vocabulary: Vocabulary
-    names: frozenset[str]
-    tags: frozenset[str]
-    period: Period | None
+    asked_at: datetime
+    known: ResolvedTerms
     policy: RetrievalPolicy
-    now: datetime
+    vocabulary: Vocabulary = Vocabulary()
+    name_vocabulary: Vocabulary = Vocabulary()
+    names: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    exact_terms: ExactTerms = field(default_factory=ExactTerms)
+    period: Period | None = None
+    is_question: bool = False
+    asks_for_time: bool = False
+    asks_for_earlier: bool = False
+    is_uncertain: bool = False
+    has_identifier: bool = False
+    present_until: datetime | None = None
+    text: str = ""
+    foreign: NDArray[np.float32] | None = None
     model: str = ""
     vector: bytes | None = None
-    vectors: int = 0
     is_by_words: bool = False
     is_strict: bool = False
-    asks_for_earlier: bool = False
+
+    @property
+    def mode(self) -> Mode:
+        """By words, by meaning, or both."""
+        return self.query.mode
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The inverse document frequencies of its words."""
+        return self.vocabulary.weights
+
+    @property
+    def rerank(self) -> Rerank:
+        """The reranker of this query."""
+        return self.query.rerank or self.policy.rerank
+
+    @property
+    def wanted(self) -> int:
+        """How many of the best candidates are read."""
+        read = 0 if self.rerank == "off" else self.policy.reranked
+        return max(self.query.limit, read)
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Whether the answer depends on memory alone."""
+        return self.rerank != "remote"
+
+    @property
+    def is_answerable(self) -> bool:
+        """Whether it has words, names or a period to search for."""
+        return bool(self.weights or self.names or self.period)
 
     @property
     def excludes_superseded(self) -> bool:
@@ -196,7 +251,7 @@ class Search:
         """The time whose last entries are candidates: the query's period, or the policy's default."""
         if self.period is not None or not self.policy.default_period_days:
             return self.period
-        end = self.query.as_of or self.query.asked_at or self.now
+        end = self.query.as_of or self.query.asked_at or self.known.now
         return Period(end - timedelta(days=self.policy.default_period_days), end, "day")
 
     @property
@@ -205,8 +260,8 @@ class Search:
         query, period = self.query, self.period
         if query.as_of is not None:
             return query.as_of
-        is_past = period is not None and period.end <= (query.asked_at or self.now)
-        return period.start if period is not None and is_past else self.now
+        is_past = period is not None and period.end <= (query.asked_at or self.known.now)
+        return period.start if period is not None and is_past else self.known.now
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,9 +273,9 @@ class SearchResult:
     """
 
     candidates: Candidates
-    edges: Edges
-    successors: Mapping[int, Sequence[int]]
-    is_exhaustive: bool
+    edges: Edges = field(default_factory=dict)
+    successors: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    is_exhaustive: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,13 +32,17 @@ _SHORTEST = 4  # characters; in a shorter function word only swapped letters cou
 
 
 def unknown_lexemes(
-    words: Sequence[str], known: ResolvedTerms, *, slips: Collection[str], quiet: Collection[str]
+    words: Sequence[str],
+    known: ResolvedTerms,
+    *,
+    misspellings: Collection[str],
+    stop_words: Collection[str],
 ) -> frozenset[str]:
     """The lexemes of possibly misspelt words that no entry has."""
     return frozenset(
         lexeme
-        for word, entries_of in _telling(words, known, quiet=quiet)
-        if word in slips and not any(entries_of.values())
+        for word, entries_of in _content_words(words, known, stop_words=stop_words)
+        if word in misspellings and not any(entries_of.values())
         for lexeme in entries_of
     )
 
@@ -47,20 +51,20 @@ def vocabulary_of(
     words: Sequence[str],
     known: ResolvedTerms,
     *,
-    slips: Collection[str] = (),
-    quiet: Collection[str] = (),
+    misspellings: Collection[str] = (),
+    stop_words: Collection[str] = (),
     suggested: Suggestions | None = None,
     identifiers: Collection[str] = (),
 ) -> Vocabulary:
     """The words of a query as lexemes, in each language of the agent's entries.
 
-    Words without meaning in the query's language are left out, and in English also `quiet` words.
+    Words without meaning in the query's language are left out, in English also `stop_words`.
 
     Args:
         words: The words of the query, without names.
         known: The words as the agent's memory knows them.
-        slips: Words that may be misspelt; if they are unknown, the suggestions replace them.
-        quiet: Words without meaning in English.
+        misspellings: Words that may be misspelt; if they are unknown, the suggestions replace them.
+        stop_words: Words without meaning in English.
         suggested: Corrections of lexemes that no entry has.
         identifiers: Words that are matched whole: their parts do not count by themselves.
     """
@@ -68,29 +72,33 @@ def vocabulary_of(
         return Vocabulary()
     meant = suggested.lexemes if suggested else {}
     is_english = not find_function_words(words)
-    telling = [
+    content = [
         (word, entries_of)
-        for word, entries_of in _telling(words, known, quiet=quiet, identifiers=identifiers)
+        for word, entries_of in _content_words(
+            words, known, stop_words=stop_words, identifiers=identifiers
+        )
         if not (
             is_english
-            and word in slips
-            and _is_function_slip(word, entries_of, meant, is_first=word == words[0], known=known)
+            and word in misspellings
+            and _is_misspelt_function_word(
+                word, entries_of, meant, is_first=word == words[0], known=known
+            )
         )
     ]
     query_lexemes: list[QueryLexeme] = []
     misspelt: dict[str, str] = {}
-    for word, entries_of in telling:
+    for word, entries_of in content:
         lexemes, entries, share = tuple(entries_of), sum(entries_of.values()), 1.0
         if any(set(lexemes) & set(other.lexemes) for other in query_lexemes):
             continue
-        if not entries and word in slips:
+        if not entries and word in misspellings:
             alike = next((meant[each] for each in lexemes if meant.get(each)), {})
             if any(set(alike) & set(other.lexemes) for other in query_lexemes):
                 continue
             if alike:
                 share, entries, lexemes = _GUESSED, max(alike.values()), tuple(alike)
                 misspelt[word] = ", ".join(alike)
-        is_whole = len(known.words.get(word, ())) == 1 and (entries or word not in slips)
+        is_whole = len(known.words.get(word, ())) == 1 and (entries or word not in misspellings)
         query_lexemes.append(
             QueryLexeme(
                 lexemes=lexemes,
@@ -104,16 +112,16 @@ def vocabulary_of(
     return Vocabulary(
         query_lexemes=tuple(best),
         misspelt=misspelt,
-        silent=frozenset(words).difference(word for word, _ in telling),
+        silent=frozenset(words).difference(word for word, _ in content),
         average_length=max(1.0, known.lexemes / known.entries),
     )
 
 
-def _telling(
+def _content_words(
     words: Sequence[str],
     known: ResolvedTerms,
     *,
-    quiet: Collection[str],
+    stop_words: Collection[str],
     identifiers: Collection[str] = (),
 ) -> Iterator[tuple[str, dict[str, int]]]:
     """The words with a meaning, each with its lexemes in the agent's languages and how many entries have them."""
@@ -130,7 +138,9 @@ def _telling(
             continue
         for part in _content_parts(word, known):
             read = {
-                name: one for name, one in part.items() if name != LANGUAGE or word not in quiet
+                name: one
+                for name, one in part.items()
+                if name != LANGUAGE or word not in stop_words
             }
             mine = {
                 one.lexeme: one.entries for name, one in read.items() if name in known.languages
@@ -139,8 +149,8 @@ def _telling(
             mine |= _other_forms(word, known) if is_english and _may_be_verb(word, words) else {}
             found.append((word, mine, LanguageVote(read.keys(), is_known=any(mine.values()))))
     says = content_words([one for *_, one in found], {LANGUAGE, *known.languages})
-    for (word, mine, _), is_telling in zip(found, says, strict=True):
-        if is_telling and mine:
+    for (word, mine, _), is_content in zip(found, says, strict=True):
+        if is_content and mine:
             yield word, mine
 
 
@@ -180,7 +190,7 @@ def _written(identifier: str, known: ResolvedTerms) -> dict[str, int]:
     return mine
 
 
-def _is_function_slip(
+def _is_misspelt_function_word(
     word: str,
     entries_of: Mapping[str, int],
     meant: Mapping[str, Mapping[str, int]],

@@ -5,24 +5,20 @@ from typing import Any
 
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.queries import PRESETS, RetrievalQuery
-from mnestic.memory.retrieval.search import ResolvedTerms, Search, Terms, Vocabulary
+from mnestic.memory.retrieval.search import ParsedQuery, ResolvedTerms, Terms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 from tests.stores.entry_samples import NOON
 
 
-def search(**given: Any) -> Search:
-    """A search that asks for nothing but what is given."""
+def parsed_query(**given: Any) -> ParsedQuery:
+    """A query that asks for nothing but what is given."""
     nothing: dict[str, Any] = {
         "query": RetrievalQuery(text="anything"),
-        "vocabulary": Vocabulary(),
-        "name_vocabulary": Vocabulary(),
-        "names": frozenset(),
-        "tags": frozenset(),
-        "period": None,
+        "asked_at": NOON,
+        "known": ResolvedTerms(now=NOON),
         "policy": PRESETS["mnestic"],
-        "now": NOON,
     }
-    return Search(**(nothing | given))
+    return ParsedQuery(**(nothing | given))
 
 
 async def resolve(
@@ -34,10 +30,15 @@ async def resolve(
 
 
 async def read_words(
-    transaction: Transaction, *words: str, slips: Collection[str] = (), quiet: Collection[str] = ()
+    transaction: Transaction,
+    *words: str,
+    misspellings: Collection[str] = (),
+    stop_words: Collection[str] = (),
 ) -> Vocabulary:
     """Words of a question as they are stored, as reading the question makes them."""
     known = await resolve(transaction, *words)
-    unknown = unknown_lexemes(words, known, slips=slips, quiet=quiet)
+    unknown = unknown_lexemes(words, known, misspellings=misspellings, stop_words=stop_words)
     suggested = await transaction.search.suggest((), unknown)
-    return vocabulary_of(words, known, slips=slips, quiet=quiet, suggested=suggested)
+    return vocabulary_of(
+        words, known, misspellings=misspellings, stop_words=stop_words, suggested=suggested
+    )

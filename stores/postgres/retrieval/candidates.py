@@ -22,7 +22,7 @@ from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.data_texts import is_data
 from mnestic.memory.language.terms import first_terms, word_starts
 from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
-from mnestic.memory.retrieval.search import Search
+from mnestic.memory.retrieval.search import ParsedQuery
 
 _MOST_CHARS, _MOST_WORDS = 100_000, 16_383  # of a text, as `find_candidates.sql` counts them
 _HALVES = 4  # of passages: two of the passage, one before and one after it
@@ -106,9 +106,9 @@ class EntryRow:
         return self._terms
 
 
-def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
+def candidates_of(rows: Sequence[Any], parsed: ParsedQuery) -> Candidates:
     """The candidates among rows that the query allows."""
-    now = search.now.timestamp()
+    now = parsed.known.now.timestamp()
     good = [
         row
         for row in rows
@@ -125,13 +125,13 @@ def candidates_of(rows: Sequence[Any], search: Search) -> Candidates:
     table["words"] = [row.bm25 or 0.0 for row in good]
     table["lexemes"] = [row.bits or 0 for row in good]
     table["cosine"] = [row.cosine or 0.0 for row in good]
-    if search.is_by_words:
+    if parsed.is_by_words:
         table["cosine"] *= table["lexemes"] != 0
-    if search.names:
-        _set_concerns(table, texts, search)
-    if search.tags:
+    if parsed.names:
+        _set_concerns(table, texts, parsed)
+    if parsed.tags:
         keys = _key_reader()
-        table["is_tagged"] = [_is_tagged(row, search.tags, keys) for row in good]
+        table["is_tagged"] = [_is_tagged(row, parsed.tags, keys) for row in good]
     return Candidates(table, texts)
 
 
@@ -188,14 +188,14 @@ def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[s
     return not tags.isdisjoint(has)
 
 
-def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search) -> None:
+def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery) -> None:
     """Sets the concern of each candidate."""
-    mentions = _mentions(search.names)
+    mentions = _mentions(parsed.names)
     concerns = []
     for text in texts:
-        is_about = text.attribution.is_about(search.names)
-        is_of_user = USER in search.names and not (text.is_turn or text.subjects)
-        if is_of_user or (text.is_turn and text.speaker in search.names):
+        is_about = text.attribution.is_about(parsed.names)
+        is_of_user = USER in parsed.names and not (text.is_turn or text.subjects)
+        if is_of_user or (text.is_turn and text.speaker in parsed.names):
             concerns.append(_NAMED)
         elif is_about or mentions(text.folded):
             is_mention = text.is_turn and not is_about and not is_data(text.content)
@@ -203,7 +203,7 @@ def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], search: Search
         else:
             concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
     table["concern"] = concerns
-    table["is_by_named_speaker"] = [text.is_turn and text.speaker in search.names for text in texts]
+    table["is_by_named_speaker"] = [text.is_turn and text.speaker in parsed.names for text in texts]
 
 
 def _mentions(names: frozenset[str]) -> Callable[[str], bool]:

@@ -21,8 +21,8 @@ from mnestic.memory.retrieval.search import (
     ArchivedWords,
     LexemeMatch,
     NameRow,
+    ParsedQuery,
     ResolvedTerms,
-    Search,
     SearchHits,
     SearchResult,
     Suggestions,
@@ -90,14 +90,14 @@ class PostgresSearchStore:
             return Suggestions()
         return suggested(await self._unit.fetch(_SUGGEST, **values), names)
 
-    async def find_candidates(self, search: Search) -> SearchResult:
+    async def find_candidates(self, parsed: ParsedQuery) -> SearchResult:
         """See the port."""
-        values = {**self._unit.owner, **_sources(search), **_filters(search), **_weights(search)}
+        values = {**self._unit.owner, **_sources(parsed), **_filters(parsed), **_weights(parsed)}
         settings = self._settings(is_planned_anew=values["is_filtered"])
         *_, rows = await self._unit.rows_of(*settings, _FIND.bind(values))
-        pool = search.policy.pool
+        pool = parsed.policy.pool
         return SearchResult(
-            candidates=candidates_of(rows, search),
+            candidates=candidates_of(rows, parsed),
             edges={
                 row.number: [(number, kind) for number, kind in row.edges]
                 for row in rows
@@ -120,13 +120,13 @@ class PostgresSearchStore:
         (row,) = await self._unit.fetch(_COUNT_ARCHIVED, lexemes=given, any_lexeme=_any_of(given))
         return ArchivedWords(row.entries, row.counts or {})
 
-    async def find_archived(self, search: Search) -> Candidates:
+    async def find_archived(self, parsed: ParsedQuery) -> Candidates:
         """See the port."""
-        sources = _sources(search)
-        values = {**sources, **_filters(search), **_weights(search)}
+        sources = _sources(parsed)
+        values = {**sources, **_filters(parsed), **_weights(parsed)}
         any_lexeme = _any_of(sources["lexemes"])
         rows = await self._unit.fetch(_FIND_ARCHIVED, any_lexeme=any_lexeme, **values)
-        return candidates_of(rows, search)
+        return candidates_of(rows, parsed)
 
     async def list_nearest(
         self, entry_ids: Collection[str], *, limit: int
@@ -151,16 +151,16 @@ class PostgresSearchStore:
             found[row.id].append(Turn.model_validate(row, from_attributes=True))
         return {entry_id: tuple(turns) for entry_id, turns in found.items()}
 
-    async def fetch_hits(self, numbers: Sequence[int], search: Search) -> SearchHits:
+    async def fetch_hits(self, numbers: Sequence[int], parsed: ParsedQuery) -> SearchHits:
         """See the port."""
         lexemes = {
             lexeme
-            for one in search.vocabulary.query_lexemes
+            for one in parsed.vocabulary.query_lexemes
             if one.is_known and not one.is_name
             for lexeme in one.lexemes
         }
         values = {"numbers": list(numbers), "query_lexemes": sorted(lexemes)}
-        rows = await self._unit.fetch(_READ, **_superseding(search), **values)
+        rows = await self._unit.fetch(_READ, **_superseding(parsed), **values)
         found = SearchHits({}, {}, {})
         for row in rows:
             claims = from_json(row.claims or "[]")
@@ -242,18 +242,18 @@ def _full_names(parts: Sequence[Sequence[Any]]) -> dict[str, str]:
     return {part: name for part, (name, *others) in found.items() if not others}
 
 
-def _sources(search: Search) -> dict[str, Any]:
+def _sources(parsed: ParsedQuery) -> dict[str, Any]:
     """The parameters of each source; sources that are not needed get empty arrays."""
-    by_meaning = search.query.mode == "semantic"
-    searched = Vocabulary() if by_meaning else search.vocabulary
+    by_meaning = parsed.query.mode == "semantic"
+    searched = Vocabulary() if by_meaning else parsed.vocabulary
     words = _postings(searched)
     keywords = [*_postings(searched, are_acronyms=True), *words]
-    name_words = _postings(search.name_vocabulary)
-    asks_more = any(one.is_known for one in search.vocabulary.query_lexemes)
-    names = () if asks_more else sorted(search.names)
+    name_words = _postings(parsed.name_vocabulary)
+    asks_more = any(one.is_known for one in parsed.vocabulary.query_lexemes)
+    names = () if asks_more else sorted(parsed.names)
     terms = [(kind, name) for kind in ("subject", "alias") for name in names]
-    terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(search.tags)]
-    period = search.source_period
+    terms += [(kind, tag) for kind in ("tag", "alias") for tag in sorted(parsed.tags)]
+    period = parsed.source_period
     return {
         "lexemes": [lexeme for lexeme, *_ in words],
         "lexeme_weights": [weight for _, weight, _ in words],
@@ -263,10 +263,10 @@ def _sources(search: Search) -> dict[str, Any]:
         "keyword_bits": [bit for *_, bit in keywords],
         "name_lexemes": [lexeme for lexeme, *_ in name_words],
         "name_lexeme_weights": [weight for _, weight, _ in name_words],
-        "average_length": search.vocabulary.average_length,
-        "model": search.model,
-        "vector": _literal(search.vector),
-        "is_indexed": search.vectors >= INDEXED_FROM and search.policy.pool <= EF_SEARCH,
+        "average_length": parsed.vocabulary.average_length,
+        "model": parsed.model,
+        "vector": _literal(parsed.vector),
+        "is_indexed": parsed.known.vectors >= INDEXED_FROM and parsed.policy.pool <= EF_SEARCH,
         "kinds": [kind for kind, _ in terms],
         "terms": [term for _, term in terms],
         "period_start": None if period is None else period.start,
@@ -274,12 +274,12 @@ def _sources(search: Search) -> dict[str, Any]:
     }
 
 
-def _filters(search: Search) -> dict[str, Any]:
+def _filters(parsed: ParsedQuery) -> dict[str, Any]:
     """The parameters of the filters."""
-    query = search.query
+    query = parsed.query
     return {
-        **_superseding(search),
-        "is_filtered": search.is_strict or query.is_filtered,
+        **_superseding(parsed),
+        "is_filtered": parsed.is_strict or query.is_filtered,
         "statuses": list(query.statuses),
         "includes_superseded": query.statuses == ("archived",),
         "includes_expired": "archived" in query.statuses and query.as_of is None,
@@ -296,38 +296,38 @@ def _filters(search: Search) -> dict[str, Any]:
     }
 
 
-def _superseding(search: Search) -> dict[str, Any]:
+def _superseding(parsed: ParsedQuery) -> dict[str, Any]:
     """When what entries say has to be so, and whether superseded ones are left out."""
     return {
-        "as_of": search.query.as_of,
-        "current_at": search.current_at,
-        "excludes_superseded": search.excludes_superseded,
+        "as_of": parsed.query.as_of,
+        "current_at": parsed.current_at,
+        "excludes_superseded": parsed.excludes_superseded,
     }
 
 
-def _weights(search: Search) -> dict[str, Any]:
+def _weights(parsed: ParsedQuery) -> dict[str, Any]:
     """The weights, for the choice of the entries whose neighbours are read."""
-    policy = search.policy
+    policy = parsed.policy
     return {
         "pool": policy.pool,
         "propagation_seeds": policy.propagation_seeds,
-        "semantic": _SEMANTIC * (search.query.mode != "text"),
+        "semantic": _SEMANTIC * (parsed.query.mode != "text"),
         "lexical": _LEXICAL,
         "min_cosine": policy.min_cosine,
         "cosine_range": policy.full_cosine - policy.min_cosine,
-        "full_score": max(1e-9, sum(search.vocabulary.weights) * FULL_WORDS),
-        "is_by_words": search.is_by_words,
+        "full_score": max(1e-9, sum(parsed.vocabulary.weights) * FULL_WORDS),
+        "is_by_words": parsed.is_by_words,
         **_PROPAGATED,
-        "min_propagated_share": _min_propagated_share(search),
+        "min_propagated_share": _min_propagated_share(parsed),
     }
 
 
-def _min_propagated_share(search: Search) -> float:
+def _min_propagated_share(parsed: ParsedQuery) -> float:
     """The propagation floor: the share of the strongest own score that an entry has to receive to be read.
 
     It is 0 without a minimum score, and with a reranker, which may find that a weak entry answers.
     """
-    query, policy = search.query, search.policy
+    query, policy = parsed.query, parsed.policy
     min_score = policy.min_score if query.min_score is None else query.min_score
     is_read_again = (query.rerank or policy.rerank) != "off"
     return 0.0 if is_read_again or not min_score else _MIN_PROPAGATED_SHARE

@@ -96,7 +96,7 @@ def test_words_are_compared_with_each_text_by_itself(words: list[str], texts: li
 def test_texts_are_not_alike_for_being_in_another_language(question: str, other: str) -> None:
     as_text, entry = vectors(question, other)
 
-    asked = TokenVectorEmbedder().embed_foreign(question, telling=question)
+    asked = TokenVectorEmbedder().embed_foreign(question, content=question)
 
     assert asked is not None
     assert asked @ entry < as_text @ entry - 0.03
@@ -104,7 +104,7 @@ def test_texts_are_not_alike_for_being_in_another_language(question: str, other:
 
 @pytest.mark.parametrize("question", [CAT, "invoices", ""])
 def test_a_question_in_english_is_none_of_another_language(question: str) -> None:
-    assert TokenVectorEmbedder().embed_foreign(question, telling=question) is None
+    assert TokenVectorEmbedder().embed_foreign(question, content=question) is None
 
 
 @pytest.mark.parametrize("text", ["", "   "])

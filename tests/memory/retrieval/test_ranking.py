@@ -1,6 +1,7 @@
 """Ranking: what speaks for an entry, and how sure an answer is."""
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.language.dates import Period
-from mnestic.memory.retrieval.candidates import RankingQuery
-from mnestic.memory.retrieval.queries import LEARNED, PRESETS, SIGNALS, RetrievalPolicy
+from mnestic.memory.retrieval.queries import (
+    LEARNED,
+    PRESETS,
+    SIGNALS,
+    Mode,
+    RetrievalPolicy,
+    RetrievalQuery,
+)
 from mnestic.memory.retrieval.ranking import Ranked, rank
 from mnestic.memory.retrieval.scoring import FULL_WORDS, Signals, time_proximity
+from mnestic.memory.retrieval.search import ParsedQuery, QueryLexeme, ResolvedTerms, Vocabulary
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -27,8 +35,19 @@ def entry(number: int, **fields: Any) -> Sample:
     return Sample(**({"number": number, "at": NOON - 90 * DAY} | fields))
 
 
-def query(**fields: Any) -> RankingQuery:
-    return RankingQuery(**({"asked_at": NOON, "weights": (2.0, 2.0)} | fields))
+def query(
+    weights: Sequence[float] = (2.0, 2.0), mode: Mode = "hybrid", **fields: Any
+) -> ParsedQuery:
+    """A parsed query; its words weigh so much."""
+    lexemes = [QueryLexeme((str(place),), one, is_known=True) for place, one in enumerate(weights)]
+    return ParsedQuery(
+        query=RetrievalQuery(text="?", mode=mode),
+        asked_at=NOON,
+        known=ResolvedTerms(now=NOON),
+        policy=POLICY,
+        vocabulary=Vocabulary(tuple(lexemes)),
+        **fields,
+    )
 
 
 def ranked(*samples: Sample, **more: Any) -> list[Ranked]:

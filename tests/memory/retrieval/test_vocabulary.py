@@ -57,7 +57,7 @@ def test_a_misspelt_word_is_read_as_what_is_suggested_and_weighs_less() -> None:
     memory = known({"ferrz": 0})
     suggested = Suggestions(lexemes={"ferrz": {"ferri": 3}})
 
-    vocabulary = vocabulary_of(["ferrz"], memory, slips=["ferrz"], suggested=suggested)
+    vocabulary = vocabulary_of(["ferrz"], memory, misspellings=["ferrz"], suggested=suggested)
 
     (word,) = vocabulary.query_lexemes
     assert (word.lexemes, word.word, word.is_known) == (("ferri",), "", True)
@@ -69,14 +69,14 @@ def test_what_is_known_is_never_read_as_another_word() -> None:
     memory = known({"ferrz": 1})
     suggested = Suggestions(lexemes={"ferrz": {"ferri": 3}})
 
-    vocabulary = vocabulary_of(["ferrz"], memory, slips=["ferrz"], suggested=suggested)
+    vocabulary = vocabulary_of(["ferrz"], memory, misspellings=["ferrz"], suggested=suggested)
 
     assert (lexemes_of(vocabulary), vocabulary.misspelt) == ([("ferrz",)], {})
 
 
 @pytest.mark.parametrize("slip", ["wich", "teh", "whcih"])
 def test_a_function_word_with_a_slip_in_it_says_nothing(slip: str) -> None:
-    vocabulary = vocabulary_of([slip, "ferry"], known({slip: 0, "ferry": 3}), slips=[slip])
+    vocabulary = vocabulary_of([slip, "ferry"], known({slip: 0, "ferry": 3}), misspellings=[slip])
 
     assert lexemes_of(vocabulary) == [("ferry",)]
     assert vocabulary.silent == {slip}
@@ -89,7 +89,7 @@ def test_a_quiet_word_is_asked_in_no_language_but_another_than_english(
     parts = [{name: LexemeMatch(f"would-{name}", 5) for name in languages}]
 
     vocabulary = vocabulary_of(
-        ["would"], known({"would": parts}, languages=languages), quiet=["would"]
+        ["would"], known({"would": parts}, languages=languages), stop_words=["would"]
     )
 
     assert lexemes_of(vocabulary) == ([("would-german",)] if "german" in languages else [])
@@ -148,4 +148,6 @@ def test_nothing_is_asked_of_a_memory_without_entries() -> None:
 def test_only_what_may_be_misspelt_and_no_entry_has_is_looked_for_again() -> None:
     memory = known({"ferrz": 0, "boaat": 0, "tide": 5})
 
-    assert unknown_lexemes([*memory.words], memory, slips=["ferrz", "tide"], quiet=[]) == {"ferrz"}
+    assert unknown_lexemes(
+        [*memory.words], memory, misspellings=["ferrz", "tide"], stop_words=[]
+    ) == {"ferrz"}

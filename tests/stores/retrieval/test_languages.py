@@ -14,7 +14,7 @@ from mnestic.memory.ports import Transaction
 from mnestic.starter.settings import Settings
 from tests.stores.conftest import Begin
 from tests.stores.entry_samples import entry
-from tests.stores.search_samples import read_words, resolve, search
+from tests.stores.search_samples import parsed_query, read_words, resolve
 
 Owner = psycopg.Connection[TupleRow]
 
@@ -32,7 +32,7 @@ async def near_names(transaction: Transaction, *words: str) -> Mapping[str, str]
 async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     """The ids of entries that have any of the words."""
     vocabulary = await read_words(transaction, *words, **asked)
-    found = await transaction.search.find_candidates(search(vocabulary=vocabulary))
+    found = await transaction.search.find_candidates(parsed_query(vocabulary=vocabulary))
     return {text.entry_id for text in found.candidates.texts}
 
 
@@ -95,8 +95,8 @@ async def test_english_function_words_say_nothing_to_whom_english_is_foreign(beg
     await keep(begin, "german", note="Die Note steht auf dem Blatt.", tor="Das Tor ist zu.")
 
     async with begin(write=False) as transaction:
-        english = await read_words(transaction, "where", "is", "the", "tor", quiet=["where"])
-        quiet = await read_words(transaction, "note", quiet=["note"])
+        english = await read_words(transaction, "where", "is", "the", "tor", stop_words=["where"])
+        quiet = await read_words(transaction, "note", stop_words=["note"])
     assert [one.lexemes for one in english.query_lexemes] == [("tor",)]
     assert [one.lexemes for one in quiet.query_lexemes] == [("not",)]
 
@@ -106,9 +106,9 @@ async def test_a_misspelt_word_is_read_as_one_of_any_language(begin: Begin) -> N
     await keep(begin, "russian", kniga="Книги лежат в библиотеке.")
 
     async with begin(write=False) as transaction:
-        assert await find(transaction, "библеотека", slips=["библеотека"]) == {"kniga"}
-        assert await find(transaction, "библи", slips=["библи"]) == {"kniga"}
-        assert await find(transaction, "feries", slips=["feries"]) == {"ferry"}
+        assert await find(transaction, "библеотека", misspellings=["библеотека"]) == {"kniga"}
+        assert await find(transaction, "библи", misspellings=["библи"]) == {"kniga"}
+        assert await find(transaction, "feries", misspellings=["feries"]) == {"ferry"}
 
 
 async def test_a_misspelt_name_is_read_as_one_that_begins_with_its_letter(begin: Begin) -> None:
@@ -127,9 +127,9 @@ async def test_a_function_word_with_a_slip_in_it_is_not_looked_for(begin: Begin)
 
     async with begin(write=False) as transaction:
         slips = ["wich", "printr", "whre", "Wherr", "teh", "pritner"]
-        found = await read_words(transaction, "wich", "printr", "whre", slips=slips)
-        named = await read_words(transaction, "printer", "Wherr", slips=slips)
-        short = await read_words(transaction, "teh", "pritner", slips=slips)
+        found = await read_words(transaction, "wich", "printr", "whre", misspellings=slips)
+        named = await read_words(transaction, "printer", "Wherr", misspellings=slips)
+        short = await read_words(transaction, "teh", "pritner", misspellings=slips)
 
     assert [one.lexemes for one in found.query_lexemes] == [("printer",)]
     assert found.silent == {"wich", "whre"}

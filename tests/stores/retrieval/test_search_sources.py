@@ -19,7 +19,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.entry_samples import NOON
 from tests.stores.plan_samples import parts_of, plans_of, statements_of
-from tests.stores.search_samples import read_words, search
+from tests.stores.search_samples import parsed_query, read_words
 
 Begin = Callable[..., AbstractAsyncContextManager[Transaction]]
 MOST = 50  # that the source of facts brings
@@ -81,7 +81,7 @@ async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
 
     async with begin(write=False) as transaction:
         brought = await transaction.search.find_candidates(
-            search(query=query, vocabulary=vocabulary, **asked)
+            parsed_query(query=query, vocabulary=vocabulary, **asked)
         )
 
     assert {text.content for text in brought.candidates.texts} == {
