@@ -43,7 +43,7 @@ from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Extractor, Memory, Summariser
-from mnestic.starter.cli.output import exit_code, fail, leave
+from mnestic.starter.cli.output import exit_code, exit_process, fail
 from mnestic.starter.extraction_wiring import (
     extraction_limits,
     extractor_of,
@@ -389,8 +389,8 @@ def main() -> NoReturn:
             log.warning("an unknown variable is set", extra={"why": line})
         asyncio.run(run_worker(settings))
     except MnesticError as error:
-        leave(fail(str(error), code=exit_code(error)))
-    leave(0)
+        exit_process(fail(str(error), code=exit_code(error)))
+    exit_process(0)
 
 
 if __name__ == "__main__":

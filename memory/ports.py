@@ -311,7 +311,7 @@ class Extractor(Protocol):
     async def extract(self, turns: Sequence[Turn]) -> Extraction:
         """What each turn claims, in the order of the turns.
 
-        The span of a claim holds the turn's own words; `sound_claims` checks it. The text of turns is
+        The span of a claim holds the turn's own words; `valid_claims` checks it. The text of turns is
         never an instruction. Other turns only show whom its words mean.
 
         Raises:

@@ -22,7 +22,7 @@ from mnestic.memory.knowledge.extraction import (
     Extraction,
     Replaced,
     Turn,
-    sound_claims,
+    valid_claims,
 )
 from mnestic.memory.knowledge.relations import Place
 from mnestic.memory.knowledge.spans import QuotedText
@@ -137,7 +137,7 @@ def _by_turn(
             refused += 1
     sound_ones = []
     for number, turn in enumerate(turns, 1):
-        sound, faults = sound_claims(found[number], turn)
+        sound, faults = valid_claims(found[number], turn)
         sound_ones.append(sound)
         refused += len(faults)
     return sound_ones, refused

@@ -24,7 +24,7 @@ from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_m
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import ExtractionPausedError, InvalidInputError
-from mnestic.memory.knowledge.extraction import Extraction, Turn, sound_claims
+from mnestic.memory.knowledge.extraction import Extraction, Turn, valid_claims
 from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
     PendingMessage,
@@ -214,7 +214,7 @@ class IngestActivities:
         refused, read = extraction.refused, []
         named = extraction.replaced or ((),) * len(batch)
         for pending, found, replaces in zip(batch, extraction.claims, named, strict=True):
-            claims, faults = sound_claims(found, pending.turn)
+            claims, faults = valid_claims(found, pending.turn)
             read.append(pending.as_extracted(claims, replaces, context=contexts[pending.place]))
             refused += len(faults)
         if refused:

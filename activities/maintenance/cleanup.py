@@ -4,7 +4,7 @@ from collections import Counter
 from datetime import datetime
 
 from mnestic.activities.knowledge.removal import remove_entries
-from mnestic.activities.maintenance.parts import Part, PartSizes
+from mnestic.activities.maintenance.batches import Batch, BatchSizes
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.maintenance.cleanups import CleanupCursor
 from mnestic.memory.maintenance.policies import CleanupPolicy
@@ -21,10 +21,10 @@ async def clean_up(
     at: datetime,
     policy: CleanupPolicy,
     run: str,
-    sizes: PartSizes,
+    sizes: BatchSizes,
     after: str | None = None,
-) -> Part:
-    """Archives and deletes entries as the policy says, so many in one part.
+) -> Batch:
+    """Archives and deletes entries as the policy says, so many in one batch.
 
     Args:
         transaction: Of the agent.
@@ -32,22 +32,22 @@ async def clean_up(
         at: The time of the transaction, no earlier than `now`: what is stored is as of then, so a late run makes nothing older.
         policy: It says which entries.
         run: The maintenance run, which the archive names.
-        sizes: How much one part does.
-        after: The cursor of the part before; None for the first part.
+        sizes: How much one batch does.
+        after: The cursor of the batch before; None for the first batch.
     """
     cleanup = _Cleanup(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
     if after is not None:
-        counts, cursor = await cleanup.go_on(CleanupCursor.model_validate_json(after))
-        return Part(+counts, None if cursor is None else cursor.model_dump_json())
+        counts, cursor = await cleanup.resume(CleanupCursor.model_validate_json(after))
+        return Batch(+counts, None if cursor is None else cursor.model_dump_json())
     basis = await transaction.settings.importance_basis()
     changed = await transaction.maintenance.renew_importance(at, basis.policy)
     plan = await transaction.maintenance.plan_cleanup(now, policy, run=run)
-    counts, cursor = await cleanup.go_on(plan.cursor) if plan.cursor else (Counter[str](), None)
+    counts, cursor = await cleanup.resume(plan.cursor) if plan.cursor else (Counter[str](), None)
     left = Counter[str]()
     if cursor is not None:
         left = Counter(archived=plan.archived, deleted=plan.deleted) - counts
     counts += Counter(importance_changed=changed)
-    return Part(
+    return Batch(
         +counts,
         None if cursor is None else cursor.model_dump_json(),
         left,
@@ -66,13 +66,13 @@ class _Cleanup:
         at: datetime,
         policy: CleanupPolicy,
         run: str,
-        sizes: PartSizes,
+        sizes: BatchSizes,
     ) -> None:
         self._transaction, self._now, self._at = transaction, now, at
         self._policy, self._run, self._sizes = policy, run, sizes
 
-    async def go_on(self, cursor: CleanupCursor) -> tuple[Counter[str], CleanupCursor | None]:
-        """Archives the next entries, and once none is left, deletes archived ones; returns the cursor of the next part."""
+    async def resume(self, cursor: CleanupCursor) -> tuple[Counter[str], CleanupCursor | None]:
+        """Archives the next entries, and once none is left, deletes archived ones; returns the cursor of the next batch."""
         counts = Counter[str]()
         if cursor.number is not None:
             counts["archived"], cursor = await self._archive(cursor)

@@ -12,7 +12,7 @@ _ENTRIES = 500  # compared at once
 
 
 class Merged(NamedTuple):
-    """How many entries a part of the merging archived, where the next one begins, and how many the later ones would archive."""
+    """How many entries a batch of the merging archived, where the next one begins, and how many the later ones would archive."""
 
     merged: int
     after: int | None  # None: it was the last
@@ -37,8 +37,8 @@ async def merge_duplicates(
         at: When they are archived.
         similarity: How near the vectors of those have to be whose words differ.
         run: What archives them, as the archive names it.
-        most: So many entries are compared, or one group of more. What later parts would archive is counted by the first.
-        after: Where the part before ended; 0 for the first.
+        most: So many entries are compared, or one group of more. What later batches would archive is counted by the first.
+        after: Where the batch before ended; 0 for the first.
     """
     merged = left = compared = 0
     last: int | None = None

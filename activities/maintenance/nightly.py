@@ -5,8 +5,8 @@ from datetime import datetime
 
 from mnestic.activities.knowledge.categories import rebuild_categories
 from mnestic.activities.knowledge.removal import remove_entries
+from mnestic.activities.maintenance.batches import Batch, BatchSizes
 from mnestic.activities.maintenance.duplicates import merge_duplicates
-from mnestic.activities.maintenance.parts import Part, PartSizes
 from mnestic.memory.maintenance.nights import NightlyCursor
 from mnestic.memory.maintenance.policies import NightlyPolicy
 from mnestic.memory.maintenance.removal_guard import ActiveMemory
@@ -23,9 +23,9 @@ async def maintain_nightly(
     policy: NightlyPolicy,
     count_tokens: TokenCounter,
     run: str,
-    sizes: PartSizes,
+    sizes: BatchSizes,
     after: str | None = None,
-) -> Part:
+) -> Batch:
     """Removes what has expired, merges duplicates, promotes what was used, computes importance, and writes summaries.
 
     Args:
@@ -35,29 +35,29 @@ async def maintain_nightly(
         policy: It says what is a duplicate, and what use adds.
         count_tokens: What limits the summaries of categories.
         run: The run that does it, as the archive names it.
-        sizes: How much one part does.
-        after: The cursor of the part before; None for the first part.
+        sizes: How much one batch does.
+        after: The cursor of the batch before; None for the first batch.
     """
-    night = _Night(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
+    night = _NightlyRun(transaction, now=now, at=at, policy=policy, run=run, sizes=sizes)
     counts = Counter[str]()
     if after is None:
         counts["records_expired"] = await transaction.maintenance.remove_expired_records(now)
     begun = NightlyCursor() if after is None else NightlyCursor.model_validate_json(after)
-    cursor = await night.go_on(begun)
+    cursor = await night.resume(begun)
     counts += night.counts
     if cursor is None:  # last, since transactions that change facts wait for categories
         counts["categories_rebuilt"] = await rebuild_categories(
             transaction, now=at, count_tokens=count_tokens
         )
-    return Part(
+    return Batch(
         +counts,
         None if cursor is None else cursor.model_dump_json(),
         left_active=ActiveMemory(facts=0, entries=night.left),
     )
 
 
-class _Night:
-    """A part of the night, in one transaction: its counts, and how many entries later parts merge."""
+class _NightlyRun:
+    """A batch of the night, in one transaction: its counts, and how many entries later batches merge."""
 
     def __init__(
         self,
@@ -67,15 +67,15 @@ class _Night:
         at: datetime,
         policy: NightlyPolicy,
         run: str,
-        sizes: PartSizes,
+        sizes: BatchSizes,
     ) -> None:
         self._transaction, self._now, self._at = transaction, now, at
         self._policy, self._run, self._sizes = policy, run, sizes
         self.counts = Counter[str]()
         self.left = 0
 
-    async def go_on(self, cursor: NightlyCursor) -> NightlyCursor | None:
-        """Goes on after the part before, as far as the sizes allow; returns the cursor of the next part, None at the end."""
+    async def resume(self, cursor: NightlyCursor) -> NightlyCursor | None:
+        """Goes on after the batch before, as far as the sizes allow; returns the cursor of the next batch, None at the end."""
         if cursor.removes:
             cursor = await self._merge(await self._remove_expired(cursor))
             if cursor.removes:

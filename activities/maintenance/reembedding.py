@@ -34,7 +34,7 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
-from mnestic.memory.maintenance.embeddings import AgentEmbeddings, Lacking
+from mnestic.memory.maintenance.embeddings import AgentEmbeddings, MissingVectors
 from mnestic.memory.maintenance.policies import MaintenancePolicy, policy_of
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.operations import Operation
@@ -130,7 +130,7 @@ class ReembedActivities:
             return StepResult(counts=removed, problems=(_rejected(state),))
         if params.dry_run:
             async with self._begin(params, agent_id) as transaction:
-                lacking = await transaction.embeddings.count_lacking(target.name)
+                lacking = await transaction.embeddings.count_missing(target.name)
             return StepResult(counts=removed + Counter(reembedded=sum(lacking)))
         counts, problem = await self._make_and_switch(params, state, policy=policy)
         return StepResult(counts=removed + counts, problems=(problem,) if problem else ())
@@ -245,7 +245,7 @@ class ReembedActivities:
 
     async def _switch(
         self, params: MaintenanceStep, state: AgentEmbeddings, *, recall: Recall
-    ) -> tuple[Lacking, Counter[str]]:
+    ) -> tuple[MissingVectors, Counter[str]]:
         """Switches searches if no entry lacks a vector; returns how many do, and the counts if it has switched."""
         target = self._embedders.chosen.name
         operation = _operation(params, state.agent_id)

@@ -11,9 +11,9 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.heartbeats import heartbeats
+from mnestic.activities.maintenance.batches import BATCH_SIZES, Batch, BatchSizes
 from mnestic.activities.maintenance.cleanup import clean_up
 from mnestic.activities.maintenance.nightly import maintain_nightly
-from mnestic.activities.maintenance.parts import PART_SIZES, Part, PartSizes
 from mnestic.activities.maintenance.weekly import maintain_weekly
 from mnestic.memory.errors import MnesticError, UnavailableError
 from mnestic.memory.maintenance.policies import MaintenanceKind, MaintenancePolicy, policy_of
@@ -88,7 +88,7 @@ class MaintenanceActivities:
         *,
         index_vectors: IndexVectors,
         count_tokens: TokenCounter,
-        sizes: PartSizes = PART_SIZES,
+        sizes: BatchSizes = BATCH_SIZES,
     ) -> None:
         self._memory, self._index_vectors = memory, index_vectors
         self._count_tokens, self._sizes = count_tokens, sizes
@@ -97,7 +97,7 @@ class MaintenanceActivities:
     async def maintain(self, params: MaintenanceStep) -> StepResult:
         """Maintains agents, one after the other, each in transactions of its own.
 
-        Idempotent: what was done for an agent stands in the ledger, part by part. Another attempt goes on after the agent
+        Idempotent: what was done for an agent stands in the ledger, batch by batch. Another attempt goes on after the agent
         of the last heartbeat.
         """
         with failures():
@@ -158,20 +158,20 @@ class MaintenanceActivities:
     async def _maintain(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
     ) -> StepResult:
-        """Maintains an agent once, part by part; returns the counts, also of an earlier attempt.
+        """Maintains an agent once, batch by batch; returns the counts, also of an earlier attempt.
 
         If more would be removed than the policy allows, nothing changes, and that is the problem of the result.
         """
-        part, excess = await self._first_part(params, agent_id, policy=policy)
+        batch, excess = await self._first_batch(params, agent_id, policy=policy)
         if excess is not None:
-            would = part.counts if params.dry_run else Counter[str]()
+            would = batch.counts if params.dry_run else Counter[str]()
             return StepResult(counts=would + Counter(agents_stopped=1), problems=(excess,))
-        counts, place = part.counts, 0
-        while part.after is not None:
+        counts, place = batch.counts, 0
+        while batch.after is not None:
             place += 1
             try:
-                part = await self._next_part(
-                    params, agent_id, policy=policy, after=part.after, place=place
+                batch = await self._next_batch(
+                    params, agent_id, policy=policy, after=batch.after, place=place
                 )
             except UnavailableError:
                 raise
@@ -181,44 +181,44 @@ class MaintenanceActivities:
                     f"agent {agent_id}: {error}; {place} parts were done, and the next run goes on"
                 )
                 return StepResult(counts=counts + Counter(agents_stopped=1), problems=(why,))
-            counts = counts + part.counts
+            counts = counts + batch.counts
         return StepResult(counts=counts)
 
-    async def _first_part(
+    async def _first_batch(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
-    ) -> tuple[Part, str | None]:
-        """Does the first part, if the guard allows all of them; else says why not. A dry run counts all."""
+    ) -> tuple[Batch, str | None]:
+        """Does the first batch, if the guard allows all of them; else says why not. A dry run counts all."""
         operation = Operation(key=f"{params.run}/{agent_id}", name="maintenance")
         request = operation.request_hash(params.kind)
         async with self._transaction(params, agent_id) as transaction:
             if (stored := await transaction.replay(operation, request)) is not None:
-                return Part.load(stored), None
+                return Batch.load(stored), None
             now = params.scheduled_at
             before = await transaction.maintenance.count_active(now)
             earlier = await transaction.maintenance.count_archived(now - WINDOW, now)
-            part = await self._work(transaction, params, policy=policy, before=before)
+            batch = await self._work(transaction, params, policy=policy, before=before)
             after = await transaction.maintenance.count_active(now)
-            if (left := part.left_active) is not None:
+            if (left := batch.left_active) is not None:
                 after = ActiveMemory(after.facts - left.facts, after.entries - left.entries)
             excess = find_excess(
                 agent_id,
                 kind=params.kind,
                 before=before,
                 after=after,
-                archived=ActiveMemory(part.all_counts["faded"], part.all_counts["archived"]),
+                archived=ActiveMemory(batch.all_counts["faded"], batch.all_counts["archived"]),
                 earlier=earlier,
                 policy=policy,
             )
             is_stopped = excess is not None and not params.allow_removals
-            if params.dry_run or is_stopped or not part.is_to_store:
+            if params.dry_run or is_stopped or not batch.is_to_store:
                 transaction.discard()
             else:
-                await transaction.complete(operation, part.dump(is_allowed=params.allow_removals))
-            if is_stopped or (params.dry_run and part.left is not None):
-                part = Part(part.all_counts)
-            return part, excess if is_stopped else None
+                await transaction.complete(operation, batch.dump(is_allowed=params.allow_removals))
+            if is_stopped or (params.dry_run and batch.left is not None):
+                batch = Batch(batch.all_counts)
+            return batch, excess if is_stopped else None
 
-    async def _next_part(
+    async def _next_batch(
         self,
         params: MaintenanceStep,
         agent_id: str,
@@ -226,19 +226,19 @@ class MaintenanceActivities:
         policy: MaintenancePolicy,
         after: str,
         place: int,
-    ) -> Part:
-        """Does a later part, which begins after another, in a transaction of its own."""
+    ) -> Batch:
+        """Does a later batch, which begins after another, in a transaction of its own."""
         operation = Operation(key=f"{params.run}/{agent_id}/{place}", name="maintenance")
         request = operation.request_hash([params.kind, after])
         async with self._transaction(params, agent_id) as transaction:
             if (stored := await transaction.replay(operation, request)) is not None:
-                return Part.load(stored)
-            part = await self._work(transaction, params, policy=policy, after=after)
-            if params.dry_run or not part.is_to_store:
+                return Batch.load(stored)
+            batch = await self._work(transaction, params, policy=policy, after=after)
+            if params.dry_run or not batch.is_to_store:
                 transaction.discard()
             else:
-                await transaction.complete(operation, part.dump(is_allowed=params.allow_removals))
-            return part
+                await transaction.complete(operation, batch.dump(is_allowed=params.allow_removals))
+            return batch
 
     def _transaction(
         self, params: MaintenanceStep, agent_id: str
@@ -255,12 +255,12 @@ class MaintenanceActivities:
         policy: MaintenancePolicy,
         before: ActiveMemory | None = None,
         after: str | None = None,
-    ) -> Part:
-        """Does a part of the work of a kind for the agent of a transaction: the first, of what is active `before`, or one `after` another."""
+    ) -> Batch:
+        """Does a batch of the work of a kind for the agent of a transaction: the first, of what is active `before`, or one `after` another."""
         now = params.scheduled_at
         at = max(now, await transaction.now())  # what is stored is as of then
         if params.kind == "monthly":  # its other work is on the whole tenant
-            return Part(+Counter(edges_mended=await transaction.facts.graph.rebuild()))
+            return Batch(+Counter(edges_mended=await transaction.facts.graph.rebuild()))
         if params.kind == "cleanup":
             return await clean_up(
                 transaction,

@@ -3,8 +3,8 @@
 from collections import Counter
 from datetime import datetime
 
+from mnestic.activities.maintenance.batches import Batch, BatchSizes
 from mnestic.activities.maintenance.compression import compress_entries
-from mnestic.activities.maintenance.parts import Part, PartSizes
 from mnestic.memory.knowledge.claims import MAINTENANCE, Claim, ClaimSource, make_id
 from mnestic.memory.maintenance.policies import WeeklyPolicy
 from mnestic.memory.maintenance.ports import FadingFact
@@ -22,12 +22,12 @@ async def maintain_weekly(
     policy: WeeklyPolicy,
     run: str,
     compressed: int,
-    sizes: PartSizes,
+    sizes: BatchSizes,
     after: str | None = None,
-) -> Part:
+) -> Batch:
     """Has the confidence of facts decay, archives those that fade, compresses entries, and removes messages that nothing refers to.
 
-    The first part does all of it, but archives only so many facts; later parts archive the others. No part divides the facts
+    The first batch does all of it, but archives only so many facts; later batches archive the others. No batch divides the facts
     of one subject and predicate, since one that fades has the others resolved anew.
 
     Args:
@@ -37,15 +37,15 @@ async def maintain_weekly(
         policy: It says how fast they decay, and which fade.
         run: The maintenance run, from which the claims are.
         compressed: So many entries at most are archived for others that quote them.
-        sizes: How much one part does.
-        after: The last fact of the part before, by id; None for the first part.
+        sizes: How much one batch does.
+        after: The last fact of the batch before, by id; None for the first batch.
     """
     fading = _Fading(transaction, at=at, policy=policy, run=run, most=sizes.faded)
     if after is not None:
         faded, last = await fading.archive(after=after)
         if last is None:
             await transaction.facts.graph.rebuild()
-        return Part(+Counter(faded=faded), after=last)
+        return Batch(+Counter(faded=faded), after=last)
     decay = await transaction.maintenance.decay_facts(at, policy)
     faded, last = 0, None
     if decay.fading:
@@ -65,7 +65,7 @@ async def maintain_weekly(
         messages_removed=orphans,
     )
     left = 0 if last is None else decay.fading - faded
-    return Part(+counts, last, Counter(faded=left), ActiveMemory(facts=left, entries=0))
+    return Batch(+counts, last, Counter(faded=left), ActiveMemory(facts=left, entries=0))
 
 
 class _Fading:

@@ -110,7 +110,7 @@ class ExtractionPreview(DeferredModel):
 
 def preview_of(extraction: Extraction, turn: Turn, *, extractor: str) -> ExtractionPreview:
     """The preview of the extraction of one turn."""
-    claims, faults = sound_claims(extraction.claims[0], turn)
+    claims, faults = valid_claims(extraction.claims[0], turn)
     return ExtractionPreview(
         extractor=extractor,
         at=turn.at,
@@ -124,7 +124,7 @@ def preview_of(extraction: Extraction, turn: Turn, *, extractor: str) -> Extract
     )
 
 
-def sound_claims(
+def valid_claims(
     found: Sequence[Extracted], turn: Turn
 ) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:
     """The valid claims of an extractor about a turn, each once, and why the others are invalid.

@@ -34,7 +34,7 @@ class Compression(NamedTuple):
     sources: tuple[str, ...]
 
 
-class Values(NamedTuple):
+class TextValues(NamedTuple):
     """What a text says that a similar one may not say: names, numbers, identifiers, days, and whether it denies or asks."""
 
     names: frozenset[str]
@@ -74,14 +74,14 @@ def plan_compressions(
     return tuple(plans)
 
 
-def values_of(entry: Entry) -> Values:
+def values_of(entry: Entry) -> TextValues:
     """The values in a text."""
     words = [_WORD.findall(sentence) for sentence in split_sentences(entry.content)]
     all_words = [word for sentence in words for word in sentence]
     small = [word.casefold().replace("\u2019", "'") for word in all_words]
     counted = [word for word in small if word not in _ARTICLES]
     numbers = {str(number) for word in counted if (number := number_of(word)) is not None}
-    return Values(
+    return TextValues(
         # The first word of a sentence always has a capital, and "I" names nobody.
         names=frozenset(
             word.casefold()

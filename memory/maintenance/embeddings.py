@@ -38,7 +38,7 @@ class AgentEmbeddings(DeferredModel):
     vectors: Mapping[str, int]
 
 
-class Lacking(NamedTuple):
+class MissingVectors(NamedTuple):
     """How many entries, and archived entries, have no vector of a model."""
 
     entries: int
@@ -74,7 +74,7 @@ class EmbeddingStore(Protocol):
         """The embeddings of all agents of the tenant, by name, and the cursor of the next page."""
         ...
 
-    async def count_lacking(self, model: str) -> Lacking:
+    async def count_missing(self, model: str) -> MissingVectors:
         """How many entries have no vector of a model: the entries themselves are looked at, not their counts."""
         ...
 
@@ -110,7 +110,7 @@ class EmbeddingStore(Protocol):
         """
         ...
 
-    async def switch(self, model: str, *, now: datetime) -> Lacking:
+    async def switch(self, model: str, *, now: datetime) -> MissingVectors:
         """Has searches compare the vectors of a model from now on, if all entries have one; returns how many have none.
 
         It waits for writers of the agent's entries, and they for it. The model before it is `previous_model` then.

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 Made = TypeVar("Made")
 EdgeKind = Literal["neighbour", "second_neighbour", "related"]
 Edges = Mapping[int, Sequence[tuple[int, EdgeKind]]]
-Values = NDArray[Any]  # a value for each candidate, in their order
-Concern = Literal["open", "named", "mentioned", "other"]  # the first where nobody is named
-CONCERNS: tuple[Concern, ...] = get_args(Concern)
+ScoreArray = NDArray[Any]  # a value for each candidate, in their order
+PersonMatch = Literal["open", "named", "mentioned", "other"]  # the first where nobody is named
+PERSON_MATCHES: tuple[PersonMatch, ...] = get_args(PersonMatch)
 
 # One row for each candidate. `at` are seconds since 1970.
-# `concern` is an index of `CONCERNS`: open (the query names nobody), named (the speaker or the subject is named),
+# `person_match` is an index of `PERSON_MATCHES`: open (the query names nobody), named (the speaker or the subject is named),
 # mentioned (another speaker mentions the named person) or other. `is_turn`: a message of a conversation, which has
 # neighbours. `names_time`: it names a time. `is_by_named_speaker`: a turn of somebody whom the query names. `is_superseded`:
 # what it says is so no longer. `words` is BM25 for the query; `lexemes` has a bit for each word of the query that the entry
@@ -39,7 +39,7 @@ ROW = np.dtype(
         ("is_by_named_speaker", "?"),
         ("is_tagged", "?"),
         ("is_superseded", "?"),
-        ("concern", "i1"),
+        ("person_match", "i1"),
         ("words", "<f8"),
         ("lexemes", "<i8"),
         ("cosine", "<f8"),

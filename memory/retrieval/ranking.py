@@ -13,7 +13,7 @@ import numpy as np
 from mnestic.memory.retrieval.candidates import (
     Candidates,
     Edges,
-    Values,
+    ScoreArray,
     tuples_of,
 )
 from mnestic.memory.retrieval.queries import RetrievalPolicy
@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
     words: float
     score: float
     place: int
-    signal_values: Mapping[str, Values]
+    signal_values: Mapping[str, ScoreArray]
     reranked: float | None = None
 
     @property
@@ -86,7 +86,7 @@ def rank(
     return [*tuples_of(Ranked, *columns, repeat(signals), repeat(None))]
 
 
-def _weighted(signals: Signals, policy: RetrievalPolicy) -> dict[str, Values]:
+def _weighted(signals: Signals, policy: RetrievalPolicy) -> dict[str, ScoreArray]:
     """What each signal adds to the sum; those without a weight are left out."""
     weighted = {
         name: weight * values
@@ -96,12 +96,12 @@ def _weighted(signals: Signals, policy: RetrievalPolicy) -> dict[str, Values]:
     return weighted | {"intercept": np.full(signals.number, policy.intercept)}
 
 
-def _logistic(total: Values) -> Values:
-    score: Values = 1 / (1 + np.exp(-np.clip(total, -_MOST_EXPONENT, _MOST_EXPONENT)))
+def _logistic(total: ScoreArray) -> ScoreArray:
+    score: ScoreArray = 1 / (1 + np.exp(-np.clip(total, -_MOST_EXPONENT, _MOST_EXPONENT)))
     return score
 
 
-def _newest_first(candidates: Candidates, total: Values, query: ParsedQuery) -> Values:
+def _newest_first(candidates: Candidates, total: ScoreArray, query: ParsedQuery) -> ScoreArray:
     """How much the best entries gain or lose, so that of those that answer nearly as well the newest comes first.
 
     They have all words of the query that the best one has, the same speaker, and concern the same person. A query for a period
@@ -116,7 +116,7 @@ def _newest_first(candidates: Candidates, total: Values, query: ParsedQuery) -> 
     if query.period is None and nearly:
         best = nearly[0]
         words = rows["lexemes"] & ~query.vocabulary.bits_of_names
-        is_alike = (words & words[best] == words[best]) & (rows["concern"] == rows["concern"][best])
+        is_alike = (words & words[best] == words[best]) & (rows["person_match"] == rows["person_match"][best])
         is_alike &= total >= total[best] - _NEARLY
         speaker = texts[best].speaker
         alike = np.array([i for i in nearly if is_alike[i] and texts[i].speaker == speaker])

@@ -12,12 +12,12 @@ import numpy as np
 
 from mnestic.memory.language.dates import Period
 from mnestic.memory.retrieval.candidates import (
-    CONCERNS,
+    PERSON_MATCHES,
     Candidates,
-    Concern,
     EdgeKind,
     Edges,
-    Values,
+    PersonMatch,
+    ScoreArray,
 )
 from mnestic.memory.retrieval.exact_terms import OTHER, SAME
 from mnestic.memory.retrieval.queries import RetrievalPolicy
@@ -54,7 +54,7 @@ class Signals:
         """How many candidates there are."""
         return len(self._rows)
 
-    def values(self) -> dict[str, Values]:
+    def values(self) -> dict[str, ScoreArray]:
         """All signals by name; `RetrievalPolicy` says what each is."""
         of_query = dict.fromkeys(self._of_query, np.ones(len(self._rows)))
         return (
@@ -65,7 +65,7 @@ class Signals:
             | {name: value * of_query[name] for name, value in self._of_query.items()}
         )
 
-    def _of_entry(self) -> dict[str, Values]:
+    def _of_entry(self) -> dict[str, ScoreArray]:
         rows, query = self._rows, self._query
         has_words, has_meaning = query.mode != "semantic", query.mode != "text"
         return {
@@ -83,38 +83,38 @@ class Signals:
         }
 
     @cached_property
-    def _meaning(self) -> Values:
+    def _meaning(self) -> ScoreArray:
         """The similarity of meaning, as a share of what counts in full."""
         low, high = self._policy.min_cosine, self._policy.full_cosine
-        meaning: Values = np.clip((self._rows["cosine"] - low) / (high - low), 0, 1)
+        meaning: ScoreArray = np.clip((self._rows["cosine"] - low) / (high - low), 0, 1)
         meaning *= self._query.mode != "text"
         return meaning
 
     @cached_property
-    def _bm25(self) -> Values:
+    def _bm25(self) -> ScoreArray:
         full = FULL_WORDS * sum(self._query.weights) * (self._query.mode != "semantic")
-        bm25: Values = (
+        bm25: ScoreArray = (
             np.minimum(1, self._rows["words"] / full) if full else 0 * self._rows["words"]
         )
         return bm25
 
     @cached_property
-    def _has(self) -> Values:
+    def _has(self) -> ScoreArray:
         """Which words of the query each entry has: a row for each entry, a column for each word."""
         bits = np.arange(len(self._query.weights))
-        has: Values = (self._rows["lexemes"][:, None] >> bits & 1).astype(bool)
+        has: ScoreArray = (self._rows["lexemes"][:, None] >> bits & 1).astype(bool)
         return has
 
     @cached_property
-    def _content_weights(self) -> Values:
+    def _content_weights(self) -> ScoreArray:
         """The weights of the query's words; 0 for those of names."""
         query = self._query
         is_name = query.vocabulary.bits_of_names >> np.arange(len(query.weights)) & 1
-        weights: Values = np.array(query.weights) * (1 - is_name)
+        weights: ScoreArray = np.array(query.weights) * (1 - is_name)
         return weights
 
     @cached_property
-    def _coverage(self) -> Values:
+    def _coverage(self) -> ScoreArray:
         """The share of the weight of the query's words, beside names, that an entry has; near words count by how near they are.
 
         If the query has nothing but a name or a time, all entries about it have it all.
@@ -122,34 +122,36 @@ class Signals:
         query, weights, rows = self._query, self._content_weights, self._rows
         if whole := weights.sum():
             exact = self._has @ weights / whole * (query.mode != "semantic")
-            coverage: Values = np.minimum(
+            coverage: ScoreArray = np.minimum(
                 1, exact + rows["late_interaction"] * (query.mode != "text")
             )
             return coverage
-        is_about = self._concern["named"] | self._concern["mentioned"] | (not query.names)
-        about: Values = 1.0 * (is_about & (query.period is None or self._time == 1))
+        is_about = self._person_match["named"] | self._person_match["mentioned"] | (not query.names)
+        about: ScoreArray = 1.0 * (is_about & (query.period is None or self._time == 1))
         return about
 
     @cached_property
-    def _concern(self) -> dict[Concern, Values]:
-        """For each kind of concern, which candidates have it."""
-        concern = self._rows["concern"]
-        return {name: concern == place for place, name in enumerate(CONCERNS)}
+    def _person_match(self) -> dict[PersonMatch, ScoreArray]:
+        """For each kind of match, which candidates have it."""
+        person_match = self._rows["person_match"]
+        return {name: person_match == place for place, name in enumerate(PERSON_MATCHES)}
 
     @cached_property
-    def _is_of_others(self) -> Values:
+    def _is_of_others(self) -> ScoreArray:
         """Which entries are by and about others than the query names."""
-        others: Values = self._concern["other"] | (self._concern["open"] & bool(self._query.names))
+        others: ScoreArray = self._person_match["other"] | (
+            self._person_match["open"] & bool(self._query.names)
+        )
         return others
 
     @cached_property
-    def _own(self) -> Values:
+    def _own(self) -> ScoreArray:
         """How much an entry says of the query itself; either of words and meaning is enough."""
-        evidence: Values = 1 - (1 - self._meaning) * (1 - self._coverage)
+        evidence: ScoreArray = 1 - (1 - self._meaning) * (1 - self._coverage)
         return evidence
 
     @cached_property
-    def _of_neighbours(self) -> dict[str, Values]:
+    def _of_neighbours(self) -> dict[str, ScoreArray]:
         """What the turns around each entry in its conversation say, and the entries that it is related to.
 
         Whom these concern does not count: one person asks, another answers.
@@ -171,21 +173,21 @@ class Signals:
                     if number in places:
                         yield places[seed], places[number], kind
 
-    def _of_person(self) -> dict[str, Values]:
+    def _of_person(self) -> dict[str, ScoreArray]:
         """By whom it is, and whom it is about."""
-        is_speaker, concern = self._rows["is_by_named_speaker"], self._concern
-        is_about_others = concern["other"] & ~self._rows["is_turn"]
+        is_speaker, person_match = self._rows["is_by_named_speaker"], self._person_match
+        is_about_others = person_match["other"] & ~self._rows["is_turn"]
         return {
             "speaker": 1.0 * is_speaker,
-            "subject": 1.0 * (concern["named"] & ~is_speaker) - is_about_others,
+            "subject": 1.0 * (person_match["named"] & ~is_speaker) - is_about_others,
             "other_people": 1.0 * self._is_of_others,
         }
 
     @cached_property
-    def _time(self) -> Values:
+    def _time(self) -> ScoreArray:
         return time_proximity(self._candidates, self._query.period)
 
-    def _of_time(self) -> dict[str, Values]:
+    def _of_time(self) -> dict[str, ScoreArray]:
         query, at = self._query, self._rows["at"]
         until = query.present_until if query.period is None else None
         age = np.maximum(0, query.asked_at.timestamp() - at) / _DAY
@@ -212,7 +214,7 @@ class Signals:
             "period": 1.0 * (query.period is not None),
         }
 
-    def _session_scores(self) -> Values:
+    def _session_scores(self) -> ScoreArray:
         """How much better the session of each entry matches the query than others: BM25 over sessions, by the turns among the candidates."""
         ids = [one.session_id or None for one in self._candidates.texts]
         sessions = {one: place for place, one in enumerate(dict.fromkeys(ids))}
@@ -230,11 +232,11 @@ class Signals:
         shares = np.minimum(1, bm25 / (1.5 * rarity.sum()))
         matches = shares > 0
         mean = shares[matches].mean() if matches.any() else 0.0
-        better: Values = np.where(matches, shares - mean, 0.0)[of]
+        better: ScoreArray = np.where(matches, shares - mean, 0.0)[of]
         return better
 
 
-def time_proximity(candidates: Candidates, period: Period | None) -> Values:
+def time_proximity(candidates: Candidates, period: Period | None) -> ScoreArray:
     """How near each entry, or a time that it names, is to a period: 1 within it, 0 if more than a month away.
 
     It is 0 for all without a period.

@@ -38,14 +38,16 @@ class _JoinedMemory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimedRequest:
+class ReservedRequest:
     """A request that has a key, and the id that follows from it; `is_new` unless it came before."""
 
     id: str
     is_new: bool
 
 
-async def claim_request(caller: Caller, *, key: str, request: Mapping[str, Any]) -> ClaimedRequest:
+async def reserve_request_id(
+    caller: Caller, *, key: str, request: Mapping[str, Any]
+) -> ReservedRequest:
     """Claims a key for a request.
 
     Raises:
@@ -57,7 +59,7 @@ async def claim_request(caller: Caller, *, key: str, request: Mapping[str, Any])
         if stored is None:
             await transaction.complete(operation, {})
     name = f"{caller.tenant_id}/{operation.key}"
-    return ClaimedRequest(id=uuid.uuid5(_REQUESTS, name).hex, is_new=stored is None)
+    return ReservedRequest(id=uuid.uuid5(_REQUESTS, name).hex, is_new=stored is None)
 
 
 async def act_once(
@@ -75,7 +77,7 @@ async def act_once(
     Raises:
         IdempotencyConflictError: the key was used for another request.
     """
-    claimed = await claim_request(caller, key=key, request=request)
+    claimed = await reserve_request_id(caller, key=key, request=request)
     result_of = Operation(key=f"result/{caller.agent_id}/{key}", name="result")
     request_hash = result_of.request_hash(dict(request))
     async with caller(write=False) as transaction:

@@ -18,8 +18,8 @@ from mnestic.starter.cli.output import (
     EXIT_INTERRUPTED,
     err,
     exit_code,
+    exit_process,
     fail,
-    leave,
     wants_tracebacks,
 )
 from mnestic.starter.cli.overrides import overrides
@@ -149,7 +149,7 @@ def main() -> NoReturn:
             stream, io.TextIOWrapper
         ):  # what its encoding has no character for is escaped
             stream.reconfigure(errors="backslashreplace")
-    leave(run_command_line())
+    exit_process(run_command_line())
 
 
 def run_command_line() -> int:

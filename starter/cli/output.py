@@ -234,7 +234,7 @@ def fail(message: str, *, code: int) -> int:
     return code
 
 
-def leave(code: int) -> NoReturn:
+def exit_process(code: int) -> NoReturn:
     """Ends the process at once, with its output written.
 
     Threads of Temporal's SDK outlive the event loop and may crash an interpreter that winds down: on

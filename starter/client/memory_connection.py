@@ -23,9 +23,9 @@ from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.access.api_keys import ApiKeyClient
 from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.access.idempotency import (
-    ClaimedRequest,
+    ReservedRequest,
     act_once,
-    claim_request,
+    reserve_request_id,
     write_once,
 )
 from mnestic.starter.checked_texts import ChecksTexts
@@ -185,14 +185,14 @@ class MemoryConnection(ChecksTexts):
             self._extraction.start_in_background(agent_id)
         return result
 
-    async def claim_request(
+    async def reserve_request_id(
         self,
         key: str,
         *,
         request: Mapping[str, Any],
         agent_id: str = EVERY_AGENT,
         actor: str = "client",
-    ) -> ClaimedRequest:
+    ) -> ReservedRequest:
         """The id of a request that starts or steers something in Temporal, for which an id makes it happen once.
 
         Args:
@@ -205,7 +205,7 @@ class MemoryConnection(ChecksTexts):
             IdempotencyConflictError: the key was used for another request.
         """
         caller = self._caller(agent_id, actor=actor)
-        return await claim_request(caller, key=key, request=request)
+        return await reserve_request_id(caller, key=key, request=request)
 
     async def extract(
         self,

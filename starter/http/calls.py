@@ -18,7 +18,7 @@ from mnestic.memory.access.api_keys import Action
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.memory.scope import EVERY_AGENT, Id
-from mnestic.starter.access.idempotency import ClaimedRequest
+from mnestic.starter.access.idempotency import ReservedRequest
 from mnestic.starter.client.keyword_arguments import SearchArguments
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -57,15 +57,15 @@ class TenantCall:
         """The client of the key's tenant."""
         return self.access.client
 
-    async def claim(self, request: Mapping[str, Any]) -> ClaimedRequest:
+    async def claim(self, request: Mapping[str, Any]) -> ReservedRequest:
         """The id under which Temporal does the request once; it follows from the `Idempotency-Key`.
 
         Raises:
             IdempotencyConflictError: the key came with another request.
         """
         if self._key is None:
-            return ClaimedRequest(id=uuid.uuid4().hex, is_new=True)
-        return await self.client.claim_request(
+            return ReservedRequest(id=uuid.uuid4().hex, is_new=True)
+        return await self.client.reserve_request_id(
             self._key,
             request={"route": self._route, **request},
             agent_id=self.agent_id,

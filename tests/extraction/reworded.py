@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, sound_claims
+from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, valid_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
@@ -59,7 +59,7 @@ def facts_of(
     """What follows from what an extractor found in turns."""
     grouped: dict[tuple[str, str], list[Claim]] = defaultdict(list)
     for turn, claims in zip(turns, found, strict=True):
-        for each in sound_claims(claims, turn)[0]:
+        for each in valid_claims(claims, turn)[0]:
             claim = claim_of(each, turn, extractor=extractor.name)
             grouped[name_key(claim.subject), claim.predicate].append(claim)
     return [

@@ -21,7 +21,7 @@ from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
+from mnestic.memory.knowledge.extraction import Extracted, Turn, valid_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.ports import Extractor
@@ -176,7 +176,7 @@ def test_each_claim_points_at_words_of_its_message(sessions: list[Session]) -> N
         (turn.content, claims)
         for turns, all_claims in sessions
         for turn, claims in zip(turns, all_claims, strict=True)
-        if sound_claims(claims, turn) != (claims, ())
+        if valid_claims(claims, turn) != (claims, ())
     ]
 
     assert unsound == []

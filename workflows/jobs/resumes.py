@@ -264,7 +264,7 @@ class ResumeInbox:
 
     async def _on_signal(self, request: ResumeRequest) -> None:
         await after_acceptance()
-        self._refusals.leave(request.request_id)
+        self._refusals.exit_process(request.request_id)
         self._receive(request)
 
     def _receive(self, request: ResumeRequest) -> None:

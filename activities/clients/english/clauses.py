@@ -11,7 +11,7 @@ from spacy.tokens import Token
 
 from mnestic.activities.clients.english.lexicon import Lexicon
 from mnestic.activities.clients.english.parsing import Parsed
-from mnestic.activities.clients.english.people import Cast, Person
+from mnestic.activities.clients.english.people import Entities, Person
 from mnestic.activities.clients.english.status import Status, status_of
 from mnestic.activities.clients.english.trees import (
     children,
@@ -25,7 +25,7 @@ from mnestic.activities.clients.english.trees import (
     subjects_of,
     verb_key,
 )
-from mnestic.activities.clients.english.values import Values
+from mnestic.activities.clients.english.values import ObjectReader
 from mnestic.memory.knowledge.claims import ClaimKind
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.language.dates import Period, Tense
@@ -38,13 +38,13 @@ _PAST = frozenset({Status.PAST, Status.PERFECT, Status.ENDED, Status.LASTING})
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractionContext:
     """A message as it is read: its parse, its people, when it was said, and what its speaker claimed before."""
 
     parsed: Parsed
     lexicon: Lexicon
-    values: Values
-    cast: Cast
+    values: ObjectReader
+    entities: Entities
     at: datetime
     known: Sequence[Extracted] = ()
 
@@ -66,23 +66,23 @@ class Clause:
         return [token for key, token in self.objects if key in keys]
 
 
-def clauses_of(sentence: Sequence[Token], cast: Cast, lexicon: Lexicon) -> Iterator[Clause]:
+def clauses_of(sentence: Sequence[Token], entities: Entities, lexicon: Lexicon) -> Iterator[Clause]:
     """The clauses of a sentence, in the order of their verbs."""
     for verb in sentence:
         if is_verb(verb):
-            yield _clause(verb, cast, lexicon)
-            yield from _turned(verb, cast, lexicon)
+            yield _clause(verb, entities, lexicon)
+            yield from _turned(verb, entities, lexicon)
 
 
-def _turned(verb: Token, cast: Cast, lexicon: Lexicon) -> Iterator[Clause]:
+def _turned(verb: Token, entities: Entities, lexicon: Lexicon) -> Iterator[Clause]:
     """A clause about its object, as if it were in the passive: "they laid me off" as "I was laid off by them"."""
     things = [each for each in children(verb, "dobj", "dative") if each.pos_ != "ADP"]
-    persons = tuple(person for each in things if (person := cast.person_of(each)))
+    persons = tuple(person for each in things if (person := entities.person_of(each)))
     if lemma(verb) == "call" and not persons:  # "everyone calls me Sasha"
         persons = tuple(
             person
             for each in verb.subtree
-            if each.lower_ == "me" and (person := cast.person_of(each))
+            if each.lower_ == "me" and (person := entities.person_of(each))
         )
     if len(persons) != 1 or children(verb, "auxpass"):
         return
@@ -114,12 +114,12 @@ def _turned(verb: Token, cast: Cast, lexicon: Lexicon) -> Iterator[Clause]:
     )
 
 
-def _clause(verb: Token, cast: Cast, lexicon: Lexicon) -> Clause:
+def _clause(verb: Token, entities: Entities, lexicon: Lexicon) -> Clause:
     tokens = [one for token in subjects_of(verb) for one in conjuncts(token)]
-    persons = [cast.person_of(token) for token in tokens]
+    persons = [entities.person_of(token) for token in tokens]
     named = tuple(dict.fromkeys(person for person in persons if person is not None))
     if not tokens and is_left_out(verb):
-        named = (Person(cast.speaker),)
+        named = (Person(entities.speaker),)
     keys = list(dict.fromkeys(_keys(verb)))
     status = status_of(verb, lexicon)
     objects = list(
@@ -224,7 +224,12 @@ def _from_relative(verb: Token, keys: Sequence[tuple[str, Token]]) -> Iterator[t
 
 
 def claim_of(
-    clause: Clause, subject: str, slot: tuple[str, str | None], *, kind: ClaimKind, reading: Reading
+    clause: Clause,
+    subject: str,
+    slot: tuple[str, str | None],
+    *,
+    kind: ClaimKind,
+    context: ExtractionContext,
 ) -> Extracted:
     """A claim of a predicate and an object, whose evidence is a clause, with the times that it names."""
     predicate, value = slot
@@ -235,7 +240,7 @@ def claim_of(
         for word in clause_words(verb)
         if not (word.is_space or word.is_punct or word.dep_ == "cc")
     ]
-    since, until = _times_of(clause, words or [clause.verb], reading)
+    since, until = _times_of(clause, words or [clause.verb], context)
     if kind in {"ended", "retracted"}:
         since, until = None, since or until
     if since is not None and until is not None and until < since:
@@ -248,32 +253,32 @@ def claim_of(
         object=value,
         valid_from=since,
         valid_to=until,
-        span=reading.parsed.span(first, last),
+        span=context.parsed.span(first, last),
     )
 
 
-def begins_later(clause: Clause, reading: Reading) -> bool:
+def begins_later(clause: Clause, context: ExtractionContext) -> bool:
     """Whether a clause in the present names a day to come, as in "I'm 41 next week"."""
     words = clause_words(clause.verb)
     periods = (
-        mention.resolve(reading.at, "future")
-        for mention in reading.parsed.dates
+        mention.resolve(context.at, "future")
+        for mention in context.parsed.dates
         if mention.relation == "on" and words[0].idx <= mention.start <= words[-1].idx
     )
-    return any(period is not None and period.start > reading.at for period in periods)
+    return any(period is not None and period.start > context.at for period in periods)
 
 
 def _times_of(
-    clause: Clause, words: Sequence[Token], reading: Reading
+    clause: Clause, words: Sequence[Token], context: ExtractionContext
 ) -> tuple[datetime | None, datetime | None]:
     """Since when, and until when, a clause says that something is so."""
     tense: Tense = "past" if clause.status in _PAST else "present"
     found: dict[str, Period] = {}
-    for mention in reading.parsed.dates:
+    for mention in context.parsed.dates:
         if not words[0].idx <= mention.start < words[-1].idx + len(words[-1]):
             continue
         relation = "since" if mention.relation == "for" else mention.relation
-        period = mention.resolve(reading.at, tense)
+        period = mention.resolve(context.at, tense)
         if period is not None and not (mention.relation == "for" and clause.status is Status.PAST):
             found.setdefault(relation, period)
     begun = found.get("since") or (found.get("on") if clause.status in _PAST else None)

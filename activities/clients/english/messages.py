@@ -9,16 +9,16 @@ from typing import NamedTuple
 from spacy.tokens import Span as Sentence
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.clauses import Clause, Reading, clauses_of
+from mnestic.activities.clients.english.clauses import Clause, ExtractionContext, clauses_of
 from mnestic.activities.clients.english.corrections import corrections_of
 from mnestic.activities.clients.english.endings import endings_of
 from mnestic.activities.clients.english.lexicon import load_lexicon
 from mnestic.activities.clients.english.nouns import noun_claims, state_claims
 from mnestic.activities.clients.english.parsing import Parsed
-from mnestic.activities.clients.english.people import Cast, Person
+from mnestic.activities.clients.english.people import Entities, Person
 from mnestic.activities.clients.english.relations import relations_of
 from mnestic.activities.clients.english.status import Status
-from mnestic.activities.clients.english.values import Values
+from mnestic.activities.clients.english.values import ObjectReader
 from mnestic.activities.clients.english.verbs import verb_claims
 from mnestic.memory.knowledge.extraction import Extracted, Turn
 
@@ -52,17 +52,19 @@ def read_message(
     lexicon = load_lexicon()
     if states_nothing(parsed.content):
         return Read((), ())
-    values = Values(parsed, lexicon)
+    values = ObjectReader(parsed, lexicon)
     earlier = [person for each in people for person in each]
     recent = [person for each in people[-_RECENT:] for person in each]
-    cast = Cast(parsed, values, lexicon, speaker=turn.speaker, earlier=earlier, recent=recent)
-    reading = Reading(parsed, lexicon, values, cast, turn.at, known)
+    entities = Entities(
+        parsed, values, lexicon, speaker=turn.speaker, earlier=earlier, recent=recent
+    )
+    context = ExtractionContext(parsed, lexicon, values, entities, turn.at, known)
     claims: list[Extracted] = []
     for sentence in parsed.sentences:
         tokens = [token for token in sentence if not token.is_space]
         if not tokens or _is_unstated(sentence):
             continue
-        own = list(_claims_of(tokens, reading))
+        own = list(_claims_of(tokens, context))
         words = parsed.repaired.part(sentence.start_char, sentence.end_char)
         amended = corrections_of(words, own, [claims]) if claims else None
         claims = (
@@ -70,7 +72,7 @@ def read_message(
             if amended is not None
             else [*claims, *own]
         )
-    return Read(tuple(claims), tuple(cast.persons))
+    return Read(tuple(claims), tuple(entities.persons))
 
 
 def _is_unstated(sentence: Sentence) -> bool:
@@ -78,11 +80,11 @@ def _is_unstated(sentence: Sentence) -> bool:
     return load_lexicon().not_stated.search(sentence.text.strip()) is not None
 
 
-def _claims_of(tokens: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
-    yield from relations_of(tokens, reading)
-    for clause in clauses_of(tokens, reading.cast, reading.lexicon):
-        yield from endings_of(clause, reading)
-        for claim in _statements_of(clause, reading):
+def _claims_of(tokens: Sequence[Token], context: ExtractionContext) -> Iterator[Extracted]:
+    yield from relations_of(tokens, context)
+    for clause in clauses_of(tokens, context.entities, context.lexicon):
+        yield from endings_of(clause, context)
+        for claim in _statements_of(clause, context):
             yield claim
             opposite = _OPPOSITE.get(claim.predicate)
             if opposite is not None and claim.kind == "affirmed":
@@ -91,14 +93,14 @@ def _claims_of(tokens: Sequence[Token], reading: Reading) -> Iterator[Extracted]
                 )
 
 
-def _statements_of(clause: Clause, reading: Reading) -> Iterator[Extracted]:
+def _statements_of(clause: Clause, context: ExtractionContext) -> Iterator[Extracted]:
     if clause.status in {Status.NONE, Status.PLANNED}:
         return
-    named = [] if clause.is_turned else list(noun_claims(clause, reading))
+    named = [] if clause.is_turned else list(noun_claims(clause, context))
     yield from named
     if not named:
-        yield from verb_claims(clause, reading)
-        yield from () if clause.is_turned else state_claims(clause, reading)
+        yield from verb_claims(clause, context)
+        yield from () if clause.is_turned else state_claims(clause, context)
 
 
 def _amended(

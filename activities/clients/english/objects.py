@@ -7,7 +7,7 @@ import re
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.clauses import Reading
+from mnestic.activities.clients.english.clauses import ExtractionContext
 from mnestic.activities.clients.english.trees import children, following, is_misread, lemma
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.predicates import predicate_of
@@ -20,31 +20,31 @@ _IRREGULAR = {"have": "has", "be": "is", "do": "does", "go": "goes"}
 _LONGEST_DOUBLED = 4  # letters of a verb whose last one is doubled: "swimming"
 
 
-def object_of(token: Token, predicate: str, reading: Reading) -> str:
+def object_of(token: Token, predicate: str, context: ExtractionContext) -> str:
     """The object that a token stands for, as facts of the predicate write it; "" for none."""
-    values = reading.values
+    values = context.values
     if predicate == "age":
         return values.number(token)
     if values.is_date(token):
-        return _day_of(token, reading) or ("" if predicate == "birthday" else values.text(token))
+        return _day_of(token, context) or ("" if predicate == "birthday" else values.text(token))
     if predicate in _CONSUMED and lemma(token) in _AMOUNTS and following(token, "of"):
         token = following(token, "of")[0]
     is_name = token.text[:1].isupper() and not token.is_sent_start
     if token.tag_ == "VB" and not is_name and not is_misread(token):
         things = (values.text(each) for each in children(token, "dobj"))
         return " ".join([gerund_of(token), *things])
-    is_open = predicate not in reading.lexicon.values or token.pos_ == "NOUN"
+    is_open = predicate not in context.lexicon.values or token.pos_ == "NOUN"
     text = values.text(token, with_phrase=is_open and predicate not in _WITHOUT_PHRASE)
     if predicate in _CONSUMED:
         text = re.sub(rf"^(?:\d+|{number_words().cardinal})\s+", "", text)
     return text if any(map(str.isalnum, text)) else ""
 
 
-def _day_of(token: Token, reading: Reading) -> str:
+def _day_of(token: Token, context: ExtractionContext) -> str:
     """A day in ISO form, or as "9 November" if it comes every year."""
-    for mention in reading.parsed.dates:
+    for mention in context.parsed.dates:
         if mention.start <= token.idx < mention.end:
-            period = mention.resolve(reading.at, "future")
+            period = mention.resolve(context.at, "future")
             if period is not None and period.unit == "day":
                 is_yearly = mention.is_yearly
                 return f"{period.start.day} {period.start:%B}" if is_yearly else str(period)

@@ -19,7 +19,7 @@ from mnestic.activities.clients.english.trees import (
     owned_behind,
     subjects_of,
 )
-from mnestic.activities.clients.english.values import Values
+from mnestic.activities.clients.english.values import ObjectReader
 
 _NO_NAMES = frozenset({"DATE", "TIME", "LANGUAGE"})
 _PLURAL = frozenset({"NNS", "NNPS"})
@@ -39,13 +39,13 @@ class Person:
     gender: str = ""
 
 
-class Cast:
+class Entities:
     """The people of one message; `earlier` are those of the messages before it, the last one last, and `recent` of the last few."""
 
     def __init__(
         self,
         parsed: Parsed,
-        values: Values,
+        values: ObjectReader,
         lexicon: Lexicon,
         *,
         speaker: str,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from spacy.tokens import Token
 
-from mnestic.activities.clients.english.clauses import Reading
+from mnestic.activities.clients.english.clauses import ExtractionContext
 from mnestic.activities.clients.english.lexicon import pattern
 from mnestic.activities.clients.english.status import Status, status_of
 from mnestic.activities.clients.english.trees import children, is_verb, lemma
@@ -22,25 +22,25 @@ _I_AM = re.compile(
 )
 
 
-def relations_of(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+def relations_of(sentence: Sequence[Token], context: ExtractionContext) -> Iterator[Extracted]:
     """The claims of a sentence that names relatives, animals, the speaker, or an address."""
     for noun in sentence:
-        yield from _bonds(noun, reading)
-    yield from _introduction(sentence, reading)
-    yield from _contact(sentence, reading)
+        yield from _bonds(noun, context)
+    yield from _introduction(sentence, context)
+    yield from _contact(sentence, context)
 
 
-def _bonds(noun: Token, reading: Reading) -> Iterator[Extracted]:
-    for person, name in reading.cast.relatives(noun):
-        if not _is_so(noun, name, reading):
+def _bonds(noun: Token, context: ExtractionContext) -> Iterator[Extracted]:
+    for person, name in context.entities.relatives(noun):
+        if not _is_so(noun, name, context):
             continue
-        span = reading.parsed.span(*sorted((noun, name), key=lambda token: token.i))
+        span = context.parsed.span(*sorted((noun, name), key=lambda token: token.i))
         yield Extracted(subject=person.owner, predicate=person.kin, object=person.called, span=span)
         if person.kin == "pet":
             yield Extracted(subject=person.subject, predicate="is_a", object=lemma(noun), span=span)
 
 
-def _is_so(noun: Token, name: Token, reading: Reading) -> bool:
+def _is_so(noun: Token, name: Token, context: ExtractionContext) -> bool:
     """Whether somebody has a relative of a name: "my sister Ann" says so in any clause, "a sister called Ann" in one that is so."""
     verb = next((one for one in noun.ancestors if is_verb(one)), None)
     if verb is None:
@@ -48,10 +48,10 @@ def _is_so(noun: Token, name: Token, reading: Reading) -> bool:
     is_between = verb.i in range(*sorted((noun.i, name.i)))
     is_naming = lemma(verb) in {"call", "name"} and verb in {noun.head, name.head}
     is_given = bool(children(noun, "poss")) and not (is_between or is_naming)
-    return is_given or status_of(verb, reading.lexicon) in _SO
+    return is_given or status_of(verb, context.lexicon) in _SO
 
 
-def _introduction(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+def _introduction(sentence: Sequence[Token], context: ExtractionContext) -> Iterator[Extracted]:
     """As in "I'm Kim", "Kim here", at the beginning of a message, and "call me Kim"."""
     doc = sentence[0].doc
     first, last = sentence[0], sentence[-1]
@@ -67,29 +67,29 @@ def _introduction(sentence: Sequence[Token], reading: Reading) -> Iterator[Extra
     is_person = tokens and all(
         token.pos_ == "PROPN" and token.ent_type_ in kinds for token in tokens
     )
-    if not is_person or name.lower() in reading.lexicon.vague or reading.values.is_date(tokens[0]):
+    if not is_person or name.lower() in context.lexicon.vague or context.values.is_date(tokens[0]):
         return
     predicate = "full_name" if " " in name else "preferred_name"
     yield Extracted(
-        subject=reading.cast.speaker,
+        subject=context.entities.speaker,
         predicate=predicate,
         object=name,
-        span=reading.parsed.span(tokens[0], tokens[-1]),
+        span=context.parsed.span(tokens[0], tokens[-1]),
     )
 
 
-def _contact(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]:
+def _contact(sentence: Sequence[Token], context: ExtractionContext) -> Iterator[Extracted]:
     """As in "reach me at …", "please use … from now on"; a label says itself whose an address is."""
     doc = sentence[0].doc
     for token in sentence:
-        kind = reading.parsed.kind_of(token)
-        if kind not in {"email", "phone"} or reading.parsed.labelled(token):
+        kind = context.parsed.kind_of(token)
+        if kind not in {"email", "phone"} or context.parsed.labelled(token):
             continue
         text = doc[sentence[0].i : token.i + 1].text
         names = [
             one
             for one in sentence
-            if one.ent_type_ == "PERSON" and one.pos_ == "PROPN" and not reading.parsed.kind_of(one)
+            if one.ent_type_ == "PERSON" and one.pos_ == "PROPN" and not context.parsed.kind_of(one)
         ]
         if (
             pattern("contact").search(text)
@@ -97,6 +97,8 @@ def _contact(sentence: Sequence[Token], reading: Reading) -> Iterator[Extracted]
             and not names
             and not children(token, "poss")
         ):
-            span = reading.parsed.span(token, token)
-            value = reading.parsed.text(token, token)
-            yield Extracted(subject=reading.cast.speaker, predicate=kind, object=value, span=span)
+            span = context.parsed.span(token, token)
+            value = context.parsed.text(token, token)
+            yield Extracted(
+                subject=context.entities.speaker, predicate=kind, object=value, span=span
+            )

@@ -42,7 +42,7 @@ _LONGEST_WORDS = 8
 _FEWEST_DIGITS = 3
 
 
-class Values:
+class ObjectReader:
     """Objects out of one parsed message."""
 
     def __init__(self, parsed: Parsed, lexicon: Lexicon) -> None:

@@ -21,12 +21,14 @@ from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.data_texts import is_data
 from mnestic.memory.language.terms import first_terms, word_starts
-from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates
+from mnestic.memory.retrieval.candidates import PERSON_MATCHES, ROW, Candidates
 from mnestic.memory.retrieval.search import ParsedQuery
 
 _MOST_CHARS, _MOST_WORDS = 100_000, 16_383  # of a text, as `find_candidates.sql` counts them
 _HALVES = 4  # of passages: two of the passage, one before and one after it
-_OPEN, _NAMED, _MENTIONED, _OTHER = map(CONCERNS.index, ("open", "named", "mentioned", "other"))
+_OPEN, _NAMED, _MENTIONED, _OTHER = map(
+    PERSON_MATCHES.index, ("open", "named", "mentioned", "other")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def candidates_of(rows: Sequence[Any], parsed: ParsedQuery) -> Candidates:
     if parsed.is_by_words:
         table["cosine"] *= table["lexemes"] != 0
     if parsed.names:
-        _set_concerns(table, texts, parsed)
+        _set_person_matches(table, texts, parsed)
     if parsed.tags:
         keys = _key_reader()
         table["is_tagged"] = [_is_tagged(row, parsed.tags, keys) for row in good]
@@ -188,21 +190,21 @@ def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[s
     return not tags.isdisjoint(has)
 
 
-def _set_concerns(table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery) -> None:
-    """Sets the concern of each candidate."""
+def _set_person_matches(table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery) -> None:
+    """Sets the person match of each candidate."""
     mentions = _mentions(parsed.names)
-    concerns = []
+    matches = []
     for text in texts:
         is_about = text.attribution.is_about(parsed.names)
         is_of_user = USER in parsed.names and not (text.is_turn or text.subjects)
         if is_of_user or (text.is_turn and text.speaker in parsed.names):
-            concerns.append(_NAMED)
+            matches.append(_NAMED)
         elif is_about or mentions(text.folded):
             is_mention = text.is_turn and not is_about and not is_data(text.content)
-            concerns.append(_MENTIONED if is_mention else _NAMED)
+            matches.append(_MENTIONED if is_mention else _NAMED)
         else:
-            concerns.append(_OTHER if text.is_turn or text.subjects else _OPEN)
-    table["concern"] = concerns
+            matches.append(_OTHER if text.is_turn or text.subjects else _OPEN)
+    table["person_match"] = matches
     table["is_by_named_speaker"] = [text.is_turn and text.speaker in parsed.names for text in texts]
 
 

@@ -5,7 +5,12 @@ from datetime import datetime
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
-from mnestic.memory.maintenance.embeddings import NEAREST, AgentEmbeddings, Lacking, SampledEntry
+from mnestic.memory.maintenance.embeddings import (
+    NEAREST,
+    AgentEmbeddings,
+    MissingVectors,
+    SampledEntry,
+)
 from mnestic.memory.maintenance.integrity import IndexSample
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.queries import read_query
@@ -55,10 +60,10 @@ class PostgresEmbeddingStore:
         page = tuple(AgentEmbeddings(**row._asdict()) for row in rows[:limit])
         return page, encode_cursor(page[-1].agent_id) if len(rows) > limit else None
 
-    async def count_lacking(self, model: str) -> Lacking:
+    async def count_missing(self, model: str) -> MissingVectors:
         """See the port."""
         (row,) = await self._unit.fetch(_LACKING, model=model)
-        return Lacking(row.entries, row.archived)
+        return MissingVectors(row.entries, row.archived)
 
     async def list_unembedded_archived(self, model: str, *, limit: int) -> tuple[Unembedded, ...]:
         """See the port."""
@@ -114,10 +119,10 @@ class PostgresEmbeddingStore:
             found.append(tuple(row.numbers or ()))
         return tuple(found)
 
-    async def switch(self, model: str, *, now: datetime) -> Lacking:
+    async def switch(self, model: str, *, now: datetime) -> MissingVectors:
         """See the port."""
         (row,) = await self._unit.fetch(_LOCK)
-        lacking = await self.count_lacking(model)
+        lacking = await self.count_missing(model)
         if not any(lacking) and row.active_model != model:
             await self._set(model, previous=row.active_model, rejected=None, now=now)
         return lacking

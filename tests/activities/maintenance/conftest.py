@@ -10,7 +10,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.activities.maintenance.parts import PART_SIZES, PartSizes
+from mnestic.activities.maintenance.batches import BATCH_SIZES, BatchSizes
 from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
 from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
@@ -39,7 +39,7 @@ def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
         at: datetime = NOON,
         *,
         is_index: bool = False,
-        sizes: PartSizes = PART_SIZES,
+        sizes: BatchSizes = BATCH_SIZES,
         last: StepResult | None = None,
         **fields: Any,
     ) -> StepResult:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.knowledge.claims import Span
-from mnestic.memory.knowledge.extraction import Extracted, Turn, sound_claims
+from mnestic.memory.knowledge.extraction import Extracted, Turn, valid_claims
 
 SAID = "I live in Ghent. I like tea."
 TURN = Turn(
@@ -23,7 +23,7 @@ def test_what_stands_in_the_message_is_kept() -> None:
     likes = Extracted(subject="Mara", predicate="likes", object="tea", span=Span(start=17, end=28))
     ended = Extracted(kind="ended", subject="Mara", predicate="employer", span=Span(start=0, end=6))
 
-    assert sound_claims([LIVES, likes, ended], TURN) == ((LIVES, likes, ended), ())
+    assert valid_claims([LIVES, likes, ended], TURN) == ((LIVES, likes, ended), ())
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_stands_in_the_message_is_kept() -> None:
     ids=str,
 )
 def test_what_cannot_be_kept_is_refused_and_the_rest_stays(wrong: dict[str, Any], why: str) -> None:
-    kept, refused = sound_claims([LIVES.model_copy(update=wrong), LIVES], TURN)
+    kept, refused = valid_claims([LIVES.model_copy(update=wrong), LIVES], TURN)
 
     assert kept == (LIVES,)
     assert len(refused) == 1
@@ -66,7 +66,7 @@ def test_what_cannot_be_kept_is_refused_and_the_rest_stays(wrong: dict[str, Any]
 def test_a_thing_is_kept_once() -> None:
     again = LIVES.model_copy(update={"object": "ghent", "span": Span(start=2, end=15)})
 
-    assert sound_claims([LIVES, again], TURN) == ((LIVES,), ())
+    assert valid_claims([LIVES, again], TURN) == ((LIVES,), ())
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_words_of_nobody_claim_nothing_about_who_speaks(subject: str, value: str
     about_nobody = LIVES.model_copy(update={"subject": subject, "object": value})
     about_tom = LIVES.model_copy(update={"subject": "Tom"})
 
-    kept, refused = sound_claims([about_nobody, about_tom], said)
+    kept, refused = valid_claims([about_nobody, about_tom], said)
 
     assert kept == (about_tom,)
     assert len(refused) == 1
     assert "nobody is named" in refused[0]
-    assert sound_claims([about_nobody], TURN) == ((about_nobody,), ())
+    assert valid_claims([about_nobody], TURN) == ((about_nobody,), ())

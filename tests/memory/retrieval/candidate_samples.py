@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mnestic.memory.retrieval.candidates import CONCERNS, ROW, Candidates, Concern
+from mnestic.memory.retrieval.candidates import PERSON_MATCHES, ROW, Candidates, PersonMatch
 
 
 @dataclass(kw_only=True)
@@ -17,7 +17,7 @@ class Sample:
     number: int
     at: datetime
     session_id: str | None = None
-    concern: Concern = "open"
+    person_match: PersonMatch = "open"
     importance: float = 0.5
     is_turn: bool = False
     asks: bool = False
@@ -51,7 +51,7 @@ def candidates(samples: Iterable[Sample]) -> Candidates:
     made: dict[str, Any] = {
         "at": lambda one: one.at.timestamp(),
         "names_time": lambda one: bool(one.times),
-        "concern": lambda one: CONCERNS.index(one.concern),
+        "person_match": lambda one: PERSON_MATCHES.index(one.person_match),
     }
     for name in ROW.names or ():
         rows[name] = [made[name](one) if name in made else getattr(one, name) for one in texts]

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from mnestic.memory.retrieval.candidates import CONCERNS, ROW
+from mnestic.memory.retrieval.candidates import PERSON_MATCHES, ROW
 from tests.memory.retrieval.candidate_samples import Sample, candidates
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
@@ -37,4 +37,4 @@ def test_what_supersedes_an_entry_matches_the_query_as_well_as_that_one() -> Non
 
 
 def test_a_row_of_noughts_has_to_do_with_nobody() -> None:
-    assert CONCERNS[np.zeros((), ROW)["concern"]] == "open"
+    assert PERSON_MATCHES[np.zeros((), ROW)["person_match"]] == "open"

@@ -116,9 +116,9 @@ def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
 
 
 def test_the_answer_is_found_beside_who_asks_the_same() -> None:
-    asks = entry(1, **BOTH, is_turn=True, asks=True, concern="other")
+    asks = entry(1, **BOTH, is_turn=True, asks=True, person_match="other")
     answer = entry(
-        2, lexemes=1, cosine=0.3, is_turn=True, is_by_named_speaker=True, concern="named"
+        2, lexemes=1, cosine=0.3, is_turn=True, is_by_named_speaker=True, person_match="named"
     )
 
     found = ranked(asks, answer, query=query(names=("mara",)), edges={1: [(2, "neighbour")]})
@@ -130,9 +130,9 @@ def test_the_answer_is_found_beside_who_asks_the_same() -> None:
 def test_who_is_asked_about_comes_before_somebody_else() -> None:
     said = {**BOTH, "is_turn": True}
     found = ranked(
-        entry(1, concern="other", **said),
-        entry(2, concern="mentioned", **said),
-        entry(3, concern="named", is_by_named_speaker=True, **said),
+        entry(1, person_match="other", **said),
+        entry(2, person_match="mentioned", **said),
+        entry(3, person_match="named", is_by_named_speaker=True, **said),
         query=query(names=("mara",)),
         **EVERYTHING,
     )
@@ -141,8 +141,8 @@ def test_who_is_asked_about_comes_before_somebody_else() -> None:
 
 def test_what_was_kept_about_somebody_else_is_left_out() -> None:
     found = ranked(
-        entry(1, concern="other", **BOTH),
-        entry(2, concern="named", **BOTH),
+        entry(1, person_match="other", **BOTH),
+        entry(2, person_match="named", **BOTH),
         query=query(names=("mara",)),
     )
     assert order(found) == [2]
@@ -150,8 +150,8 @@ def test_what_was_kept_about_somebody_else_is_left_out() -> None:
 
 def test_a_name_alone_is_answered_by_what_is_about_it() -> None:
     found = ranked(
-        entry(1, concern="named"),
-        entry(2, concern="other"),
+        entry(1, person_match="named"),
+        entry(2, person_match="other"),
         query=query(weights=(), names=("mara",)),
     )
     assert order(found) == [1]
@@ -328,7 +328,7 @@ _CANDIDATES = st.builds(
     is_by_named_speaker=st.booleans(),
     importance=st.floats(0, 1),
     session_id=st.sampled_from([None, "a", "b"]),
-    concern=st.sampled_from(["named", "mentioned", "open", "other"]),
+    person_match=st.sampled_from(["named", "mentioned", "open", "other"]),
     at=st.integers(-400, 10_000).map(lambda days: NOON - days * DAY),
 )
 

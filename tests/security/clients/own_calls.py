@@ -13,7 +13,7 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 async def claimed(client: MnesticClient, key: str) -> Any:
     """Whether a key is new to oneself that another has used."""
-    return (await client.claim_request(key, request={})).is_new
+    return (await client.reserve_request_id(key, request={})).is_new
 
 
 async def acted_once(client: MnesticClient, key: str) -> Any:

@@ -24,7 +24,7 @@ async def test_each_write_refuses_the_key_of_another_request(
     plan = parse_plan(json.dumps(PLAN), source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s")
     for agent in ("*", "ada"):
-        await client.claim_request("once", request={"route": "another"}, agent_id=agent)
+        await client.reserve_request_id("once", request={"route": "another"}, agent_id=agent)
 
     refusals = {}
     async with opened(app, await new_key(agents=("*",))) as http:

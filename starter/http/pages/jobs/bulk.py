@@ -33,7 +33,7 @@ JobIds = Annotated[list[str], Form(max_length=MOST_AT_ONCE)]
 DoToJob = Callable[[str], Awaitable[None]]
 
 
-class Touched(NamedTuple):
+class AffectedJob(NamedTuple):
     """A job that an action would touch, and its open wait."""
 
     job: JobDescription
@@ -153,12 +153,12 @@ def _act_of(
 
 def _divided(
     action: BulkAction, jobs: Sequence[JobDescription]
-) -> tuple[list[Touched], list[tuple[str, str]]]:
+) -> tuple[list[AffectedJob], list[tuple[str, str]]]:
     """The jobs that an action would touch, and the others, each with why not."""
-    touched: list[Touched] = []
+    touched: list[AffectedJob] = []
     left: list[tuple[str, str]] = []
     for job in jobs:
-        one = Touched(job, _open_wait(job))
+        one = AffectedJob(job, _open_wait(job))
         why = next(_refusals(action, one, first=touched[0] if touched else None), None)
         if why is None:
             touched.append(one)
@@ -167,7 +167,7 @@ def _divided(
     return touched, left
 
 
-def _refusals(action: BulkAction, one: Touched, *, first: Touched | None) -> Iterator[str]:
+def _refusals(action: BulkAction, one: AffectedJob, *, first: AffectedJob | None) -> Iterator[str]:
     if one.job.state not in _TAKE[action]:
         yield f"its state is {one.job.state.replace('_', ' ')}"
     elif action in _OF_WAITS and one.wait is None:
@@ -176,7 +176,7 @@ def _refusals(action: BulkAction, one: Touched, *, first: Touched | None) -> Ite
         yield f"waits for another answer than {first.job.job_id}"
 
 
-def _answer(one: Touched) -> object:
+def _answer(one: AffectedJob) -> object:
     """What must be alike, so that one answer is for both."""
     return one.wait and (one.wait.key, one.wait.form, one.wait.outcomes)
 

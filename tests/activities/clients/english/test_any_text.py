@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnestic.activities.clients.english.conversations import claims_of
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.extraction import Turn, TurnKind, sound_claims
+from mnestic.memory.knowledge.extraction import Turn, TurnKind, valid_claims
 from mnestic.memory.ports import Extractor
 
 AT = datetime(2024, 11, 9, 12, tzinfo=UTC)
@@ -69,7 +69,7 @@ def test_the_claims_of_any_words_quote_these_words(contents: list[str]) -> None:
 
     for each, claims in zip(turns, claims_of(turns), strict=True):
         assert all(0 <= claim.span.start < claim.span.end <= len(each.content) for claim in claims)
-        assert sound_claims(claims, each)[1] == ()
+        assert valid_claims(claims, each)[1] == ()
 
 
 @settings(max_examples=60)

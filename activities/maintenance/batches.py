@@ -1,4 +1,4 @@
-"""Parts of an agent's maintenance: each is a transaction of its own, so neither memory nor locks grow with the agent."""
+"""Batches of an agent's maintenance: each is a transaction of its own, so neither memory nor locks grow with the agent."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -9,8 +9,8 @@ from mnestic.memory.maintenance.removal_guard import ALLOWED, ActiveMemory
 _AFTER = "after"  # beside the counts in the ledger
 
 
-class PartSizes(NamedTuple):
-    """How much one part does at most. What is read of it into memory, and what it locks, is bounded by these."""
+class BatchSizes(NamedTuple):
+    """How much one batch does at most. What is read of it into memory, and what it locks, is bounded by these."""
 
     faded: int = 2000  # facts
     archived: int = 10_000  # entries that a cleanup archives
@@ -20,23 +20,23 @@ class PartSizes(NamedTuple):
     renewed: int = 20_000  # entries whose importance a night computes
 
 
-PART_SIZES = PartSizes()
+BATCH_SIZES = BatchSizes()
 
 
-class Part(NamedTuple):
-    """What a part of an agent's maintenance did, and where the next one begins.
+class Batch(NamedTuple):
+    """What a batch of an agent's maintenance did, and where the next one begins.
 
-    The first part also says what later ones would remove, so that the guard decides before anything is changed.
+    The first batch also says what later ones would remove, so that the guard decides before anything is changed.
     """
 
     counts: Counter[str]
     after: str | None = None  # None: it was the last
-    left: Counter[str] | None = None  # what all later parts would do, where that is known before
-    left_active: ActiveMemory | None = None  # active memory that later parts would remove
+    left: Counter[str] | None = None  # what all later batches would do, where that is known before
+    left_active: ActiveMemory | None = None  # active memory that later batches would remove
 
     @property
     def all_counts(self) -> Counter[str]:
-        """The counts with those of all later parts."""
+        """The counts with those of all later batches."""
         return self.counts + (self.left or Counter())
 
     @property
@@ -51,7 +51,7 @@ class Part(NamedTuple):
 
     @classmethod
     def load(cls, result: Mapping[str, Any]) -> Self:
-        """The part with a result of the ledger."""
+        """The batch with a result of the ledger."""
         counts = {
             name: int(count) for name, count in result.items() if name not in {_AFTER, ALLOWED}
         }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mnestic.activities.maintenance.parts import PART_SIZES, PartSizes
+from mnestic.activities.maintenance.batches import BATCH_SIZES, BatchSizes
 from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
@@ -19,7 +19,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Begin, Execute, english_steps
 
-SMALL = PartSizes(faded=2, archived=2, deleted=1, expired=2, compared=2, renewed=3)
+SMALL = BatchSizes(faded=2, archived=2, deleted=1, expired=2, compared=2, renewed=3)
 NUMBER = 7  # of entries and facts that go, so that there are several parts
 LONG_AGO = datetime(2029, 1, 1, 12, tzinfo=UTC)
 NOON = datetime(2030, 3, 3, 12, tzinfo=UTC)
@@ -81,7 +81,7 @@ async def test_many_parts_do_what_one_does_and_the_next_run_has_nothing_to_do(
     agents: Run, run: Run, client: MnesticClient, kind: MaintenanceKind
 ) -> None:
     await agents("ada", "bo")
-    whole = await run("bo", kind, sizes=PART_SIZES, allow_removals=True)
+    whole = await run("bo", kind, sizes=BATCH_SIZES, allow_removals=True)
 
     dry = await run("ada", kind, allow_removals=True, dry_run=True)
     parts = await run("ada", kind, allow_removals=True)
@@ -126,7 +126,7 @@ async def test_a_cleanup_deletes_in_parts_what_earlier_ones_have_archived(
     for agent_id in ("ada", "bo"):
         await run(agent_id, "cleanup", allow_removals=True)
 
-    whole = await run("bo", "cleanup", LATER, sizes=PART_SIZES)
+    whole = await run("bo", "cleanup", LATER, sizes=BATCH_SIZES)
     parts = await run("ada", "cleanup", LATER)
 
     assert parts.counts["deleted"] == NUMBER
@@ -153,7 +153,7 @@ async def test_an_interrupted_run_goes_on_with_the_next_part(
     agents: Run, run: Run, client: MnesticClient, execute: Execute, kind: MaintenanceKind
 ) -> None:
     await agents("ada", "bo")
-    whole = await run("bo", kind, sizes=PART_SIZES, allow_removals=True)
+    whole = await run("bo", kind, sizes=BATCH_SIZES, allow_removals=True)
     begun = asyncio.create_task(run("ada", kind, allow_removals=True))
     while not begun.done() and not execute(PARTS):  # noqa: ASYNC110 - Postgres'
         await asyncio.sleep(0)
