@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 
+_LONG = 20_000  # characters
 _MINUS = re.compile(r"(?<![\w)])-(?=\.?\d)")
 # What is a sign between two digits, and the sign that it is then; elsewhere it is punctuation.
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[/.,:](?=\d)")
@@ -156,8 +157,10 @@ class _Packing:
 def key_of(words: str) -> str:
     """What words say, however they are written; of two pieces with one key the second is a duplicate.
 
-    Punctuation says nothing, signs do: C++ is not C#, -40 not 40, and 1.5 not 1 5.
+    Punctuation says nothing, signs do: C++ is not C#, -40 not 40, and 1.5 not 1 5. Of a long text only white space says nothing.
     """
+    if len(words) > _LONG:
+        return " ".join(words.split())
     folded = unicodedata.normalize("NFKC", words).casefold()
     signed = _MINUS.sub("\u2212", folded).replace("!=", "\u2260")
     signed = _BETWEEN_DIGITS.sub(lambda found: _SIGN[found[0]], signed)

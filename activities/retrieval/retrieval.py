@@ -6,6 +6,7 @@ before a message.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -33,10 +34,11 @@ from mnestic.memory.retrieval.queries import (
     StatedClaim,
 )
 from mnestic.memory.retrieval.query_parsing import parse_words
-from mnestic.memory.retrieval.ranking import Ranked, above_threshold, rank
+from mnestic.memory.retrieval.ranking import Ranked, above_threshold, archived_last, rank
 from mnestic.memory.retrieval.search import ParsedQuery, SearchHits, SearchResult
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
+Statement = tuple[str, frozenset[str], tuple[object, ...], str]
 Fetch = Callable[[Sequence[int], ParsedQuery], Awaitable[SearchHits]]
 _ANSWERS = 0.9  # the score from which the archive is not searched; below it, what is near a question hides its archived answer
 
@@ -129,12 +131,18 @@ async def _retrieve(
             query.text, best.ranked, best.entries, by=by, policy=parsed.policy
         )
         sure = above_threshold(again, policy=parsed.policy, min_score=query.min_score)
-        best, skipped = replace(best, ranked=sure[: query.limit]), {**skipped, **why}
+        ranked = archived_last(sure, is_archived=_is_archived, most=query.limit)
+        best, skipped = replace(best, ranked=ranked), {**skipped, **why}
     retrieval = _answer(parsed, best, skipped=skipped)
     if parsed.is_cacheable and not skipped:
         answer = retrieval.model_dump_json().encode()
         answers.put(scope, key, answer, revision=known.knowledge)
     return retrieval
+
+
+def _statement_of(text: CandidateText) -> Statement:
+    """What a candidate says, and of whom and when: another that says the same repeats it."""
+    return text.speaker, text.subjects, tuple(text.times), key_of(text.content)
 
 
 def _is_archived(ranked: Ranked) -> bool:
@@ -152,7 +160,7 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
             claims=best.claims.get(one.number, ()),
             archived=_is_archived(one),
         )
-        for one in sorted(best.ranked, key=_is_archived)
+        for one in best.ranked
         if one.number in best.entries  # else it was removed meanwhile
     )
     period = parsed.period
@@ -176,10 +184,11 @@ async def _find_best(
     reads_archive = parsed.known.has_archive and parsed.policy.archived != "never"
     if not reads_archive or any(one.score >= _ANSWERS for one in live.ranked):
         return live
-    archived = await _search_archive(transaction, context, parsed, embedder=embedder)
-    left = max(parsed.wanted // 2, parsed.wanted - len(archived.ranked))
+    known = {_statement_of(live.texts[one.number]) for one in live.ranked}
+    archived = await _search_archive(transaction, context, parsed, embedder=embedder, known=known)
+    found = (*live.ranked, *archived.ranked)
     return _Best(
-        [*live.ranked[:left], *archived.ranked][: parsed.wanted],
+        archived_last(found, is_archived=_is_archived, most=parsed.wanted),
         {**live.entries, **archived.entries},
         {**live.texts, **archived.texts},
         live.claims,
@@ -187,9 +196,14 @@ async def _find_best(
 
 
 async def _search_archive(
-    transaction: Transaction, context: QueryContext, live: ParsedQuery, *, embedder: Embedder
+    transaction: Transaction,
+    context: QueryContext,
+    live: ParsedQuery,
+    *,
+    embedder: Embedder,
+    known: AbstractSet[Statement],
 ) -> _Best:
-    """The best archived candidates; none for a query by tag or subject, which only live entries are indexed by."""
+    """The best archived candidates that say what is not `known` from live ones; none for a query by tag or subject, which only live entries are indexed by."""
     store, query = transaction.search, context.query
     if query.tags or query.subject:
         return _Best()
@@ -208,7 +222,7 @@ async def _search_archive(
         hits = {number: entries[one] for number, one in ids.items() if one in entries}
         return SearchHits({}, hits, {})
 
-    best = await _fetch_best(fetch, parsed, order)
+    best = await _fetch_best(fetch, parsed, order, known=known)
     return replace(best, ranked=best.ranked[: parsed.wanted])
 
 
@@ -263,7 +277,9 @@ def _rank(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best
     return _Best(ranked, texts=texts)
 
 
-async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, order: _Best) -> _Best:
+async def _fetch_best(
+    fetch: Fetch, parsed: ParsedQuery, order: _Best, *, known: AbstractSet[Statement] = frozenset()
+) -> _Best:
     """The best candidates that answer: reads batches until there are enough.
 
     Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
@@ -272,7 +288,7 @@ async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, order: _Best) -> _Best:
     entries: dict[int, Entry] = {}
     claims: dict[int, tuple[StatedClaim, ...]] = {}
     outdated: dict[int, Sequence[int]] = {}
-    said = set[tuple[object, ...]]()
+    stated = {*known}
     first, size = 0, 2 * parsed.wanted
     while (best := order.ranked[first : first + size]) and len(answers) < parsed.wanted:
         hits = await fetch([one.number for one in best], parsed)
@@ -282,10 +298,9 @@ async def _fetch_best(fetch: Fetch, parsed: ParsedQuery, order: _Best) -> _Best:
         for one in best:
             if one.number in outdated:
                 continue
-            text = order.texts[one.number]
-            key = text.speaker, text.subjects, text.times, key_of(text.content)
-            if parsed.query.repeats or key not in said:
-                said.add(key)
+            statement = _statement_of(order.texts[one.number])
+            if parsed.query.repeats or statement not in stated:
+                stated.add(statement)
                 answers.append(one)
         first, size = first + size, 2 * size
     return _Best(answers, entries, order.texts, claims, outdated)

@@ -7,7 +7,7 @@ differs by a character names another thing, however alike both look. The pattern
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from ipaddress import ip_interface
 from itertools import groupby
@@ -49,6 +49,10 @@ _LONGEST_GROUP = 4  # letters and figures of one of them; a longer one may be a 
 _TELLING_GROUP = (
     8  # letters and figures of a group, such as that of a key, which may stand for the code alone
 )
+_WINDOW = (
+    16_384  # characters of a text in which all patterns are looked for, some milliseconds each
+)
+_AROUND = 256  # characters before and behind a window that its identifiers may reach into
 _MARKS = re.compile(r"[ _/.-]")
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe63\uff0d"
 _SIGNS = str.maketrans(dict.fromkeys(_DASHES, "-"))
@@ -86,7 +90,34 @@ class Identifier:
 
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
-    """The identifiers in a text, in their order; none overlaps another. Dates and amounts are none."""
+    """The identifiers in a text, in their order; none overlaps another. Dates and amounts are none.
+
+    A long text is read window by window: a pattern is looked for without a pause, in which no other thread runs.
+    """
+    found: list[Identifier] = []
+    begin = 0
+    while begin < len(text):
+        end = _end_of_window(text, begin)
+        first = max(0, begin - _AROUND)
+        for one in _find(text[first : end + _AROUND]):
+            start = first + one.start
+            if begin <= start < end:
+                found.append(replace(one, start=start, end=first + one.end))
+        begin = end
+    return tuple(found)
+
+
+def _end_of_window(text: str, begin: int) -> int:
+    """Where a window ends: behind white space, if there is some in its second half."""
+    end = begin + _WINDOW
+    if end >= len(text):
+        return len(text)
+    last = max(text.rfind(space, begin + _WINDOW // 2, end) for space in "\n ")
+    return end if last < 0 else last + 1
+
+
+def _find(text: str) -> list[Identifier]:
+    """The identifiers in a window of a text."""
     places = [place for place, char in enumerate(text) if char not in _INVISIBLE]
     plain = _plain("".join(text[place] for place in places))
     taken = bytearray(len(plain))
@@ -115,7 +146,7 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
                     core=form.core,
                 )
             )
-    return tuple(sorted(found, key=lambda one: one.start))
+    return sorted(found, key=lambda one: one.start)
 
 
 def find_all_identifiers(text: str) -> tuple[Identifier, ...]:

@@ -21,6 +21,7 @@ from mnestic.memory.language.small_talk import is_small_talk
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalQuery, RetrievedEntry
 from mnestic.memory.retrieval.query_parsing import QueryWord, QueryWords
+from mnestic.memory.retrieval.ranking import archived_last
 
 MOST_CLAUSES = 8  # of a message; each costs a search
 _FILE = Path(__file__).with_name("clause_words.yaml")
@@ -140,13 +141,12 @@ def merge_answers(
     chosen: dict[str, RetrievedEntry] = {}
     for result in (*_in_turn(asked), *_by_score(remarked)):
         known = chosen.get(result.entry.id)
-        if known is None and len(chosen) == query.limit:
-            continue
         if known is None or known.score < result.score:
             chosen[result.entry.id] = result
+    results = archived_last(chosen.values(), is_archived=lambda one: one.archived, most=query.limit)
     periods = (answer.period for clause, answer in pairs if clause.is_question or not asked)
     return Retrieval(
-        results=tuple(_by_score([[*chosen.values()]])),
+        results=tuple(_by_score([results])),
         words={word: weight for answer in answers for word, weight in answer.words.items()},
         names=tuple(dict.fromkeys(name for answer in answers for name in answer.names)),
         misspelt={slip: word for answer in answers for slip, word in answer.misspelt.items()},

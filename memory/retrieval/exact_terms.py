@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
-from itertools import product
+from itertools import islice, product
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -22,7 +22,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
-from mnestic.memory.language.identifiers import Identifier, find_identifiers
+from mnestic.memory.language.identifiers import Identifier, find_identifiers, letters_and_digits
 from mnestic.memory.language.terms import normalised, words_of
 from mnestic.memory.language.word_forms import stem
 from mnestic.memory.language.word_lists import read_word_lists
@@ -45,6 +45,8 @@ _BETWEEN = r"(?:[ \u00a0](?:(?:number|no\.?|nr\.?) )?(?:[#\u2116] ?|-|v(?=\d))?|
 _NUMBER = r"\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta)\.?\d*)?"
 _SIGNED = re.compile(r"(?<![\w&/.@#+-])(?P<name>[A-Za-z]{1,2})(?P<sign>\+\+|#)(?![\w+#])")
 _SHORTEST = 3  # letters of a short name
+# Of a longer text its beginning is read, and so many windows that may have a term of the query, with what is around them.
+_READ_CHARS, _WINDOW, _AROUND, _MOST_WINDOWS = 20_000, 2_000, 200, 10
 _ALIKE = 0.8  # share of letters from which one name may be another, misspelt
 # Not at the beginning of a sentence, where any word has a capital.
 _NAME_OF_KIND = re.compile(r"(?<=[\w,:] )(?P<name>(?:[A-Z][\w-]+ ){1,3})(?P<noun>[a-z][a-z-]{2,})")
@@ -187,10 +189,32 @@ def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
 
 
 def _identity(text: CandidateText, terms: ExactTerms) -> int:
-    content, speaker = flat_text(text.content), find_exact_terms(text.speaker)
+    part = _relevant_part(text.content, terms)
+    content, speaker = flat_text(part), find_exact_terms(text.speaker)
     found = find_exact_terms(content) if terms.may_have_kin(content) else ExactTerms()
     identity = terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
-    return identity or (OTHER if terms.kinds and terms.has_other_kind(text.content) else 0)
+    return identity or (OTHER if terms.kinds and terms.has_other_kind(part) else 0)
+
+
+def _relevant_part(text: str, terms: ExactTerms) -> str:
+    """Of a long text its beginning, and the first windows behind it that may have one of the terms."""
+    if len(text) <= _READ_CHARS:
+        return text
+    cores = {one.core for one in terms.identifiers}
+    pairs = {(name, number.casefold()) for name, number in terms.numbered}
+    words = {word for kind in terms.kinds for word in kind.name}
+
+    def may_have(window: str) -> bool:
+        folded, plain = window.casefold(), letters_and_digits(window)
+        return (
+            any(core in plain for core in cores)
+            or any(name in folded and number in folded for name, number in pairs)
+            or any(word in folded for word in words)
+        )
+
+    starts = range(_READ_CHARS, len(text), _WINDOW)
+    windows = (text[start - _AROUND : start + _WINDOW + _AROUND] for start in starts)
+    return "\n".join((text[:_READ_CHARS], *islice(filter(may_have, windows), _MOST_WINDOWS)))
 
 
 def spellings(identifier: str) -> frozenset[str]:

@@ -4,9 +4,9 @@ The functions are pure. The score is the logistic function of the weighted sum o
 with known answers, so a score means the same for all queries. Among near equals the newest comes first.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import Signals
 from mnestic.memory.retrieval.search import ParsedQuery
 
+Result = TypeVar("Result")
 _DIGITS = 9  # that scores are compared by; below them the newer entry comes first
 _MOST_EXPONENT = 700.0  # of what a float holds as a power of e
 _COMPARED = 3  # of the best, of which the newest comes first
@@ -116,7 +117,9 @@ def _newest_first(candidates: Candidates, total: ScoreArray, query: ParsedQuery)
     if query.period is None and nearly:
         best = nearly[0]
         words = rows["lexemes"] & ~query.vocabulary.bits_of_names
-        is_alike = (words & words[best] == words[best]) & (rows["person_match"] == rows["person_match"][best])
+        is_alike = (words & words[best] == words[best]) & (
+            rows["person_match"] == rows["person_match"][best]
+        )
         is_alike &= total >= total[best] - _NEARLY
         speaker = texts[best].speaker
         alike = np.array([i for i in nearly if is_alike[i] and texts[i].speaker == speaker])
@@ -153,6 +156,23 @@ def above_threshold(
     ranked = [*ranked]
     least = _least(policy, min_score, best=max((one.score for one in ranked), default=0.0))
     return [one for one in ranked if one.score >= least]
+
+
+def archived_last(
+    results: Iterable[Result], *, is_archived: Callable[[Result], bool], most: int
+) -> list[Result]:
+    """The best live results, then the best archived ones, which take half of the places at most, and those that are left.
+
+    Args:
+        results: The best first, of each.
+        is_archived: Whether one is of the archive.
+        most: How many places there are.
+    """
+    found = [*results]
+    live = [one for one in found if not is_archived(one)]
+    archived = [one for one in found if is_archived(one)]
+    chosen = live[: max(most - most // 2, most - len(archived))]
+    return [*chosen, *archived[: most - len(chosen)]]
 
 
 def _least(policy: RetrievalPolicy, min_score: float | None, *, best: float) -> float:

@@ -190,7 +190,9 @@ def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[s
     return not tags.isdisjoint(has)
 
 
-def _set_person_matches(table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery) -> None:
+def _set_person_matches(
+    table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery
+) -> None:
     """Sets the person match of each candidate."""
     mentions = _mentions(parsed.names)
     matches = []

@@ -313,3 +313,15 @@ def test_a_long_text_takes_time_by_its_length_alone(part: str) -> None:
     find_identifiers(part * (100_000 // len(part)))
 
     assert time.process_time() - began < 3
+
+
+def test_a_long_text_has_the_identifiers_of_its_parts() -> None:
+    """It is read window by window; wherever these end, no identifier is lost, doubled or cut."""
+    said = "ask mara@ferry.example about ticket OPS-311, IBAN DE89 3704 0044 0532 0130 00 or +33 6 12 34 56 78; "
+    short = find_identifiers(said)
+    many = 800
+
+    found = find_identifiers(said * many)
+
+    assert [one.key for one in found] == [one.key for one in short] * many
+    assert all((said * many)[one.start : one.end] == one.text for one in found)

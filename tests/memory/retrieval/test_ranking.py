@@ -18,7 +18,7 @@ from mnestic.memory.retrieval.queries import (
     RetrievalPolicy,
     RetrievalQuery,
 )
-from mnestic.memory.retrieval.ranking import Ranked, rank
+from mnestic.memory.retrieval.ranking import Ranked, archived_last, rank
 from mnestic.memory.retrieval.scoring import FULL_WORDS, Signals, time_proximity
 from mnestic.memory.retrieval.search import ParsedQuery, QueryLexeme, ResolvedTerms, Vocabulary
 from tests.memory.retrieval.candidate_samples import Sample, candidates
@@ -358,3 +358,17 @@ def test_another_identifier_is_no_answer_and_the_same_one_is() -> None:
     assert order(found)[0] == 1
     assert first.score > 0.5
     assert all(one.score < 0.5 for one in ranked(other, query=asked))
+
+
+@given(live=st.integers(0, 9), archived=st.integers(0, 9), most=st.integers(1, 9))
+def test_archived_results_take_half_of_the_places_at_most_and_those_that_are_left(
+    live: int, archived: int, most: int
+) -> None:
+    results = [*range(live), *range(-1, -archived - 1, -1)]
+
+    chosen = archived_last(results, is_archived=lambda one: one < 0, most=most)
+
+    of_archive = sum(one < 0 for one in chosen)
+    assert len(chosen) == min(most, live + archived)
+    assert of_archive == min(archived, max(most // 2, most - live))
+    assert [one < 0 for one in chosen] == sorted(one < 0 for one in chosen)
