@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import select, update
-
 from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
 from mnestic.memory.forgetting.keep_outs import (
     ExcludedNames,
@@ -17,16 +15,13 @@ from mnestic.memory.forgetting.requests import KeepOut
 from mnestic.memory.forgetting.topic_names import content_name, parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.language.terms import words_of
-from mnestic.stores.postgres.forgetting.requests import FORGETTING, PostgresForgettingStore
-from mnestic.stores.postgres.queries import NamedQuery
+from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
+from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-# Served by the index `forgetting_kept_out`.
-_KEPT = NamedQuery.of("""
-SELECT id, kept_out, requested_at FROM mnestic.forgetting
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kept_out IS NOT NULL ORDER BY id
-""")
+_LOAD, _LIST = read_query("keep_outs.load"), read_query("keep_outs.list")
+_ADD, _LIFT = read_query("keep_outs.add"), read_query("keep_outs.lift")
 
 
 class _Kept(NamedTuple):
@@ -59,22 +54,20 @@ class PostgresKeepOutStore:
         kept = excluded_names([content_name(name, stems) for name in names], stems=stems, key=key)
         for other in await self._load():
             self._check_key(other, key)
-        await self._set(forgetting_id, kept.model_dump(mode="json"))
+        kept_out = as_json(kept.model_dump(mode="json"))
+        await self._unit.write(_ADD, id=forgetting_id, kept_out=kept_out)
         self._unit.wrote("keep_out.add", forgetting_id)
         self._kept = None
 
     async def list_keep_outs(self) -> tuple[KeepOut, ...]:
         """See the port."""
-        found = select(*FORGETTING.c).where(
-            self._unit.owned(FORGETTING), FORGETTING.c.kept_out.is_not(None)
-        )
-        rows = await self._unit.rows(found.order_by(FORGETTING.c.requested_at, FORGETTING.c.id))
+        rows = await self._unit.fetch(_LIST)
         self._unit.read("keep_out.list", f"{len(rows)} keep-outs")
         return tuple(map(_keep_out, rows))
 
     async def lift(self, forgetting_id: str) -> None:
         """See the port."""
-        if not await self._set(forgetting_id, None):
+        if not await self._unit.write(_LIFT, id=forgetting_id):
             raise NotFoundError(what="keep-out", name=forgetting_id)
         self._unit.wrote("keep_out.lift", forgetting_id)
         self._kept = None
@@ -118,7 +111,7 @@ class PostgresKeepOutStore:
 
     async def _load(self) -> tuple[_Kept, ...]:
         if self._kept is None:
-            (rows,) = await self._unit.rows_of(_KEPT.bind(self._unit.owner))
+            rows = await self._unit.fetch(_LOAD)
             self._kept = tuple(
                 _Kept(
                     row.id,
@@ -143,12 +136,6 @@ class PostgresKeepOutStore:
         if kept.names.key_id != key.id:
             why = f"is another key than the one of keep-out {kept.id}"
             raise ConfigurationError(setting="MNESTIC_KEEP_OUT_KEY", why=f"{why}; {_HOW}")
-
-    async def _set(self, forgetting_id: str, kept_out: Any) -> int:
-        here = self._unit.owned(FORGETTING) & (FORGETTING.c.id == forgetting_id)
-        if kept_out is None:
-            here &= FORGETTING.c.kept_out.is_not(None)
-        return await self._unit.run(update(FORGETTING).where(here).values(kept_out=kept_out))
 
 
 _HOW = "set the same one in each process that writes, or lift it: mnestic memory keep-outs lift"
