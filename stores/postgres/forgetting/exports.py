@@ -5,8 +5,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic_core import from_json
-from sqlalchemy import Text, and_, cast, literal, select, tuple_
-from sqlalchemy.dialects.postgresql import insert
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.export_lines import (
@@ -20,32 +18,22 @@ from mnestic.memory.forgetting.export_lines import (
 )
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.bulk import insert_rows, packed
+from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
 from mnestic.stores.postgres.jobs.records import check_write
-from mnestic.stores.postgres.knowledge.archive import ARCHIVED
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
-from mnestic.stores.postgres.knowledge.entry_index import ENTRY
-from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, claim_of
-from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE, RESOURCE
+from mnestic.stores.postgres.knowledge.fact_reader import claim_of
+from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import EpisodeRow, RecordRow, WorkingMemoryRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-EPISODE, RECORD, WORKING = table(EpisodeRow), table(RecordRow), table(WorkingMemoryRow)
-_PLACE = ("session_id", "source_id")
+_LIST_MESSAGES = read_query("exports.list_messages")
+_LIST_CLAIMS, _CLAIMS_FROM = read_query("exports.list_claims"), read_query("exports.claims_from")
+_LIST_SESSIONS = read_query("exports.list_sessions")
+_PLACES = (read_query("exports.places_of_entries"), read_query("exports.places_of_archived"))
+_ADD_MESSAGES, _ADD_STATES = read_query("exports.add_messages"), read_query("exports.add_states")
+_ADD_RECORD, _ADD_EPISODE = read_query("exports.add_record"), read_query("exports.add_episode")
 _STATE = tuple(name for name in MessageState.model_fields if name != "message_kind")
-_ADD_MESSAGES = insert_rows(
-    RESOURCE,
-    *Resource.model_fields,
-    "forgotten_at",
-    now=["created_at"],
-    returning=_PLACE,
-    where_new=True,
-)
-_ADD_STATES = insert_rows(
-    INGEST_STATE, *_PLACE, *_STATE, "kind", now=["updated_at"], where_new=True
-)
 # Of a message that was forgotten nothing is said, and nothing is learned.
 _FORGOTTEN = {"speaker": "", "channel": "", "content": "", "offset_minutes": 0}
 _NOT_LEARNED = MessageState(state="dropped")
@@ -65,18 +53,14 @@ class PostgresExportStore:
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[MessageLine | ForgottenLine, ...], str | None]:
         """See the port."""
-        statement = select(*RESOURCE.c).where(self._unit.owned(RESOURCE))
-        if cursor is not None:
-            session_id, at, source_id = decode_cursor(cursor, parts=3)
-            after = (session_id, read_instant(at), source_id)
-            statement = statement.where(tuple_(*_order(RESOURCE.c)) > after)
-        statement = statement.order_by(*_order(RESOURCE.c)).limit(check_limit(limit) + 1)
-        page = statement.subquery("page")
-        keys = ("tenant_id", "agent_id", *_PLACE)
-        same = and_(*(INGEST_STATE.c[name] == page.c[name] for name in keys))
-        states = [INGEST_STATE.c[name].label(name) for name in (*_STATE, "kind")]
-        found = select(*page.c, *states).join_from(page, INGEST_STATE, same, isouter=True)
-        rows = await self._unit.rows(found.order_by(*_order(page.c)))
+        after, at, after_source = (None,) * 3 if cursor is None else decode_cursor(cursor, parts=3)
+        rows = await self._unit.fetch(
+            _LIST_MESSAGES,
+            after=after,
+            after_at=None if at is None else read_instant(at),
+            after_source=after_source,
+            limit=check_limit(limit) + 1,
+        )
         claims = await self._claims_from([(row.session_id, row.source_id) for row in rows[:limit]])
         lines = tuple(_message(row, claims) for row in rows[:limit])
         if len(rows) <= limit:
@@ -88,13 +72,16 @@ class PostgresExportStore:
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[Claim, ...], str | None]:
         """See the port."""
-        order = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.id)
-        keys = ("tenant_id", "agent_id", *_PLACE)
-        message = select(RESOURCE.c.source_id).where(*(RESOURCE.c[k] == CLAIM.c[k] for k in keys))
-        statement = select(*CLAIM.c).where(self._unit.owned(CLAIM), ~message.exists())
-        if cursor is not None:
-            statement = statement.where(tuple_(*order) > decode_cursor(cursor, parts=3))
-        rows = await self._unit.rows(statement.order_by(*order).limit(check_limit(limit) + 1))
+        after, predicate, claim_id = (
+            (None,) * 3 if cursor is None else decode_cursor(cursor, parts=3)
+        )
+        rows = await self._unit.fetch(
+            _LIST_CLAIMS,
+            after=after,
+            after_predicate=predicate,
+            after_id=claim_id,
+            limit=check_limit(limit) + 1,
+        )
         claims = tuple(map(claim_of, rows[:limit]))
         if len(rows) <= limit:
             return claims, None
@@ -104,9 +91,8 @@ class PostgresExportStore:
     async def _claims_from(self, places: Sequence[Place]) -> Mapping[Place, list[Claim]]:
         """What messages claim, by message."""
         found: dict[Place, list[Claim]] = defaultdict(list)
-        of_page = among(places, CLAIM.c.session_id, CLAIM.c.source_id)
-        statement = select(*CLAIM.c).where(self._unit.owned(CLAIM), of_page).order_by(CLAIM.c.id)
-        for row in await self._unit.rows(statement):
+        sessions, sources = [one for one, _ in places], [one for _, one in places]
+        for row in await self._unit.fetch(_CLAIMS_FROM, sessions=sessions, sources=sources):
             found[row.session_id, row.source_id].append(claim_of(row))
         return found
 
@@ -114,13 +100,8 @@ class PostgresExportStore:
         self, *, limit: int, cursor: str | None = None
     ) -> tuple[tuple[SessionLine, ...], str | None]:
         """See the port."""
-        columns = (WORKING.c.session_id, cast(WORKING.c.state, Text).label("state"))
-        found = select(*columns).where(self._unit.owned(WORKING), WORKING.c.version > 0)
-        if cursor is not None:
-            (after,) = decode_cursor(cursor, parts=1)
-            found = found.where(WORKING.c.session_id > after)
-        found = found.order_by(WORKING.c.session_id).limit(check_limit(limit) + 1)
-        rows = await self._unit.rows(found)
+        (after,) = (None,) if cursor is None else decode_cursor(cursor, parts=1)
+        rows = await self._unit.fetch(_LIST_SESSIONS, after=after, limit=check_limit(limit) + 1)
         lines = tuple(
             SessionLine(session_id=row.session_id, state=from_json(row.state))
             for row in rows[:limit]
@@ -132,12 +113,8 @@ class PostgresExportStore:
         if not entry_ids:
             return {}
         places: dict[str, Place] = {}
-        for target in (ENTRY, ARCHIVED):
-            named = (target.c.session_id.is_not(None), target.c.source_id.is_not(None))
-            found = select(target.c.id, target.c.session_id, target.c.source_id).where(
-                self._unit.owned(target), target.c.id.in_(sorted(entry_ids)), *named
-            )
-            rows = await self._unit.rows(found)
+        for query in _PLACES:
+            rows = await self._unit.fetch(query, ids=sorted(entry_ids))
             places |= {row.id: (row.session_id, row.source_id) for row in rows}
         return places
 
@@ -148,7 +125,7 @@ class PostgresExportStore:
         parameters = packed(
             self._unit.owner, [_resource_row(line) for line in lines], what="messages"
         )
-        rows = await self._unit.rows(_ADD_MESSAGES, parameters)
+        rows = await self._unit.fetch(_ADD_MESSAGES, **parameters)
         new = frozenset((row.session_id, row.source_id) for row in rows)
         states = {
             line.place: state
@@ -156,10 +133,8 @@ class PostgresExportStore:
             if line.place in new and (state := _state_row(line)) is not None
         }
         if states:
-            await self._unit.run(
-                _ADD_STATES,
-                packed(self._unit.owner, [*states.values()][::-1], what="messages"),
-            )
+            parameters = packed(self._unit.owner, [*states.values()][::-1], what="messages")
+            await self._unit.write(_ADD_STATES, **parameters)
         if new:
             self._unit.wrote("resource.append", min(new)[0])
         return new
@@ -167,8 +142,8 @@ class PostgresExportStore:
     async def add_record(self, record: RecordLine) -> bool:
         """See the port."""
         check_write(record.namespace, record.key, record.value)
-        values = {**self._unit.owner, **record.model_dump(exclude={"kind"})}
-        added = await self._unit.run(insert(RECORD).values(**values).on_conflict_do_nothing())
+        values = record.model_dump(exclude={"kind"}) | {"value": as_json(record.value)}
+        added = await self._unit.write(_ADD_RECORD, **values)
         if added:
             self._unit.wrote("record.set", f"{record.namespace}/{record.key}")
         return bool(added)
@@ -176,24 +151,12 @@ class PostgresExportStore:
     async def add_episode(self, episode_id: str, episode: EpisodeLine) -> bool:
         """See the port."""
         check_json([episode.summary, episode.payload], what="episode")
-        fields = episode.model_dump(exclude={"kind"})
-        same = select(EPISODE.c.id).where(
-            self._unit.owned(EPISODE),
-            *(EPISODE.c[name].is_not_distinct_from(value) for name, value in fields.items()),
-        )
-        values = {**self._unit.owner, "id": episode_id, **fields}
-        typed = [literal(value, EPISODE.c[name].type) for name, value in values.items()]
-        copy = insert(EPISODE).from_select([*values], select(*typed).where(~same.exists()))
-        added = await self._unit.run(copy.on_conflict_do_nothing())
+        values = episode.model_dump(exclude={"kind"}) | {"payload": as_json(episode.payload)}
+        added = await self._unit.write(_ADD_EPISODE, id=episode_id, **values)
         if added:
             self._derived.touch_episodes([episode_id])
             self._unit.wrote("episode.append", episode_id)
         return bool(added)
-
-
-def _order(columns: Any) -> tuple[Any, ...]:
-    """Columns of messages by which they are ordered, as the index has them."""
-    return (columns.session_id, columns.at, columns.source_id.collate("C"))
 
 
 def _message(row: Any, claims: Mapping[Place, list[Claim]]) -> MessageLine | ForgottenLine:
