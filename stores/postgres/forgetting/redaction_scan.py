@@ -1,44 +1,33 @@
 """Rows of any table that may speak of a topic, in Postgres: how they are walked through and written.
 
 One walk serves all tables; what differs between them is said in `_TABLES`. SQL tells by what the topic's
-words begin with which rows may speak of it, and `memory/forgetting/redaction.py` whether they do.
+words begin with which rows may speak of it, and `memory/forgetting/redaction.py` whether they do. Statements that
+any of these tables can be in are put together by `psycopg.sql`; all others are in `sql/`.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import (
-    JSON,
-    LargeBinary,
-    Text,
-    and_,
-    cast,
-    delete,
-    func,
-    literal,
-    or_,
-    select,
-    text,
-    tuple_,
-    update,
-)
-from sqlalchemy.dialects.postgresql import JSONB
+from psycopg import sql
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import NameSigns, Topic
-from mnestic.stores.postgres.knowledge.archive import ARCHIVED
-from mnestic.stores.postgres.knowledge.entry_index import ENTRY
-from mnestic.stores.postgres.knowledge.events import EVENT
-from mnestic.stores.postgres.knowledge.fact_reader import CLAIM, FACT, PREDICATE
-from mnestic.stores.postgres.knowledge.ingest_states import INGEST_STATE
-from mnestic.stores.postgres.knowledge.predicate_tables import CategoryRow
-from mnestic.stores.postgres.knowledge.resources import RESOURCE
+from mnestic.stores.postgres.knowledge.ingest_tables import IngestStateRow
+from mnestic.stores.postgres.knowledge.predicate_tables import CategoryRow, PredicateRow
 from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
+from mnestic.stores.postgres.knowledge.tables import (
+    ArchivedEntryRow,
+    ClaimRow,
+    EntryRow,
+    EventRow,
+    FactRow,
+)
+from mnestic.stores.postgres.queries import NamedQuery, as_json, read_query
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow, SettingRow
 from mnestic.stores.postgres.tables import (
     AuditRow,
@@ -47,19 +36,22 @@ from mnestic.stores.postgres.tables import (
     OperationRow,
     PlanRow,
     RecordRow,
+    ResourceRow,
     SnapshotRow,
+    Table,
     ToolResultRow,
     WaitRow,
     WorkingMemoryRow,
-    table,
 )
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-CATEGORY, SUMMARY, EPISODE = table(CategoryRow), table(SummaryRow), table(EpisodeRow)
-PLAN, READ, RECORD = table(PlanRow), table(JobReadRow), table(RecordRow)
-SNAPSHOT, RESULT = table(SnapshotRow), table(ToolResultRow)
-SETTING, RETRIEVAL_LOG = table(SettingRow), table(MemoryRetrievalRow)
-WAIT, WORKING, OPERATION = table(WaitRow), table(WorkingMemoryRow), table(OperationRow)
+_REDACT_SNAPSHOT = read_query("redaction.redact_snapshot")
+_REDACT_CHANNEL = read_query("redaction.redact_channel")
+_REDACT_AUDIT = read_query("redaction.redact_audit")
+_WRITE_SESSION = read_query("redaction.write_session")
+_WRITE_RECORD = read_query("redaction.write_record")
+_REMOVE_RECORD = read_query("redaction.remove_record")
+_WRITE_ARCHIVED = read_query("redaction.write_archived")
 _ROWS, _DOCUMENTS = 500, 20  # a page; documents may have megabytes each
 
 
@@ -72,7 +64,7 @@ class _ScannedTable:
     application itself may write.
     """
 
-    of: Any
+    of: type[Table]
     key: tuple[str, ...]
     texts: tuple[str, ...]
     members: tuple[str, ...] = ()
@@ -89,7 +81,7 @@ _OF_ENTRY = (
 _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
     {
         "working_memory": _ScannedTable(
-            of=WORKING,
+            of=WorkingMemoryRow,
             key=("session_id",),
             texts=("state",),
             copies=True,
@@ -97,81 +89,85 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
             page=_DOCUMENTS,
         ),
         "memory_snapshot": _ScannedTable(
-            of=SNAPSHOT, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
+            of=SnapshotRow, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
         ),
         "job_wait": _ScannedTable(
-            of=WAIT,
+            of=WaitRow,
             key=("wait_id",),
             texts=("key", "context", "outcomes", "ask", "form", "receipt"),
             copies=True,
             locked=True,
         ),
         "job_read": _ScannedTable(
-            of=READ,
+            of=JobReadRow,
             key=("job_id", "namespace", "key"),
             texts=("namespace", "key", "value"),
             copies=True,
             locked=True,
         ),
         "tool_result": _ScannedTable(
-            of=RESULT, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
+            of=ToolResultRow, key=("id",), texts=("body",), copies=True, page=_DOCUMENTS
         ),
         "operation": _ScannedTable(
-            of=OPERATION, key=("key",), texts=("result",), copies=True, locked=True
+            of=OperationRow, key=("key",), texts=("result",), copies=True, locked=True
         ),
         "episode": _ScannedTable(
-            of=EPISODE, key=("id",), texts=("summary", "payload"), copies=True, locked=True
+            of=EpisodeRow, key=("id",), texts=("summary", "payload"), copies=True, locked=True
         ),
         "long_term_record": _ScannedTable(
-            of=RECORD,
+            of=RecordRow,
             key=("namespace", "key"),
             texts=("namespace", "key", "value"),
             copies=True,
             locked=True,
         ),
         "memory_retrievals": _ScannedTable(
-            of=RETRIEVAL_LOG,
+            of=MemoryRetrievalRow,
             key=("id",),
             texts=("channel", "preview", "memories", "notes", "skipped"),
             copies=True,
             locked=True,
         ),
-        "plan": _ScannedTable(of=PLAN, key=("decision_id",), texts=("document",)),
-        "setting": _ScannedTable(of=SETTING, key=("name",), texts=("name", "value")),
-        "predicate": _ScannedTable(of=PREDICATE, key=("name",), texts=("name",)),
+        "plan": _ScannedTable(of=PlanRow, key=("decision_id",), texts=("document",)),
+        "setting": _ScannedTable(of=SettingRow, key=("name",), texts=("name", "value")),
+        "predicate": _ScannedTable(of=PredicateRow, key=("name",), texts=("name",)),
         "resource": _ScannedTable(
-            of=RESOURCE, key=("session_id", "source_id"), texts=("content", "speaker", "channel")
+            of=ResourceRow, key=("session_id", "source_id"), texts=("content", "speaker", "channel")
         ),
-        "entry": _ScannedTable(of=ENTRY, key=("id",), texts=_OF_ENTRY),
+        "entry": _ScannedTable(of=EntryRow, key=("id",), texts=_OF_ENTRY),
         "archived_entry": _ScannedTable(
-            of=ARCHIVED, key=("id",), texts=("entry",), members=_OF_ENTRY, locked=True
+            of=ArchivedEntryRow, key=("id",), texts=("entry",), members=_OF_ENTRY, locked=True
         ),
         "ingest_state": _ScannedTable(
-            of=INGEST_STATE,
+            of=IngestStateRow,
             key=("session_id", "source_id"),
             texts=("extracted", "reason"),
             emptied=("context",),  # so that what is forgotten is not extracted again
             locked=True,
         ),
-        "claim": _ScannedTable(of=CLAIM, key=("id",), texts=("subject", "predicate", "object")),
-        "fact": _ScannedTable(of=FACT, key=("id",), texts=("subject", "predicate", "object")),
-        "category": _ScannedTable(of=CATEGORY, key=("name",), texts=("summary",), locked=True),
+        "claim": _ScannedTable(of=ClaimRow, key=("id",), texts=("subject", "predicate", "object")),
+        "fact": _ScannedTable(of=FactRow, key=("id",), texts=("subject", "predicate", "object")),
+        "category": _ScannedTable(of=CategoryRow, key=("name",), texts=("summary",), locked=True),
         "summary": _ScannedTable(
-            of=SUMMARY, key=("level", "starts_at", "session_id"), texts=("text",)
+            of=SummaryRow, key=("level", "starts_at", "session_id"), texts=("text",)
         ),
         "memory_event": _ScannedTable(
-            of=EVENT, key=("number",), texts=("subject", "predicate"), locked=True
+            of=EventRow, key=("number",), texts=("subject", "predicate"), locked=True
         ),
-        "audit_log": _ScannedTable(of=table(AuditRow), key=("id",), texts=("target", "reason")),
+        "audit_log": _ScannedTable(of=AuditRow, key=("id",), texts=("target", "reason")),
     }
 )
-_REDACT_SNAPSHOT = text("SELECT mnestic.redact_snapshot(:forgetting, :agent_id, :id, :body)")
-_REDACT_CHANNEL = text(
-    "SELECT mnestic.redact_channel(:forgetting, :agent_id, :session_id, :source_id, :channel)"
-)
-_REDACT_AUDIT = text(
-    "SELECT mnestic.redact_audit(:forgetting, :agent_id, :id, :target, CAST(:reason AS text))"
-)
+
+
+# Plans and predicates are of all agents of the tenant; derived entries follow what they were made of.
+_OWNED = sql.SQL("t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s")
+_MINE = dict.fromkeys(_TABLES, _OWNED) | {
+    "plan": sql.SQL("t.tenant_id = %(tenant_id)s"),
+    "predicate": sql.SQL("t.tenant_id = %(tenant_id)s"),
+    "entry": sql.SQL(
+        "t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'message'"
+    ),
+}
 
 
 async def next_page(
@@ -179,18 +175,27 @@ async def next_page(
 ) -> ScannedPage:
     """See `mnestic.memory.forgetting.ports.ForgettingStore.page`."""
     source = _TABLES[name]
-    columns = source.of.c
-    also = [column for column in ("job_id", "session_id") if column in columns]
-    names = dict.fromkeys((*source.key, *source.texts, *also))
-    key = tuple_(*(columns[part] for part in source.key))
-    found = select(*(columns[one] for one in names)).where(_mine(unit, source))
+    also = [one for one in ("job_id", "session_id") if one in source.of.model_fields]
+    conditions: list[sql.Composable] = [_MINE[name]]
+    values: dict[str, Any] = {}
     if not (source.copies and topic.is_copied):
-        found = found.where(_may_speak(source, topic))
+        signs = [one for one in topic.signs if _is_ascii(one)]
+        conditions.append(_may_speak(source, signs, values))
     if after is not None:
-        found = found.where(key > after)
-    found = found.order_by(*(columns[part] for part in source.key)).limit(source.page)
-    rows = await unit.rows(found.with_for_update() if lock and source.locked else found)
-    read = tuple(_row(name, row._mapping) for row in rows)  # noqa: SLF001
+        conditions.append(_compared(source, ">"))
+        values |= _key(source, after)
+    found = sql.SQL(
+        "SELECT {columns} FROM {table} AS t WHERE {conditions} ORDER BY {order} LIMIT {page}{lock}"
+    ).format(
+        columns=_list(dict.fromkeys((*source.key, *source.texts, *also))),
+        table=sql.Identifier("mnestic", name),
+        conditions=sql.SQL(" AND ").join(conditions),
+        order=_list(source.key),
+        page=source.page,
+        lock=sql.SQL(" FOR UPDATE" if lock and source.locked else ""),
+    )
+    rows = await unit.fetch(NamedQuery.of(found.as_string()), **values)
+    read = tuple(_row(name, row._asdict()) for row in rows)
     return ScannedPage(rows=read, after=read[-1].key if len(read) == source.page else None)
 
 
@@ -205,80 +210,106 @@ async def write_redaction(
     """See `mnestic.memory.forgetting.ports.ForgettingStore.redaction`."""
     source = _TABLES[row.table]
     values = {**redaction.values, **dict.fromkeys(source.emptied)}
-    parameters = {"forgetting": forgetting_id, "agent_id": unit.agent_id, "id": row.key[0]}
+    key = dict(zip(source.key, row.key, strict=True))
     if row.table == "memory_snapshot":
-        await unit.rows(_REDACT_SNAPSHOT, {**parameters, "body": canonical_json(values["body"])})
+        body = canonical_json(values["body"])
+        await unit.fetch(_REDACT_SNAPSHOT, forgetting=forgetting_id, body=body, **key)
     elif row.table == "audit_log":
-        await unit.rows(_REDACT_AUDIT, {**parameters, **row.columns, **values})
+        both = {**key, **row.columns, **values}
+        await unit.fetch(_REDACT_AUDIT, forgetting=forgetting_id, **both)
     elif row.table == "resource":
-        place = dict(zip(source.key, row.key, strict=True))
-        await unit.rows(_REDACT_CHANNEL, {**parameters, **place, **values})
+        await unit.fetch(_REDACT_CHANNEL, forgetting=forgetting_id, **key, **values)
     elif row.table == "long_term_record":
-        await _write_record(unit, row, redaction, name_stays=name_stays)
+        is_removed = redaction.remove and not name_stays
+        query = _REMOVE_RECORD if is_removed else _WRITE_RECORD
+        await unit.write(query, value=as_json(values.get("value")), **key)
     elif redaction.remove:
-        await unit.run(delete(source.of).where(_is(unit, source, row)))
+        await unit.write(_removal(row.table), **_key(source, row.key))
+    elif row.table == "working_memory":
+        state = canonical_json(values["state"]).decode()
+        await unit.write(_WRITE_SESSION, state=state, **key)
+    elif source.members:
+        await unit.write(_WRITE_ARCHIVED, members=as_json(values), **key)
     else:
-        if row.table == "working_memory":
-            state = canonical_json(values["state"]).decode()
-            written = cast(literal(state, Text), JSON)  # to the byte, as a snapshot takes it
-            values = {"state": written, "version": WORKING.c.version + 1}
-            values["updated_at"] = func.now()
-        elif source.members:
-            values = {"entry": ARCHIVED.c.entry.concat(cast(values, JSONB))}
-        await unit.run(update(source.of).where(_is(unit, source, row)).values(values))
+        left = as_json(values)
+        await unit.write(_change(row.table, values), left=left, **_key(source, row.key))
 
 
-async def _write_record(
-    unit: UnitOfWork, row: ScannedRow, redaction: RowRedaction, *, name_stays: bool
-) -> None:
-    here = _is(unit, _TABLES["long_term_record"], row)
-    if redaction.remove and not name_stays:
-        await unit.run(delete(RECORD).where(here))
-        return
-    value = None if redaction.remove else redaction.values["value"]
-    raised = {"version": RECORD.c.version + 1, "updated_at": func.now()}
-    await unit.run(update(RECORD).where(here).values(value=value, **raised))
+def _removal(name: str) -> NamedQuery:
+    removed = sql.SQL("DELETE FROM {table} AS t WHERE {mine} AND {is_it}").format(
+        table=sql.Identifier("mnestic", name),
+        mine=_MINE[name],
+        is_it=_compared(_TABLES[name], "="),
+    )
+    return NamedQuery.of(removed.as_string())
 
 
-def _mine(unit: UnitOfWork, source: _ScannedTable) -> Any:
-    """Plans and predicates are of all agents of the tenant; derived entries follow what they were made of."""
-    if source.of is ENTRY:
-        return unit.owned(ENTRY) & (ENTRY.c.kind == "message")
-    if "agent_id" in source.of.c:
-        return unit.owned(source.of)
-    return source.of.c.tenant_id == unit.tenant_id
+def _change(name: str, columns: Iterable[str]) -> NamedQuery:
+    """Writes columns of a row; their values travel as JSON, and Postgres reads them by the table's own types."""
+    assigned = (sql.SQL("{0} = r.{0}").format(sql.Identifier(one)) for one in columns)
+    changed = sql.SQL(
+        "UPDATE {table} AS t SET {assigned}"
+        " FROM json_populate_record(CAST(NULL AS {table}), CAST({left} AS json)) AS r"
+        " WHERE {mine} AND {is_it}"
+    ).format(
+        table=sql.Identifier("mnestic", name),
+        assigned=sql.SQL(", ").join(assigned),
+        left=sql.Placeholder("left"),
+        mine=_MINE[name],
+        is_it=_compared(_TABLES[name], "="),
+    )
+    return NamedQuery.of(changed.as_string())
 
 
-def _is(unit: UnitOfWork, source: _ScannedTable, row: ScannedRow) -> Any:
-    key = tuple_(*(source.of.c[part] for part in source.key))
-    return _mine(unit, source) & (key == row.key)
+def _list(columns: Iterable[str]) -> sql.Composed:
+    return sql.SQL(", ").join(sql.Identifier("t", one) for one in columns)
 
 
-def _may_speak(source: _ScannedTable, topic: Topic) -> Any:
-    """Rows that may have a name of the topic, and those that are not ASCII: SQL folds them otherwise."""
-    columns = [source.of.c[name] for name in source.texts]
-    if any(isinstance(column.type, LargeBinary) for column in columns):
-        (body,) = columns
-        texts: Any = func.encode(body, "escape")
-        is_other: Any = texts.regexp_match(r"\\[0-7]{3}")
+def _compared(source: _ScannedTable, how: Literal["=", ">"]) -> sql.Composed:
+    """The condition on a row's key; `_key` has the other one among the values of a statement."""
+    other = sql.SQL(", ").join(sql.Placeholder(f"key_{one}") for one in source.key)
+    return sql.SQL("({}) {} ({})").format(_list(source.key), sql.SQL(how), other)
+
+
+def _key(source: _ScannedTable, key: tuple[Any, ...]) -> dict[str, Any]:
+    return {f"key_{name}": value for name, value in zip(source.key, key, strict=True)}
+
+
+def _may_speak(
+    source: _ScannedTable, names: Iterable[NameSigns], values: dict[str, Any]
+) -> sql.Composed:
+    """Rows that may have a name of the topic, and those that are not ASCII: SQL folds them otherwise.
+
+    A row has all that a text has in which the name stands; `values` gets what that is.
+    """
+    if source.of.model_fields[source.texts[0]].annotation is bytes:
+        texts = sql.SQL("encode({}, 'escape')").format(_list(source.texts))
+        is_other = sql.SQL(r"{} ~ '\\[0-7]{{3}}'").format(texts)
     else:
-        texts = func.concat_ws(" ", *(cast(column, Text) for column in columns))
-        is_other = func.octet_length(texts) != func.length(texts)
-    return or_(is_other, *(_has_all(texts, signs) for signs in topic.signs if _is_ascii(signs)))
+        columns = (
+            sql.SQL("CAST({} AS text)").format(sql.Identifier("t", one)) for one in source.texts
+        )
+        texts = sql.SQL("concat_ws(' ', {})").format(sql.SQL(", ").join(columns))
+        is_other = sql.SQL("octet_length({0}) <> length({0})").format(texts)
+    folded = sql.SQL("lower({})").format(texts)
+    joined = sql.SQL("regexp_replace({}, '[^a-z0-9]+', '', 'g')").format(folded)
+
+    def has(text: sql.Composed, sign: str) -> sql.Composed:
+        name = f"sign_{len(values)}"
+        values[name] = sign
+        return sql.SQL("strpos({}, {}) > 0").format(text, sql.Placeholder(name))
+
+    either = [is_other]
+    for signs in names:
+        both = [has(folded, one) for one in signs.beginnings] + [
+            has(joined, one) for one in signs.cores
+        ]
+        either.append(sql.SQL(" AND ").join(both))
+    return sql.SQL("({})").format(sql.SQL(" OR ").join(either))
 
 
 def _is_ascii(signs: NameSigns) -> bool:
     return all(beginning.isascii() for beginning in signs.beginnings)
-
-
-def _has_all(texts: Any, signs: NameSigns) -> Any:
-    """Rows with all that a text has in which a name stands."""
-    folded = func.lower(texts)
-    joined = func.regexp_replace(folded, "[^a-z0-9]+", "", "g")
-    return and_(
-        *(func.strpos(folded, beginning) > 0 for beginning in signs.beginnings),
-        *(func.strpos(joined, core) > 0 for core in signs.cores),
-    )
 
 
 def _row(table: str, columns: Mapping[Any, Any]) -> ScannedRow:
