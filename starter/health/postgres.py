@@ -8,9 +8,13 @@ from mnestic.memory.addresses import describe_url
 from mnestic.starter.health.findings import Finding, failed_finding
 from mnestic.starter.wiring import Endpoints
 from mnestic.stores.postgres.poolers import is_pooled
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.rights import find_rights_problems, summarise
-from mnestic.stores.postgres.schema import SCHEMA_VERSION, libpq_url
+from mnestic.stores.postgres.schema import SCHEMA_VERSION, libpq_url, schema_version_of
 
+_FIND_ROLE, _FIND_PGVECTOR = read_query("health.find_role"), read_query("health.find_pgvector")
+_COUNT_DAMAGE = read_query("health.count_damage")
+_LIST_UNUSABLE = read_query("health.list_unusable")
 _OLDEST_POSTGRES = 150_000
 _SET_IS_A_RIGHT = 160_000
 _OLDEST_PGVECTOR = (0, 7)
@@ -60,26 +64,19 @@ def _server(connection: psycopg.Connection) -> Finding:
 def _role(connection: psycopg.Connection) -> Finding:
     # Since PostgreSQL 16 a member may become the role only if it was granted WITH SET.
     right = "SET" if connection.info.server_version >= _SET_IS_A_RIGHT else "MEMBER"
-    row = connection.execute(
-        "SELECT current_user, count(*) > 0, COALESCE(bool_and(pg_has_role(oid, %s)), false) "
-        "FROM pg_roles WHERE rolname = 'mnestic_app'",
-        (right,),
-    ).fetchone()
-    assert row is not None
-    user, exists, member = row
+    (role,) = fetch_rows(connection, _FIND_ROLE, right=right)
+    becomes = "works as mnestic_app" if role.is_member else "may not become mnestic_app"
     return Finding(
         part="role",
-        ok=exists and member,
-        found=f"{user}, " + ("works as mnestic_app" if member else "may not become mnestic_app"),
-        remedy=f"GRANT mnestic_app TO {user}" if exists else "mnestic migrate",
+        ok=role.is_there and role.is_member,
+        found=f"{role.name}, {becomes}",
+        remedy=f"GRANT mnestic_app TO {role.name}" if role.is_there else "mnestic migrate",
     )
 
 
 def _pgvector(connection: psycopg.Connection) -> Finding:
-    row = connection.execute(
-        "SELECT extversion FROM pg_extension WHERE extname = 'vector'"
-    ).fetchone()
-    version: str | None = row[0] if row else None
+    rows = fetch_rows(connection, _FIND_PGVECTOR)
+    version: str | None = rows[0].extversion if rows else None
     number = tuple(int(part) for part in (version or "0.0").split(".")[:2])
     return Finding(
         part="pgvector",
@@ -90,11 +87,7 @@ def _pgvector(connection: psycopg.Connection) -> Finding:
 
 
 def _migrations(connection: psycopg.Connection) -> Finding:
-    present = connection.execute("SELECT to_regclass('mnestic.alembic_version')").fetchone()
-    found = None
-    if present and present[0]:
-        row = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchone()
-        found = row[0] if row else None
+    found = schema_version_of(connection)
     newer = found is not None and found > SCHEMA_VERSION
     return Finding(
         part="migrations",
@@ -115,18 +108,10 @@ def _rights(connection: psycopg.Connection) -> Finding:
 
 
 def _storage(connection: psycopg.Connection) -> Finding:
-    failures = connection.execute(
-        "SELECT COALESCE(checksum_failures, 0) FROM pg_stat_database WHERE datname = current_database()"
-    ).fetchone()
-    unusable = connection.execute(
-        "SELECT i.indexrelid::regclass::text FROM pg_index AS i "
-        "JOIN pg_class AS c ON c.oid = i.indexrelid "
-        "WHERE c.relnamespace = to_regnamespace('mnestic') AND NOT (i.indisvalid AND i.indisready) "
-        "AND i.indexrelid NOT IN (SELECT index_relid FROM pg_stat_progress_create_index) ORDER BY 1"
-    ).fetchall()
-    pages = failures[0] if failures else 0
+    pages = sum(database.pages for database in fetch_rows(connection, _COUNT_DAMAGE))
     problems = [f"{pages} pages failed their checksum"] if pages else []
-    problems += [f"the index {name} cannot be used" for (name,) in unusable]
+    unusable = fetch_rows(connection, _LIST_UNUSABLE)
+    problems += [f"the index {index.name} cannot be used" for index in unusable]
     return Finding(
         part="storage",
         ok=not problems,

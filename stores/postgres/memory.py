@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import from_json
-from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary, WaitingAgent
@@ -20,7 +20,7 @@ from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.priorities import share_priority_with
 from mnestic.stores.postgres.queries import NamedQuery, read_query
 from mnestic.stores.postgres.reals import send_reals
-from mnestic.stores.postgres.schema import check_version, driver_url, schema_version_of
+from mnestic.stores.postgres.schema import FIND_TABLE, FIND_VERSION, check_version, driver_url
 from mnestic.stores.postgres.transaction import PostgresTransaction
 from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
@@ -196,7 +196,7 @@ class PostgresMemory:
         with failures(where=self._where):
             async with self.engine.connect() as connection:
                 await run_together(connection, (), opening=begin_statements("", write=False))
-                check_version(await connection.run_sync(schema_version_of))
+                check_version(await _schema_version(connection))
                 await run_together(connection, [COMMIT])
 
     async def close(self) -> None:
@@ -206,3 +206,12 @@ class PostgresMemory:
         finally:
             if not self._is_shared:
                 await self.engine.dispose()
+
+
+async def _schema_version(connection: AsyncConnection) -> str | None:
+    """As `schema_version_of`, in a transaction of the pool."""
+    ((table,),) = await run_together(connection, [FIND_TABLE.bind({})])
+    if not table.is_there:
+        return None
+    (rows,) = await run_together(connection, [FIND_VERSION.bind({})])
+    return rows[0].version_num if rows else None

@@ -4,7 +4,11 @@ from importlib.resources import as_file, files
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
+
+from mnestic.stores.postgres.queries import read_query
+
+_CREATE = read_query("schema.create")
 
 
 def upgrade(connection: Connection, *, to: str = "head") -> None:
@@ -13,7 +17,7 @@ def upgrade(connection: Connection, *, to: str = "head") -> None:
     Raises:
         CommandError: of Alembic; the database is at a revision that is not among the migrations.
     """
-    connection.execute(text("CREATE SCHEMA IF NOT EXISTS mnestic"))
+    connection.exec_driver_sql(_CREATE.text)
     with as_file(files("mnestic.stores.postgres") / "migrations") as folder:
         config = Config()
         config.set_main_option("script_location", str(folder))

@@ -8,18 +8,18 @@ from typing import Any
 
 import psycopg
 from psycopg import BaseConnection
-from psycopg.rows import tuple_row
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-_BACKEND_PID = "SELECT pg_backend_pid()"
+from mnestic.stores.postgres.queries import fetch_rows, read_query
+
+_FIND_PROCESS = read_query("poolers.find_process")
 
 
 def is_pooled(connection: psycopg.Connection[Any]) -> bool:
     """Whether a pooler is between an owner's or a checker's connection and the server."""
-    with connection.cursor(row_factory=tuple_row) as cursor:
-        found = cursor.execute(_BACKEND_PID).fetchone()
-    return found != _announced(connection)
+    (found,) = fetch_rows(connection, _FIND_PROCESS)
+    return tuple(found) != _announced(connection)
 
 
 def prepare_unless_pooled(engine: AsyncEngine) -> None:
@@ -30,7 +30,7 @@ def prepare_unless_pooled(engine: AsyncEngine) -> None:
 def _prepare_unless_pooled(connection: Any, _record: Any) -> None:
     driver = connection.driver_connection
     cursor = connection.cursor()
-    cursor.execute(_BACKEND_PID)
+    cursor.execute(_FIND_PROCESS.text)
     found = cursor.fetchone()
     cursor.close()
     if tuple(found) != _announced(driver):

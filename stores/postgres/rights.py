@@ -13,6 +13,7 @@ import psycopg
 from psycopg import sql
 
 from mnestic.memory.errors import ConfigurationError
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 
 APPLICATION = "mnestic_app"  # owns nothing, and cannot pass row-level security
 _PUBLIC = "PUBLIC"
@@ -91,66 +92,22 @@ _FUNCTIONS = {
 }
 _WITHOUT_WALL = {"alembic_version", "tenant"}
 
-_RIGHTS = """
-SELECT o.kind, o.name, o.part, a.privilege_type, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE 'mnestic_app' END
-  FROM (
-    SELECT 'SCHEMA' AS kind, nspname AS name, '' AS part, COALESCE(nspacl, acldefault('n', nspowner)) AS acl
-      FROM pg_namespace WHERE nspname = 'mnestic'
-    UNION ALL
-    SELECT 'TABLE', relname, '', COALESCE(relacl, acldefault('r', relowner))
-      FROM pg_class WHERE relnamespace = to_regnamespace('mnestic') AND relkind = 'r'
-    UNION ALL
-    SELECT 'TABLE', c.relname, t.attname, t.attacl
-      FROM pg_attribute AS t JOIN pg_class AS c ON c.oid = t.attrelid
-     WHERE c.relnamespace = to_regnamespace('mnestic') AND t.attacl IS NOT NULL AND NOT t.attisdropped
-    UNION ALL
-    SELECT 'FUNCTION', proname, '', COALESCE(proacl, acldefault('f', proowner))
-      FROM pg_proc WHERE pronamespace = to_regnamespace('mnestic')
-  ) AS o, aclexplode(o.acl) AS a
- WHERE a.grantee = 0 OR a.grantee = (SELECT oid FROM pg_roles WHERE rolname = 'mnestic_app')
-"""
-_WALLS = """
-SELECT c.relname, c.relrowsecurity, c.relforcerowsecurity,
-       EXISTS (SELECT FROM pg_policies AS p
-                WHERE p.schemaname = 'mnestic' AND p.tablename = c.relname AND p.policyname = 'tenant'
-                  AND p.permissive = 'PERMISSIVE' AND p.cmd = 'ALL' AND p.roles = '{public}'
-                  AND p.qual = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))'
-                  AND p.with_check = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))')
-  FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('mnestic') AND c.relkind = 'r'
-"""
-# Rows that any permissive policy lets through are let through; a restrictive one of somebody's own only narrows.
-_HOLES = """
-SELECT tablename, policyname FROM pg_policies
- WHERE schemaname = 'mnestic' AND policyname <> 'tenant' AND permissive = 'PERMISSIVE'
- ORDER BY tablename, policyname
-"""
-_ROLE = """
-SELECT rolsuper OR rolbypassrls OR rolcreaterole OR rolcreatedb FROM pg_roles WHERE rolname = 'mnestic_app'
-"""
-_OWNER = """
-SELECT rolname, pg_has_role(oid, 'USAGE') FROM pg_roles
- WHERE oid = (SELECT relowner FROM pg_class WHERE oid = 'mnestic.alembic_version'::regclass)
-"""
+_LIST_RIGHTS, _LIST_WALLS = read_query("rights.list_rights"), read_query("rights.list_walls")
+_LIST_HOLES, _FIND_OWNER = read_query("rights.list_holes"), read_query("rights.find_owner")
+_FIND_ROLE, _MAKE_ROLE = read_query("rights.find_role"), read_query("rights.make_role")
 
-# A role belongs to the whole cluster, so another database may be making it at this moment.
-_MAKE_ROLE = """
-DO $$
-BEGIN
-    CREATE ROLE mnestic_app LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE;
-    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = CURRENT_USER) THEN
-        GRANT mnestic_app TO CURRENT_USER;
-    END IF;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN
-    NULL;
-END $$
-"""
-_WEAKEN_ROLE = "ALTER ROLE mnestic_app NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE"
-_POLICY = """
-DROP POLICY IF EXISTS tenant ON mnestic.{table};
-CREATE POLICY tenant ON mnestic.{table}
+# Remedies name roles, tables, columns and functions, so they are put together by `psycopg.sql`.
+_WEAKEN_ROLE = sql.SQL("ALTER ROLE {} NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE")
+_ENABLE_WALL = sql.SQL("ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+_FORCE_WALL = sql.SQL("ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+_MAKE_POLICY = sql.SQL("""
+DROP POLICY IF EXISTS tenant ON {table};
+CREATE POLICY tenant ON {table}
     USING (tenant_id = current_setting('mnestic.tenant_id', true))
     WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))
-"""
+""")
+_DROP_POLICY = sql.SQL("DROP POLICY {} ON {}")
+_GRANT, _REVOKE = sql.SQL("GRANT {} ON {} {} TO {}"), sql.SQL("REVOKE {} ON {} {} FROM {}")
 
 
 class _Right(NamedTuple):
@@ -173,8 +130,8 @@ class RightsProblem:
 
 def make_role(owner: psycopg.Connection[Any]) -> None:
     """Makes the application's role where the cluster has none, and who makes it a member of it."""
-    if owner.execute(_ROLE).fetchone() is None:
-        owner.execute(_MAKE_ROLE)
+    if not fetch_rows(owner, _FIND_ROLE):
+        fetch_rows(owner, _MAKE_ROLE)
 
 
 def repair_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
@@ -203,44 +160,37 @@ def summarise(amiss: Sequence[str]) -> str:
 
 
 def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
-    if connection.execute(_ROLE).fetchone() == (True,):
-        yield RightsProblem(
-            "mnestic_app has rights of an administrator", sql.Composed([sql.SQL(_WEAKEN_ROLE)])
-        )
+    if any(role.is_strong for role in fetch_rows(connection, _FIND_ROLE)):
+        remedy = _WEAKEN_ROLE.format(sql.Identifier(APPLICATION))
+        yield RightsProblem("mnestic_app has rights of an administrator", remedy)
 
 
 def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     wanted = set(_wanted())
     ours = {right[:2] for right in wanted}
-    found = {_Right(*row) for row in connection.execute(_RIGHTS).fetchall()}
+    found = {_Right(*row) for row in fetch_rows(connection, _LIST_RIGHTS)}
     for right in sorted(wanted - found):
-        yield RightsProblem(
-            f"{right.role} lacks {_described(right)}", _statement("GRANT {} ON {} {} TO {}", right)
-        )
+        yield RightsProblem(f"{right.role} lacks {_described(right)}", _statement(_GRANT, right))
     for right in sorted(right for right in found - wanted if right[:2] in ours):
-        yield RightsProblem(
-            f"{right.role} has {_described(right)}", _statement("REVOKE {} ON {} {} FROM {}", right)
-        )
+        yield RightsProblem(f"{right.role} has {_described(right)}", _statement(_REVOKE, right))
 
 
 def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
-    walls = {name: walls for name, *walls in connection.execute(_WALLS).fetchall()}
+    walls = {name: walls for name, *walls in fetch_rows(connection, _LIST_WALLS)}
     remedies = (
-        ("has no row-level security", "ALTER TABLE mnestic.{table} ENABLE ROW LEVEL SECURITY"),
-        ("does not hold its owner to it", "ALTER TABLE mnestic.{table} FORCE ROW LEVEL SECURITY"),
-        ("has no policy of its tenant", _POLICY),
+        ("has no row-level security", _ENABLE_WALL),
+        ("does not hold its owner to it", _FORCE_WALL),
+        ("has no policy of its tenant", _MAKE_POLICY),
     )
     for name in sorted(_TABLES.keys() - _WITHOUT_WALL):
         for is_there, (what, remedy) in zip(walls.get(name, ()), remedies, strict=False):
             if not is_there:
-                yield RightsProblem(
-                    f"{name} {what}", sql.SQL(remedy).format(table=sql.Identifier(name))
-                )
-    for table, policy in connection.execute(_HOLES).fetchall():
-        drop = sql.SQL("DROP POLICY {} ON {}").format(
-            sql.Identifier(policy), sql.Identifier("mnestic", table)
-        )
-        yield RightsProblem(f"{table} has a policy {policy}, which lets more through", drop)
+                table = sql.Identifier("mnestic", name)
+                yield RightsProblem(f"{name} {what}", remedy.format(table=table))
+    for hole in fetch_rows(connection, _LIST_HOLES):
+        of = sql.Identifier("mnestic", hole.tablename)
+        what = f"{hole.tablename} has a policy {hole.policyname}, which lets more through"
+        yield RightsProblem(what, _DROP_POLICY.format(sql.Identifier(hole.policyname), of))
 
 
 def _wanted() -> Iterator[_Right]:
@@ -259,11 +209,11 @@ def _described(right: _Right) -> str:
     return f"{right.privilege} on {right.name}" + (f".{right.part}" if right.part else "")
 
 
-def _statement(form: str, right: _Right) -> sql.Composed:
+def _statement(form: sql.SQL, right: _Right) -> sql.Composed:
     column = sql.SQL(" ({})").format(sql.Identifier(right.part)) if right.part else sql.SQL("")
     path = (right.name,) if right.kind == "SCHEMA" else ("mnestic", right.name)
     role = sql.SQL(_PUBLIC) if right.role == _PUBLIC else sql.Identifier(right.role)
-    return sql.SQL(form).format(
+    return form.format(
         _keyword(right.privilege) + column, _keyword(right.kind), sql.Identifier(*path), role
     )
 
@@ -275,9 +225,9 @@ def _keyword(name: str) -> sql.SQL:
 
 
 def _require_owner(connection: psycopg.Connection[Any]) -> None:
-    owner = connection.execute(_OWNER).fetchone()
-    if owner is not None and not owner[1]:
+    (owner,) = fetch_rows(connection, _FIND_OWNER)
+    if not owner.is_ours:
         raise ConfigurationError(
             setting="MNESTIC_DATABASE_ADMIN_URL",
-            why=f"is of a role that does not own the schema mnestic, whose rights are amiss; name {owner[0]}",
+            why=f"is of a role that does not own the schema mnestic, whose rights are amiss; name {owner.name}",
         )

@@ -5,14 +5,16 @@ It stands apart from the stores because it runs as the owner of the tables, whic
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import psycopg
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.errors import ConfigurationError, SchemaVersionError
+from mnestic.stores.postgres.queries import fetch_rows, read_query
 from mnestic.stores.postgres.rights import make_role, repair_rights, summarise
 from mnestic.stores.postgres.sqlstates import (
     Meaning,
@@ -25,6 +27,8 @@ from mnestic.stores.postgres.sqlstates import (
 SCHEMA_VERSION = "0039"  # the latest revision in migrations/versions; a test holds it to that
 _BEFORE_SQUASH = "94ce7fb4"  # the last that has a migration for each change between releases
 log = logging.getLogger("mnestic.schema")
+FIND_TABLE, FIND_VERSION = read_query("schema.find_table"), read_query("schema.find_version")
+_TAKE_LOCK = read_query("schema.lock")
 _LOCK = 0x6D6E6573  # "mnes": one migration at a time in a database
 
 
@@ -79,12 +83,12 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
     )
     try:
         with engine.begin() as connection:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-            found = schema_version_of(connection)
-            if found is not None and found > SCHEMA_VERSION:
-                check_version(found)
             driver = connection.connection.driver_connection
             assert isinstance(driver, psycopg.Connection)
+            fetch_rows(driver, _TAKE_LOCK, lock=_LOCK)
+            found = schema_version_of(driver)
+            if found is not None and found > SCHEMA_VERSION:
+                check_version(found)
             make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
                 _upgrade(connection, found)
@@ -99,13 +103,11 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
     return SCHEMA_VERSION
 
 
-def schema_version_of(connection: Connection) -> str | None:
+def schema_version_of(connection: psycopg.Connection[Any]) -> str | None:
     """The schema version that the database has, None if it was never migrated."""
-    present = connection.scalar(text("SELECT to_regclass('mnestic.alembic_version') IS NOT NULL"))
-    if not present:
-        return None
-    version: str | None = connection.scalar(text("SELECT version_num FROM mnestic.alembic_version"))
-    return version
+    (table,) = fetch_rows(connection, FIND_TABLE)
+    found = fetch_rows(connection, FIND_VERSION) if table.is_there else ()
+    return found[0].version_num if found else None
 
 
 def check_version(found: str | None) -> None:

@@ -8,7 +8,7 @@ zone: in some of these the offsets of a hundred years ago have seconds, which JS
 from psycopg.errors import InsufficientPrivilege, InvalidParameterValue
 
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
-from mnestic.stores.postgres.queries import Query
+from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.schema import never_migrated
 from mnestic.stores.postgres.sqlstates import Meaning, driver_error, meaning_of, reason_of
 
@@ -16,13 +16,8 @@ _BEGIN: Query = ("BEGIN", ())
 _BEGIN_CONSISTENT: Query = ("BEGIN ISOLATION LEVEL REPEATABLE READ", ())
 ROLLBACK: Query = ("ROLLBACK", ())
 COMMIT: Query = ("COMMIT", ())  # else the pool undoes it, and the driver forgets what is prepared
-_WRITING = """
-SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
-       set_config('TimeZone', 'UTC', true) AS zone"""
-# What a reading transaction leaves behind, who read what, is on disk within a second; nobody waits for that.
-_READING = """
-SELECT set_config('role', 'mnestic_app', true) AS role, set_config('mnestic.tenant_id', $1, true) AS tenant,
-       set_config('TimeZone', 'UTC', true) AS zone, set_config('synchronous_commit', 'off', true) AS waits"""
+_SET_WRITER = read_query("transaction_setup.set_writer")
+_SET_READER = read_query("transaction_setup.set_reader")
 
 
 def begin_statements(
@@ -30,7 +25,7 @@ def begin_statements(
 ) -> tuple[Query, Query]:
     """What a transaction runs first; all statements of a consistent one see the database at one moment."""
     begin = _BEGIN_CONSISTENT if consistent else _BEGIN
-    return begin, (_WRITING if write else _READING, [tenant_id])
+    return begin, (_SET_WRITER if write else _SET_READER).bind({"tenant_id": tenant_id})
 
 
 def setup_failure(error: Exception) -> Exception | None:

@@ -33,12 +33,12 @@ _LOCK_ATTEMPT = read_query("backup_restore.set_lock_limit")
 _NO_LIMIT = read_query("backup_restore.set_no_limit")
 # A search ends by adding a row here, so that nobody who only reads waits for a restore.
 _ADDED_TO_BY_READERS = frozenset({"audit_log"})
-_VERSION = read_query("backup_restore.find_version")
+_VERSION = read_query("schema.find_version")
 _FORGOTTEN_SINCE = read_query("backup_restore.count_forgotten")
 # Every process caches answers under the identity of the database, of which this comment is a part
 # (`sql/retrieval/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
 # revision, so it sees both of before or both of after.
-_NEW_IDENTITY = "COMMENT ON TABLE mnestic.agent_revision IS {}"
+_NEW_IDENTITY = sql.SQL("COMMENT ON TABLE mnestic.agent_revision IS {}")
 
 
 class RestoredRows(NamedTuple):
@@ -89,7 +89,7 @@ def restore_rows(
                     owner.execute(delete.format(table.identifier, of_tenant(tenant_id)))
                 rows = load_rows(owner, manifest, files, tenant_id=tenant_id, step=step)
             identity = f"restored from backup {manifest.id}, as restore {uuid.uuid4().hex}"
-            owner.execute(sql.SQL(_NEW_IDENTITY).format(identity))
+            owner.execute(_NEW_IDENTITY.format(identity))
         for table in tables:  # what was replaced takes room, and plans follow what is there
             step(table.name)
             owner.execute(sql.SQL("VACUUM (ANALYZE) {}").format(table.identifier))

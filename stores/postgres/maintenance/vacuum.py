@@ -5,7 +5,7 @@ day at most, whichever tenant's maintenance comes first. No lock that it takes s
 """
 
 from collections.abc import Sequence
-from typing import Any, LiteralString
+from typing import Any
 
 import psycopg
 from psycopg import sql
@@ -31,6 +31,10 @@ _LEFT_OVER = read_query("vacuum.list_left_over")
 _BLOATED = read_query("bloated_indexes")
 _TRY_LOCK, _UNLOCK = read_query("vacuum.try_lock"), read_query("vacuum.unlock")
 _SIZE = read_query("vacuum.find_size")
+_VACUUM = sql.SQL("VACUUM (SKIP_LOCKED, TRUNCATE FALSE) {}")
+_ANALYZE = sql.SQL("ANALYZE (SKIP_LOCKED) {}")
+_DROP_INDEX = sql.SQL("DROP INDEX CONCURRENTLY {}")
+_REBUILD = sql.SQL("REINDEX INDEX CONCURRENTLY {}")
 
 
 def vacuum_database(admin_url: str, policy: VacuumPolicy, *, dry_run: bool) -> Vacuumed:
@@ -70,7 +74,7 @@ class _Vacuuming:
     def run(self) -> Vacuumed:
         """Does it; returns what was done, or would be."""
         left_over = [row.name for row in fetch_rows(self._owner, _LEFT_OVER)]
-        dropped = [name for name in left_over if self._try("DROP INDEX CONCURRENTLY {}", name)]
+        dropped = [name for name in left_over if self._try(_DROP_INDEX, name)]
         due = [row.name for row in fetch_rows(self._owner, _DUE)]
         tables = [name for name in due if self._vacuum(name)]
         rebuilt = [index for row in self._bloated() if (index := self._rebuild(row))]
@@ -87,8 +91,7 @@ class _Vacuuming:
         It gives no pages back at its end, for which it would need a lock that stops readers. ANALYZE is a statement of its own,
         since within VACUUM it does not count the rows of indexes.
         """
-        vacuum = "VACUUM (SKIP_LOCKED, TRUNCATE FALSE) {}"
-        return self._try(vacuum, table) and self._try("ANALYZE (SKIP_LOCKED) {}", table)
+        return self._try(_VACUUM, table) and self._try(_ANALYZE, table)
 
     def _bloated(self) -> Sequence[Any]:
         if not sees_all(self._owner):
@@ -102,18 +105,18 @@ class _Vacuuming:
     def _rebuild(self, row: Any) -> RebuiltIndex | None:
         if self._dry_run:
             return RebuiltIndex(row.name, before=row.size, after=row.needed)
-        if not self._try("REINDEX INDEX CONCURRENTLY {}", row.name):
+        if not self._try(_REBUILD, row.name):
             return None
         after = sum(found.size for found in fetch_rows(self._owner, _SIZE, name=row.name))
         return RebuiltIndex(row.name, before=row.size, after=after)
 
-    def _try(self, statement: LiteralString, name: str) -> bool:
+    def _try(self, statement: sql.SQL, name: str) -> bool:
         """Whether a statement about a table or an index has succeeded, or would be tried; if not, why is a problem."""
         if self._dry_run:
             return True
         try:
-            self._owner.execute(sql.SQL(statement).format(sql.Identifier("mnestic", name)))
+            self._owner.execute(statement.format(sql.Identifier("mnestic", name)))
         except _NOT_NOW as error:
-            self._problems.append(f"{statement.format(name)}: {reason_of(error)}")
+            self._problems.append(f"{statement.as_string().format(name)}: {reason_of(error)}")
             return False
         return True

@@ -6,10 +6,6 @@ SET LOCAL lock_timeout = '500ms'
 -- Lets statements wait for locks again.
 SET LOCAL lock_timeout = 0
 
--- name: find_version
--- Reads the revision of the schema.
-SELECT version_num FROM mnestic.alembic_version
-
 -- name: count_forgotten
 -- Counts the topics that were forgotten since a moment, of a tenant or of all.
 SELECT count(*) AS topics FROM mnestic.forgetting
