@@ -7,47 +7,17 @@ also be lost or doubled in the count: plain SQL over the tables, without the led
 from collections import Counter
 from collections.abc import Sequence
 
-import psycopg
+from psycopg import AsyncConnection, AsyncRawCursor
 from pydantic import BaseModel, ConfigDict
 
 from mnestic.activities.jobs.conversations import PEOPLE, SESSIONS
 from mnestic.memory.knowledge.conversations import ConversationSession
+from mnestic.stores.postgres.queries import read_query
 
 Identity = tuple[str, ...]
 
-_FOUND = """
-SELECT 'message', message ->> 'id', ''
-  FROM mnestic.working_memory, json_array_elements(state -> 'messages') AS message
- WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'episode', COALESCE(payload ->> 'conversation', payload ->> 'plan'), ''
-  FROM mnestic.episode WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'record', namespace || '/' || key, write::text
-  FROM mnestic.long_term_record, generate_series(1, version) AS write
- WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'resource', session_id || '/' || source_id, ''
-  FROM mnestic.resource WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'tool call', row_number() OVER ()::text, ''
-  FROM mnestic.working_memory, json_array_elements(state -> 'tool_calls')
- WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'wait', wait_id, '' FROM mnestic.job_wait WHERE agent_id = %(agent)s
-UNION ALL
-SELECT 'snapshot', row_number() OVER ()::text, ''
-  FROM mnestic.memory_snapshot WHERE agent_id = %(agent)s
-"""
-
-_SNAPSHOTS = """
-SELECT s.sha256, octet_length(s.body), encode(sha256(s.body), 'hex') = s.sha256
-       AND w.receipt ->> 'snapshot_sha256' = s.sha256, w.state
-  FROM mnestic.job_wait AS w JOIN mnestic.memory_snapshot AS s
-    ON s.tenant_id = w.tenant_id AND s.id = w.snapshot_id
- WHERE w.agent_id = %(agent)s AND w.job_id = %(job)s
- ORDER BY w.opened_at
-"""
+_SET_READER = read_query("transaction_setup.set_reader")
+_LIST_WRITES, _LIST_SNAPSHOTS = read_query("demo.list_writes"), read_query("demo.list_snapshots")
 
 
 class StoredSnapshot(BaseModel):
@@ -82,15 +52,12 @@ async def count_writes(
     sessions: Sequence[ConversationSession],
 ) -> Count:
     """Counts every write of the demo's agent, each by its identity."""
-    parameters = {"agent": agent_id, "job": job_id}
-    async with await psycopg.AsyncConnection.connect(url) as connection:
-        await connection.execute(
-            "SELECT set_config('role', 'mnestic_app', true), "
-            "set_config('mnestic.tenant_id', %s, true)",
-            (tenant_id,),
-        )
-        written_keys = Counter(await (await connection.execute(_FOUND, parameters)).fetchall())
-        snapshots = await (await connection.execute(_SNAPSHOTS, parameters)).fetchall()
+    values = {"tenant_id": tenant_id, "agent_id": agent_id, "job_id": job_id}
+    async with await AsyncConnection.connect(url, cursor_factory=AsyncRawCursor) as connection:
+        await connection.execute(*_SET_READER.bind(values))
+        writes = await (await connection.execute(*_LIST_WRITES.bind(values))).fetchall()
+        snapshots = await (await connection.execute(*_LIST_SNAPSHOTS.bind(values))).fetchall()
+    written_keys = Counter(writes)
     expected = Counter(_expected(sessions, job_id))
     return Count(
         expected=expected.total(),

@@ -28,8 +28,11 @@ from mnestic.starter.embedded.postgres_account import find_owner
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
 from mnestic.starter.embedded.process_mark import ProcessMark
 from mnestic.starter.machine import memory_bytes
+from mnestic.stores.postgres.queries import read_query
 
 MAJOR_VERSION = "18"
+_FIND_DATABASE = read_query("embedded.find_database")
+_CREATE_DATABASE = read_query("embedded.create_database")
 DATABASE = "mnestic"
 PORT = 5432  # names the socket; explicit, since PGPORT may differ
 NAME = "Postgres"
@@ -239,7 +242,9 @@ async def _until_ready(part: ManagedProcess, address: PostgresAddress) -> None:
 
 async def _ensure_database(address: PostgresAddress) -> None:
     url = address.maintenance_url
-    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        query = "SELECT 1 FROM pg_database WHERE datname = %s"
-        if await (await connection.execute(query, [DATABASE])).fetchone() is None:
-            await connection.execute("CREATE DATABASE mnestic")
+    async with await psycopg.AsyncConnection.connect(
+        url, autocommit=True, cursor_factory=psycopg.AsyncRawCursor
+    ) as connection:
+        found = await connection.execute(*_FIND_DATABASE.bind({"name": DATABASE}))
+        if await found.fetchone() is None:
+            await connection.execute(*_CREATE_DATABASE.bind({}))
