@@ -15,25 +15,9 @@ _COMMENT = re.compile(r"--.*")
 _QUOTED = re.compile(r"'(\w+)'")
 
 
-FILES = sorted(SQL.rglob("*.sql"))
-
-
 def statement(name: str) -> str:
     (path,) = SQL.rglob(f"{name}.sql")
     return _COMMENT.sub("", path.read_text(encoding="utf-8"))
-
-
-def test_each_statement_says_what_it_is_for() -> None:
-    begins = re.compile(r"^(?:-- name: \w+\n)?-- \w.+$", re.MULTILINE)
-
-    parts = [
-        (path.name, part)
-        for path in FILES
-        for part in re.split(r"\n(?=-- name: )", path.read_text(encoding="utf-8"))
-    ]
-
-    assert len({path.name for path in FILES}) == len(FILES)
-    assert [part for part in parts if not begins.match(part[1])] == []
 
 
 def test_a_filter_stands_only_where_its_value_is_given() -> None:
