@@ -6,10 +6,11 @@ A step that is repeated so finds the next messages.
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
@@ -69,6 +70,49 @@ class IngestProgress(BaseModel):
     refused: int = 0
 
 
+@dataclass(kw_only=True)
+class ExtractionAttempt:
+    """What an attempt to extract tells the next one: how far it is.
+
+    `until` is the number of the last message of the first attempt, `size` of how many messages a part is, and `parts` how many
+    are being read. The counts are those of `IngestProgress`, of all attempts.
+    """
+
+    size: int
+    until: int | None = None
+    parts: int = 0
+    taken: int = 0
+    parked: int = 0
+    learned: int = 0
+    refused: int = 0
+
+    @classmethod
+    def after(cls, info: activity.Info, *, size: int) -> Self:
+        """The attempt after another: with smaller parts, if that one was lost, or out of time, in the midst of some."""
+        (told,) = info.heartbeat_details or ({"size": size},)
+        before = cls(**told)
+        return replace(
+            before, size=max(1, before.size // 2) if before.parts else before.size, parts=0
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While a part is read; who is cancelled in its midst leaves it as begun."""
+        self.parts += 1
+        try:
+            yield
+        except Exception:
+            self.parts -= 1
+            raise
+        self.parts -= 1
+
+    def progress(self) -> IngestProgress:
+        """The result of the step."""
+        return IngestProgress(
+            taken=self.taken, parked=self.parked, learned=self.learned, refused=self.refused
+        )
+
+
 class IngestActivities:
     """The steps of ingestion."""
 
@@ -101,35 +145,33 @@ class IngestActivities:
         """Extracts the claims of the next messages; one that cannot be read is parked with the reason.
 
         Idempotent: an extracted message is not taken again, and each batch is stored as soon as it is read. Each attempt takes
-        of the messages that the first one took, so that the next step learns from the same ones together.
+        of the messages that the first one took, so that the next step learns from the same ones together; only once none of
+        them is left it takes others.
         """
-        learned = refused = 0
-        (until,) = activity.info().heartbeat_details or (None,)
+        attempt = ExtractionAttempt.after(activity.info(), size=self._extractor.batch)
 
         async def read(batch: Sequence[PendingMessage]) -> None:
-            nonlocal learned, refused
-            silent, faults = await self._read(params, batch)
-            learned, refused = learned + silent, refused + faults
+            with attempt.reading():
+                learned, refused = await self._read(params, batch)
+            attempt.taken += len(batch)
+            attempt.learned += learned
+            attempt.refused += refused
 
         async def park(pending: PendingMessage, why: str) -> None:
             log.warning("parked", extra={"source": pending.name, "why": why})
             async with begin_model_step(self._memory, params) as transaction:
                 await park_unread(transaction, pending, reason=why, extractor=self._extractor)
+            attempt.taken += 1
+            attempt.parked += 1
 
-        async with _step(lambda: until):
-            async with begin_model_step(self._memory, params) as transaction:
-                batch = await transaction.ingest_states.take(
-                    "received", limit=params.limit, until=until
-                )
-            if batch and until is None:
-                until = batch[-1].number
-                activity.heartbeat(until)
+        async with _step(lambda: attempt):
+            batch = await self._take(params, attempt)
             reading = self._round(partial(self._extracting.permit, params), read, park)
-            await reading.run(list(_batches(batch, _halved(self._extractor.batch))))
-        moved = reading.answered + reading.given_up
-        return IngestProgress(
-            taken=moved, parked=reading.given_up, learned=learned, refused=refused
-        )
+            try:
+                await reading.run(list(_batches(batch, attempt.size)))
+            finally:
+                activity.heartbeat(attempt)
+        return attempt.progress()
 
     @activity.defn(name="mnestic.learn")
     async def learn(self, params: IngestInput) -> IngestProgress:
@@ -188,6 +230,20 @@ class IngestActivities:
                 else:
                     moved, parked = moved + done, parked + given_up
         return IngestProgress(taken=moved, parked=parked)
+
+    async def _take(
+        self, params: IngestInput, attempt: ExtractionAttempt
+    ) -> tuple[PendingMessage, ...]:
+        """Those of the messages of the first attempt that are left, else the next ones."""
+        async with begin_model_step(self._memory, params) as transaction:
+            take = partial(transaction.ingest_states.take, "received", limit=params.limit)
+            batch = await take(until=attempt.until)
+            if not batch and attempt.until is not None:
+                batch, attempt.until = await take(), None
+        if batch and attempt.until is None:
+            attempt.until = batch[-1].number
+            activity.heartbeat(attempt)
+        return batch
 
     async def _park(self, params: IngestInput, pending: PendingMessage, why: str) -> None:
         log.warning("parked", extra={"source": pending.name, "why": why})

@@ -11,6 +11,7 @@ from openai import AsyncOpenAI
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.activities.knowledge.ingestion import IngestProgress
 from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.extraction import Extraction, Turn
@@ -318,14 +319,24 @@ class CountingInventor(Inventor):
 async def test_a_later_attempt_takes_what_the_first_one_took_in_smaller_parts(
     steps: Callable[..., Steps], ada: MemoryClient, begin: Begin
 ) -> None:
-    await ada.ingest([said(number, "Hello.") for number in range(20)])
+    """The parts are smaller if it was lost while it read one; else a server was down, which is asked for as much as before."""
+    extractor = CountingInventor()
+    size = extractor.batch
+    await ada.ingest([said(number, "Hello.") for number in range(5 * size)])
     async with begin() as transaction:
         pending, _ = await transaction.ingest_states.list_by_state("received")
-    extractor = CountingInventor()
 
-    done = await steps(extractor=extractor).extract(
-        attempt=3, heartbeat_details=[pending[11].number]
-    )
+    async def attempt(last: int, *, parts: int) -> IngestProgress:
+        told = {"size": size, "until": pending[last].number, "parts": parts, "taken": 3}
+        extractor.sizes.clear()
+        return await steps(extractor=extractor).extract(attempt=3, heartbeat_details=[told])
 
-    assert done.taken == 12
-    assert extractor.sizes == [extractor.batch // 2**2] * 6
+    after_outage = await attempt(2 * size - 1, parts=0)
+    sizes_after_outage = [*extractor.sizes]
+    after_loss = await attempt(4 * size - 1, parts=2)
+    sizes_after_loss = [*extractor.sizes]
+    others = await attempt(4 * size - 1, parts=0)  # all of the first ones were done
+
+    assert (after_outage.taken, sizes_after_outage) == (3 + 2 * size, [size] * 2)
+    assert (after_loss.taken, sizes_after_loss) == (3 + 2 * size, [size // 2] * 4)
+    assert (others.taken, sum(extractor.sizes)) == (3 + size, size)
