@@ -1,6 +1,6 @@
 """An agent's memory in numbers, counted in one transaction, so that they belong together."""
 
-from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.knowledge.ingestion import MemoryStatistics
 from mnestic.memory.ports import Transaction
 
 

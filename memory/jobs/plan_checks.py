@@ -3,7 +3,8 @@
 It stands apart from the plan's model because a plan that is under way is read without being checked again.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from pydantic import ConfigDict
 
@@ -22,7 +23,7 @@ from mnestic.memory.jobs.plans import (
     reached_nodes,
 )
 from mnestic.memory.jobs.routes import check_route
-from mnestic.memory.jobs.templates import long_names, names_under, roots_of
+from mnestic.memory.jobs.templates import long_names, missing_under, names_under, roots_of
 from mnestic.memory.jobs.waits import TIMEOUT, check_wait_key
 from mnestic.memory.jobs.working_memory import check_variable
 from mnestic.memory.jobs.writes import MemoryWrite
@@ -199,3 +200,20 @@ def _templates(plan: Plan) -> Iterator[Problem]:
         if "" in names_under(with_memory, "memory.results"):
             why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
             yield Problem(index=index, why=why)
+
+
+def check_inputs(plan: Plan, inputs: Mapping[str, Any], *, cursor: str | None = None) -> None:
+    """Refuses inputs that lack what the plan's templates name, from the cursor's node on if there is one.
+
+    Raises:
+        InvalidInputError: names what is missing, and the nodes that need it.
+    """
+    needed: dict[str, list[str]] = {}
+    for node in plan.nodes if cursor is None else plan.nodes_from(cursor):
+        document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
+        for path in dict.fromkeys(missing_under(document, "input", inputs)):
+            needed.setdefault(path, []).append(node.id)
+    if needed:
+        missing = "; ".join(f"${{{path}}} in {', '.join(nodes)}" for path, nodes in needed.items())
+        why = f"the plan needs more of them, none is given for {missing}"
+        raise InvalidInputError(what="inputs", why=why)

@@ -15,7 +15,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.forms import check_payload
-from mnestic.memory.jobs.snapshots import Drift, SnapshotRef
+from mnestic.memory.jobs.snapshots import Drift, MemorySnapshot, SnapshotRef
 from mnestic.memory.scope import Scope
 
 _LONGEST_REQUEST_ID = 256  # characters
@@ -322,3 +322,17 @@ def extension_refusal(
     if request.until > now + _LONGEST_WAIT:
         return f"a deadline is at most {_LONGEST_WAIT.days} days away"
     return None
+
+
+class Resumption(DeferredModel):
+    """A wait with its place in the plan (`wait.context`), and the snapshot of memory that was made there.
+
+    `redacted_at` is when something was taken out of the snapshot, because it was forgotten.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    wait: JobWait
+    snapshot: MemorySnapshot
+    snapshot_sha256: str
+    redacted_at: AwareDatetime | None = None

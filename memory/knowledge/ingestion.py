@@ -13,7 +13,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.claims import Claim, make_id
-from mnestic.memory.knowledge.entries import EntryType
+from mnestic.memory.knowledge.entries import ArchiveReason, EntryStatistics, EntryType
 from mnestic.memory.knowledge.extraction import (
     NO_SPEAKER,
     Extracted,
@@ -22,6 +22,7 @@ from mnestic.memory.knowledge.extraction import (
     TurnKind,
     claim_of,
 )
+from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.memory.knowledge.importance import ImportanceBasis
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.language.query_words import query_lists
@@ -216,6 +217,17 @@ class IngestCounts(DeferredModel):
     def waiting(self) -> int:
         """Those that are still to be learned from."""
         return self.received + self.extracted
+
+
+class MemoryStatistics(DeferredModel):
+    """Entries, messages by ingest state, facts by status, and archived entries by reason."""
+
+    model_config = ConfigDict(frozen=True)
+
+    entries: EntryStatistics
+    ingest_states: IngestCounts
+    facts: dict[FactStatus, int]
+    archived: dict[ArchiveReason, int]
 
 
 def numbers_of(messages: Sequence[PendingMessage]) -> tuple[int, ...]:

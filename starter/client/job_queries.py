@@ -8,10 +8,9 @@ from temporalio.client import Client, WorkflowHandle
 from mnestic.memory.jobs.agent_job import JobDescription, JobResult, JobStatus, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.timeline import JobTimeline
 from mnestic.memory.jobs.transcripts import JobTranscript
-from mnestic.memory.jobs.waits import JobState, JobWait
+from mnestic.memory.jobs.waits import JobState, JobWait, Resumption
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import check_id

@@ -16,9 +16,8 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
 from mnestic.memory.forgetting.requests import TopicForgotten
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
-from mnestic.memory.knowledge.ingestion import IncomingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage, MemoryStatistics
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.knowledge.statistics import MemoryStatistics
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import MESSAGES, AutoRetrieval, latest_before
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName

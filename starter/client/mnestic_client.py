@@ -10,7 +10,7 @@ from temporalio.client import Client, WorkflowExecutionStatus
 from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobInput, JobResult
-from mnestic.memory.jobs.plan_inputs import check_inputs
+from mnestic.memory.jobs.plan_checks import check_inputs
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.jobs.waits import (
     RESUMED,

@@ -12,9 +12,8 @@ from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.agent_job import JobInput
 from mnestic.memory.jobs.differences import JobDifference, MemoryNow, difference
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.resumptions import Resumption
 from mnestic.memory.jobs.snapshots import EPISODIC_TAIL, SealedSnapshot
-from mnestic.memory.jobs.waits import JobWait
+from mnestic.memory.jobs.waits import JobWait, Resumption
 from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.starter.jobs.lookup import find_job, owner_of

@@ -16,7 +16,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import AlreadyExistsError, PayloadTooLargeError
 from mnestic.memory.jobs.agent_job import JobInput
-from mnestic.memory.jobs.plan_inputs import check_inputs
+from mnestic.memory.jobs.plan_checks import check_inputs
 from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.names import AGENT_JOB, job_workflow_id, plan_attribute
 from mnestic.memory.ports import Memory

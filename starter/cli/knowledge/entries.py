@@ -7,7 +7,7 @@ import typer
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.knowledge.ingestion import MemoryStatistics
 from mnestic.memory.maintenance.reports import MaintenanceReport, MemoryGrowth
 from mnestic.memory.provenance import EntryProvenance
 from mnestic.memory.timestamps import Timestamp

@@ -14,8 +14,14 @@ from mnestic.memory.errors import AlreadyExistsError
 from mnestic.memory.jobs.agent_job import JobDescription, JobSummary
 from mnestic.memory.jobs.differences import JobDifference
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.resumptions import Resumption
-from mnestic.memory.jobs.waits import RESUMED, JobState, JobWait, ResumeReceipt, WaitExtended
+from mnestic.memory.jobs.waits import (
+    RESUMED,
+    JobState,
+    JobWait,
+    ResumeReceipt,
+    Resumption,
+    WaitExtended,
+)
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.starter.http.calls import (
     AgentCall,

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryQuery, EntryStatus, EntryType
-from mnestic.memory.knowledge.statistics import MemoryStatistics
+from mnestic.memory.knowledge.ingestion import MemoryStatistics
 from mnestic.memory.knowledge.world.categories import CategoryOverview
 from mnestic.memory.retrieval.agent_settings import AgentSettings
 from mnestic.memory.retrieval.contexts import Context

@@ -5,8 +5,7 @@ import pytest
 from pydantic import ValidationError
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.plan_checks import check_plan
-from mnestic.memory.jobs.plan_inputs import check_inputs
+from mnestic.memory.jobs.plan_checks import check_inputs, check_plan
 from mnestic.memory.jobs.plans import Plan, ThinkNode, ToolNode
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.retrieval.selections import AutoSelection
