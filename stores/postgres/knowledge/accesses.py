@@ -10,49 +10,18 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from datetime import timedelta
 
-from sqlalchemy import text
-
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.errors import UnavailableError
 from mnestic.memory.ports import Transaction
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 Begin = Callable[[Owner], AbstractAsyncContextManager[Transaction]]
 _DELAY = timedelta(seconds=1)
 _CLOSING = timedelta(seconds=5)
 _MANY = 1000  # entries that do not wait any longer
-_MINE = "e.tenant_id = :tenant_id AND e.agent_id = :agent_id"
-_COUNTS = "unnest(CAST(:ids AS text[]), CAST(:numbers AS integer[])) AS access (id, number)"
-_ADD = "UPDATE mnestic.entry AS e SET last_accessed = now(), access_count = e.access_count +"
-_COUNTED = "RETURNING e.id"
-# In one row: to read a thousand rows would block the process for milliseconds.
-_IN_ONE_ROW = "SELECT array_agg(id) AS ids FROM counted"
-# It waits for no lock, so that it cannot block others. Locked rows are found again by their place in the table, without
-# a second look into an index; a row that was changed in between has another place, and is left for the next time.
-_COUNT_FREE = text(f"""
-WITH free AS MATERIALIZED (
-    SELECT e.ctid AS place, access.number
-      FROM {_COUNTS} JOIN mnestic.entry AS e ON {_MINE} AND e.id = access.id FOR NO KEY UPDATE OF e SKIP LOCKED
-), counted AS ({_ADD} free.number FROM free WHERE {_MINE} AND e.ctid = free.place {_COUNTED})
-{_IN_ONE_ROW}
-""")  # noqa: S608 - constants of this module
-_COUNT_ALL = text(f"""
-WITH counted AS ({_ADD} access.number FROM {_COUNTS} WHERE {_MINE} AND e.id = access.id {_COUNTED})
-{_IN_ONE_ROW}
-""")
-# Those that are left may be archived; these are counted too, so that what is still used is not deleted.
-_COUNT_ARCHIVED = text(f"""
-WITH free AS MATERIALIZED (
-    SELECT e.id, access.number FROM {_COUNTS} JOIN mnestic.archived_entry AS e ON {_MINE} AND e.id = access.id
-       FOR NO KEY UPDATE OF e SKIP LOCKED
-), counted AS (
-    UPDATE mnestic.archived_entry AS e
-       SET entry = e.entry || jsonb_build_object('last_accessed', now(),
-                                                 'access_count', CAST(e.entry ->> 'access_count' AS integer) + free.number)
-      FROM free WHERE {_MINE} AND e.id = free.id
-)
-SELECT e.id FROM mnestic.entry AS e WHERE {_MINE} AND e.id = ANY(CAST(:ids AS text[]))
-""")  # noqa: S608 - constants of this module
+_COUNT_FREE, _COUNT_ALL = read_query("accesses.count_free"), read_query("accesses.count_all")
+_COUNT_ARCHIVED = read_query("accesses.count_archived")
 log = logging.getLogger("mnestic.accesses")
 
 
@@ -168,13 +137,13 @@ class PostgresAccessStore:
 
         For the audit log it is a read: memory stays as it was, and so does its revision.
         """
-        unit = self._unit
-        parameters = {**unit.owner, "ids": list(counts), "numbers": list(counts.values())}
-        (counted,) = await unit.rows(_COUNT_ALL if wait else _COUNT_FREE, parameters)
+        (counted,) = await self._unit.fetch(
+            _COUNT_ALL if wait else _COUNT_FREE, ids=list(counts), numbers=list(counts.values())
+        )
         if counted.ids:
-            unit.read("entry.access", f"{len(counted.ids)} entries")
-        if not (left := counts.keys() - (counted.ids or ())):
+            self._unit.read("entry.access", f"{len(counted.ids)} entries")
+        if not (left := sorted(counts.keys() - (counted.ids or ()))):
             return frozenset()
-        parameters |= {"ids": sorted(left), "numbers": [counts[name] for name in sorted(left)]}
-        locked = await unit.rows(_COUNT_ARCHIVED, parameters)
+        numbers = [counts[name] for name in left]
+        locked = await self._unit.fetch(_COUNT_ARCHIVED, ids=left, numbers=numbers)
         return frozenset(row.id for row in locked)

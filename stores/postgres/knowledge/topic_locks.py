@@ -6,14 +6,12 @@ Whoever changes a predicate waits for those who use predicates, and they for it.
 import hashlib
 from collections.abc import Iterable
 
-from sqlalchemy import text
-
 from mnestic.stores.postgres.knowledge.fact_reader import Topic
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _LOCKS = 1024  # of an agent, which its topics share: Postgres has room for some thousands in all
-_LOCK = text("SELECT pg_advisory_xact_lock(k) FROM unnest(CAST(:keys AS bigint[])) AS k")
-_SHARE = text("SELECT pg_advisory_xact_lock_shared(:key)")
+_LOCK, _SHARE = read_query("topic_locks.lock"), read_query("topic_locks.share")
 
 
 class TopicLocks:
@@ -24,17 +22,17 @@ class TopicLocks:
 
     async def share_predicates(self) -> None:
         """Waits until nobody changes a predicate, and keeps others from it."""
-        await self._unit.rows(_SHARE, {"key": self._key("predicates")})
+        await self._unit.fetch(_SHARE, key=self._key("predicates"))
 
     async def change_predicates(self) -> None:
         """Waits until nobody uses predicates, and keeps others from it."""
-        await self._unit.rows(_LOCK, {"keys": [self._key("predicates")]})
+        await self._unit.fetch(_LOCK, keys=[self._key("predicates")])
 
     async def lock(self, topics: Iterable[Topic]) -> None:
         """Locks topics, in one order for everybody, so that nobody waits for somebody who waits."""
         numbers = {self._key(*topic) % _LOCKS for topic in topics}
         keys = sorted(self._key(self._unit.agent_id, str(number)) for number in numbers)
-        await self._unit.rows(_LOCK, {"keys": keys})
+        await self._unit.fetch(_LOCK, keys=keys)
 
     def _key(self, *parts: str) -> int:
         name = "\x1f".join(("fact", self._unit.tenant_id, *parts))

@@ -8,8 +8,9 @@ import pytest
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.stores.postgres.knowledge.entry_index import ENTRY
+from mnestic.stores.postgres.knowledge.tables import EntryRow
 from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.tables import table
 from tests.activities.learning_models import NOON, Execute, Learn, said
 
 INDEXES = ("entry", "entry_term", "posting", "embedding")
@@ -135,7 +136,7 @@ async def test_archived_entries_are_listed_by_pages_and_by_the_beginning_of_thei
 
 
 def test_every_column_of_an_entry_is_restored() -> None:
-    columns = {column.name for column in ENTRY.c} - {
+    columns = {column.name for column in table(EntryRow).c} - {
         "number",
         "lexemes",
         "duplicate_key",
