@@ -22,7 +22,7 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
-from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -31,21 +31,8 @@ _BATCH = 1000  # derived entries written at once, with their vectors
 _FIND, _CLEAR_PERIODS = read_query("find_derived_entries"), read_query("clear_summaries")
 _SUPERSEDE = read_query("supersede_entries")
 REFRESH_GRAPH = read_query("refresh_graph")
-# Whoever writes an agent's index holds its row of `corpus`. So what is read behind this lock is what nobody else changes
-# meanwhile: neither the messages that state a fact nor its entry.
-ADD_CORPUS = NamedQuery.of("""
-INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-VALUES (%(tenant_id)s, %(agent_id)s, 0, 0, '{}') ON CONFLICT DO NOTHING
-""")
-LOCK_CORPUS = NamedQuery.of("""
-SELECT FROM mnestic.corpus WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s FOR UPDATE
-""")
-# A summary says nothing of a changed fact any more, and nothing that was forgotten.
-_CLEAR_SUMMARIES = NamedQuery.of("""
-INSERT INTO mnestic.category (tenant_id, agent_id, name, updated_at)
-SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(categories)s AS text[])) AS changed (name) ORDER BY name
-    ON CONFLICT (tenant_id, agent_id, name) DO UPDATE SET summary = NULL, model = NULL, updated_at = now()
-""")
+_CLEAR_SUMMARIES = read_query("categories.clear")
+ADD_CORPUS, LOCK_CORPUS = read_query("corpus.add"), read_query("corpus.lock")
 
 
 class MessagePlace(NamedTuple):

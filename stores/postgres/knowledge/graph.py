@@ -10,16 +10,11 @@ from mnestic.stores.postgres.knowledge.derived_entries import (
     ADD_CORPUS,
     LOCK_CORPUS,
 )
-from mnestic.stores.postgres.queries import NamedQuery, read_query
+from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _READ, _REBUILD = read_query("read_edges"), read_query("rebuild_graph")
-_COUNT = NamedQuery.of("""
-SELECT (SELECT count(*) FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS edges,
-       (SELECT count(*) FROM mnestic.fact
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-           AND status <> 'deleted' AND (valid_to IS NULL OR valid_to > valid_from)) AS facts
-""")
+_COUNT = read_query("graph.count")
 
 
 class PostgresGraphStore:
@@ -33,8 +28,7 @@ class PostgresGraphStore:
     ) -> tuple[StoredEdge, ...]:
         """See the port."""
         nodes = None if keys is None else sorted(keys)
-        values = {**self._unit.owner, "keys": nodes, "at": at, "limit": check_limit(limit)}
-        (rows,) = await self._unit.rows_of(_READ.bind(values))
+        rows = await self._unit.fetch(_READ, keys=nodes, at=at, limit=check_limit(limit))
         self._unit.read("graph.list", "*" if nodes is None else " ".join(nodes))
         return tuple(
             StoredEdge(

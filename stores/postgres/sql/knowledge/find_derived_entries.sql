@@ -19,7 +19,8 @@ WITH touched AS MATERIALIZED (
 wanted AS MATERIALIZED (
     SELECT f.* FROM touched AS t
      CROSS JOIN LATERAL (
-        SELECT * FROM mnestic.fact
+        SELECT -- include fact_columns
+          FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS f
      WHERE (f.status = 'active'
             OR f.status = 'archived' AND (f."end" = 'faded' OR f.valid_to > GREATEST(f.valid_from, now() + interval '1 minute')))

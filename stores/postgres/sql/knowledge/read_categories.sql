@@ -13,7 +13,8 @@ SELECT known.name, c.summary, c.model, COALESCE(c.updated_at, f.began) AS update
      WHERE s.tenant_id = %(tenant_id)s AND s.agent_id = %(agent_id)s AND s.name = known.name OFFSET 0) AS c ON true
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(to_jsonb(latest) ORDER BY valid_from DESC, id) AS facts, max(valid_from) AS began
-      FROM (SELECT * FROM mnestic.fact
+      FROM (SELECT -- include fact_columns
+              FROM mnestic.fact
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND category = known.name AND status = 'active'
                AND valid_to IS NULL AND valid_from <= CAST(%(now)s AS timestamptz)
              ORDER BY valid_from DESC, id LIMIT CAST(%(limit)s AS integer)) AS latest) AS f ON c.summary IS NULL OR CAST(%(with_facts)s AS boolean)

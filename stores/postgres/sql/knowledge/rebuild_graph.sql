@@ -4,6 +4,7 @@ WITH wanted AS MATERIALIZED (
     -- include edge_of_fact
 ),
 stored AS MATERIALIZED (
-    SELECT * FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+    SELECT -- include edge_columns
+      FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
 ),
 -- include write_edges

@@ -9,7 +9,8 @@ wanted AS MATERIALIZED (
 stored AS MATERIALIZED (
     SELECT e.* FROM touched AS t
      CROSS JOIN LATERAL (
-        SELECT * FROM mnestic.graph_edge
+        SELECT -- include edge_columns
+          FROM mnestic.graph_edge
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS e
 ),
 -- include write_edges
