@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Literal
 
-from sqlalchemy import CTE, ColumnElement, Select, case, func, select, text, true, update
-
 from mnestic.memory.knowledge.importance import ImportanceBasis, stored_policy
 from mnestic.memory.knowledge.ingestion import (
     NO_EXTRACTOR,
@@ -16,29 +14,18 @@ from mnestic.memory.knowledge.ingestion import (
     ReceivedMessages,
 )
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.bulk import packed, update_rows
+from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.knowledge.ingest_tables import IngestStateRow
-from mnestic.stores.postgres.knowledge.tables import EntryRow
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
-from mnestic.stores.postgres.tables import ResourceRow, table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-ENTRY, INGEST_STATE, RESOURCE = table(EntryRow), table(IngestStateRow), table(ResourceRow)
-_PLACE = ("session_id", "source_id")
-_BEGUN = ("kind", "entry_type", "job_id", "workflow_run", "corrects")
-_STEP = ("number", "state", *_BEGUN, "extractor", "extracted", "replaces", "context", "reason")
-_RECEIVE = read_query("receive_messages")
-_AROUND = read_query("messages_around")
-_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
-_EXTRACTED = update_rows(
-    INGEST_STATE,
-    *("state", "extractor", "extracted", "replaces", "context"),
-    key=(*_PLACE, "number"),
-    now=["updated_at"],
-    where="t.state = 'received'",
-)
+_BEGUN = {"kind", "entry_type", "job_id", "workflow_run", "corrects"}
+_RECEIVE, _AROUND = read_query("receive_messages"), read_query("messages_around")
+_SELECT, _FIND = read_query("ingest_states.select"), read_query("ingest_states.find")
+_LIST, _COUNT = read_query("ingest_states.list_by_state"), read_query("ingest_states.count")
+_STORE_EXTRACTED = read_query("ingest_states.store_extracted")
+_SET, _LOCK = read_query("ingest_states.set"), read_query("ingest_states.lock")
 
 
 class PostgresIngestStateStore:
@@ -56,40 +43,33 @@ class PostgresIngestStateStore:
                 "place": place,
                 **came.resource.model_dump(exclude={"at"}),
                 "at": None if came.is_now else came.resource.at,
-                **came.model_dump(include=set(_BEGUN)),
+                **came.model_dump(include=_BEGUN),
             }
             for place, came in enumerate(messages)
         ]
-        parameters = packed(self._unit.owner, rows, what="messages", name="messages")
-        (begun,) = await self._unit.rows_of(_RECEIVE.bind(parameters))
+        begun = await self._unit.fetch(
+            _RECEIVE, **packed({}, rows, what="messages", name="messages")
+        )
         if not begun:
             return ReceivedMessages()
         new = [row for row in begun if row.content is not None]
         if new:
             self._unit.wrote("resource.append", new[0].session_id)
         self._unit.wrote("learning.begin", f"{len(begun)} messages")
-        rest = [(row.session_id, row.source_id) for row in begun if row.content is None]
-        stored_before = await self._select(rest) if rest else ()
+        rest = [row for row in begun if row.content is None]
+        stored_before = await self._unit.fetch(_SELECT, **_places(rest)) if rest else ()
         in_order = sorted((*new, *stored_before), key=attrgetter("number"))
         basis = ImportanceBasis(begun[0].updated_at, stored_policy(begun[0].importance_policy))
         return ReceivedMessages(tuple(map(_lesson, in_order)), basis)
-
-    async def _select(self, places: Sequence[tuple[str, str]]) -> Sequence[Any]:
-        """Rows of messages by session and source id, with their resources."""
-        found = select(*INGEST_STATE.c).where(
-            self._unit.owned(INGEST_STATE),
-            among(places, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id),
-        )
-        return await self._unit.rows(_with_resources(found))
 
     async def take(
         self, state: IngestState, *, limit: int, until: int | None = None
     ) -> tuple[PendingMessage, ...]:
         """See the port."""
-        oldest = self._in_state(state).limit(check_limit(limit)).with_for_update(skip_locked=True)
-        if until is not None:
-            oldest = oldest.where(INGEST_STATE.c.number <= until)
-        return tuple(map(_lesson, await self._unit.rows(_with_resources(oldest))))
+        rows = await self._unit.fetch(
+            _LIST, state=state, after=None, until=until, limit=check_limit(limit), lock=True
+        )
+        return tuple(map(_lesson, rows))
 
     async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
         """See the port."""
@@ -108,11 +88,11 @@ class PostgresIngestStateStore:
             }
             for lesson in lessons
         ]
-        await self._unit.run(_EXTRACTED, packed(self._unit.owner, rows, what="claims"))
+        await self._unit.write(_STORE_EXTRACTED, **packed({}, rows, what="claims"))
 
     async def lock(self) -> None:
         """See the port."""
-        await self._unit.rows(_LOCK, {"name": "\x1f".join(("ingest", *self._unit.owner.values()))})
+        await self._unit.fetch(_LOCK, name="\x1f".join(("ingest", *self._unit.owner.values())))
 
     async def list_around(
         self, messages: Sequence[PendingMessage], *, before: int = 0, after: int = 0
@@ -120,11 +100,10 @@ class PostgresIngestStateStore:
         """See the port."""
         if not messages:
             return ()
-        given = [one.resource.model_dump(include={*_PLACE, "at"}) for one in messages]
-        parameters = packed(self._unit.owner, given, what="messages", name="messages")
-        (rows,) = await self._unit.rows_of(
-            _AROUND.bind({**parameters, "before": before, "after": after})
-        )
+        places = {"session_id", "source_id", "at"}
+        given = [one.resource.model_dump(include=places) for one in messages]
+        parameters = packed({}, given, what="messages", name="messages")
+        rows = await self._unit.fetch(_AROUND, **parameters, before=before, after=after)
         return tuple(map(_lesson, rows))
 
     async def repeat(
@@ -133,8 +112,9 @@ class PostgresIngestStateStore:
         """See the port."""
         if not lessons:
             return 0
-        known = INGEST_STATE.c.context.is_not(None)
-        again = await self._set(lessons, known, of=("extracted", "learned"), state=state)
+        again = await self._set(
+            lessons, of=("extracted", "learned"), state=state, with_context=True
+        )
         self._unit.wrote("learning.repeat", f"{again} messages")
         return again
 
@@ -151,16 +131,14 @@ class PostgresIngestStateStore:
 
     async def retry(self, lessons: Sequence[PendingMessage]) -> int:
         """See the port."""
-        was_read = INGEST_STATE.c.extractor.is_not(None)
-        state = case((was_read, "extracted"), else_="received")
-        again = await self._set(lessons, of=("parked",), state=state, reason=None)
+        again = await self._set(lessons, of=("parked",), state=None)
         self._unit.wrote("learning.retry", f"{again} messages")
         return again
 
     async def drop(self, lessons: Sequence[PendingMessage]) -> int:
         """See the port."""
         unlearned: tuple[IngestState, ...] = ("received", "extracted", "parked")
-        dropped = await self._set(lessons, of=unlearned, state="dropped", reason=None)
+        dropped = await self._set(lessons, of=unlearned, state="dropped")
         self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
 
@@ -168,23 +146,24 @@ class PostgresIngestStateStore:
         self, session_id: str, source_id: str, *, lock: bool = False
     ) -> PendingMessage | None:
         """See the port."""
-        found = select(*INGEST_STATE.c).where(
-            self._unit.owned(INGEST_STATE),
-            INGEST_STATE.c.session_id == session_id,
-            INGEST_STATE.c.source_id == source_id,
+        row = await self._unit.fetch_one(
+            _FIND, session_id=session_id, source_id=source_id, lock=lock or None
         )
-        row = await self._unit.row(_with_resources(found.with_for_update() if lock else found))
         return None if row is None else _lesson(row)
 
     async def list_by_state(
         self, state: IngestState, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[PendingMessage, ...], str | None]:
         """See the port."""
-        found = self._in_state(state).limit(check_limit(limit) + 1)
-        if cursor is not None:
-            (after,) = decode_cursor(cursor, parts=1)
-            found = found.where(INGEST_STATE.c.number > int(after))
-        rows = await self._unit.rows(_with_resources(found))
+        (after,) = decode_cursor(cursor, parts=1) if cursor is not None else (None,)
+        rows = await self._unit.fetch(
+            _LIST,
+            state=state,
+            after=None if after is None else int(after),
+            until=None,
+            limit=check_limit(limit) + 1,
+            lock=None,
+        )
         self._unit.read("learning.list", state)
         lessons = tuple(_lesson(row) for row in rows[:limit])
         more = len(rows) > limit
@@ -192,60 +171,36 @@ class PostgresIngestStateStore:
 
     async def count(self) -> IngestCounts:
         """See the port."""
-        rows = await self._unit.rows(
-            select(
-                INGEST_STATE.c.state,
-                func.count().label("number"),
-                func.count().filter(INGEST_STATE.c.extractor == NO_EXTRACTOR).label("unread"),
-            )
-            .where(self._unit.owned(INGEST_STATE))
-            .group_by(INGEST_STATE.c.state)
-        )
+        rows = await self._unit.fetch(_COUNT, no_extractor=NO_EXTRACTOR)
         without = sum(row.unread for row in rows)
         return IngestCounts(**{row.state: row.number for row in rows}, without_extractor=without)
-
-    def _in_state(self, state: IngestState) -> Select[Any]:
-        """In their order; the collation is that of the index which is to be used."""
-        found = select(*INGEST_STATE.c).where(
-            INGEST_STATE.c.tenant_id == self._unit.tenant_id,
-            INGEST_STATE.c.agent_id.collate("C") == self._unit.agent_id,
-            INGEST_STATE.c.state == state,
-        )
-        return found.order_by(INGEST_STATE.c.number)
 
     async def _set(
         self,
         lessons: Sequence[PendingMessage],
-        *conditions: ColumnElement[bool],
+        *,
         of: Sequence[IngestState],
-        **values: Any,
+        state: IngestState | None,
+        reason: str | None = None,
+        with_context: bool = False,
     ) -> int:
-        """Writes columns of lessons that are in one of these states, where the conditions hold."""
-        places = [(one.resource.session_id, one.resource.source_id) for one in lessons]
-        statement = update(INGEST_STATE).where(
-            self._unit.owned(INGEST_STATE),
-            INGEST_STATE.c.state.in_(of),
-            among(places, INGEST_STATE.c.session_id, INGEST_STATE.c.source_id),
-            *conditions,
+        """Moves lessons that are in one of these states to another."""
+        return await self._unit.write(
+            _SET,
+            **_places([one.resource for one in lessons]),
+            states=[*of],
+            state=state,
+            reason=reason,
+            with_context=with_context or None,
         )
-        return await self._unit.run(statement.values(updated_at=func.now(), **values))
 
 
-def _with_resources(found: Select[Any]) -> Select[Any]:
-    """Rows of `ingest_state` with their resources and the subjects of their entries, each of which is looked up by its whole key.
-
-    Without `OFFSET 0` Postgres may join all resources of the agent instead.
-    """
-    step: CTE = found.cte("step")
-    keys = ("tenant_id", "agent_id", *_PLACE)
-    resources = select(*RESOURCE.c).where(*(RESOURCE.c[name] == step.c[name] for name in keys))
-    resource = resources.offset(0).lateral("resource")
-    same = (ENTRY.c[name] == resource.c[name] for name in (*keys, "at"))
-    of_message = select(ENTRY.c.subjects).where(*same, ENTRY.c.kind == "message").offset(0)
-    entry = of_message.lateral("entry")
-    rows = select(*resource.c, *(step.c[name] for name in _STEP), entry.c.subjects)
-    joined = rows.join_from(step, resource, true()).join(entry, true(), isouter=True)
-    return joined.order_by(step.c.number)
+def _places(messages: Sequence[Any]) -> dict[str, list[str]]:
+    """The sessions and source ids of messages."""
+    return {
+        "sessions": [one.session_id for one in messages],
+        "sources": [one.source_id for one in messages],
+    }
 
 
 def _lesson(row: Any) -> PendingMessage:
