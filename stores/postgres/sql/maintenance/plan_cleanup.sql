@@ -25,6 +25,6 @@ over_limit AS MATERIALIZED (
 )
 SELECT (SELECT unimportant FROM counts) AS unimportant, (SELECT count(*) FROM over_limit) AS over_limit,
        (SELECT CAST(jsonb_build_object('importance', importance, 'used_at', used_at, 'id', id) AS text)
-          FROM (SELECT * FROM over_limit ORDER BY importance DESC, used_at DESC, id DESC LIMIT 1) AS last) AS most_needed,
+          FROM over_limit ORDER BY importance DESC, used_at DESC, id DESC LIMIT 1) AS most_needed,
        (SELECT count(*) FROM (-- include deletable
 ) AS d) AS deleted

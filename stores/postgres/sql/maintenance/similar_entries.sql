@@ -31,7 +31,7 @@ signed AS MATERIALIZED (
 ),
 placed AS MATERIALIZED (
     SELECT s.number, s.signs, array_agg(s.number) OVER next AS next_numbers, array_agg(s.signs) OVER next AS next_signs
-      FROM (SELECT *, CAST(ceil(ln(GREATEST(others / CAST(%(window)s AS float8), 1)) / ln(2)) AS integer) AS bits
+      FROM (SELECT number, key, signs, CAST(ceil(ln(GREATEST(others / CAST(%(window)s AS float8), 1)) / ln(2)) AS integer) AS bits
               FROM signed WHERE others >= CAST(%(fewest)s AS integer) OFFSET 0) AS s
      CROSS JOIN generate_series(0, 2) AS p (part)
     WINDOW next AS (PARTITION BY s.key, p.part, substring(s.signs FROM 1 + p.part * length(s.signs) / 3 FOR s.bits)

@@ -2,7 +2,7 @@
 WITH
 -- include removal_roots
 SELECT k.id, k.number, k.is_unimportant
-  FROM (SELECT e.*, m.most_needed,
+  FROM (SELECT e.id, e.number, e.critical, e.session_id, e.source_id, e.at, e.content, e.entry_type, e.replaces, e.parent, e.related,
                e.importance < CAST(%(min_importance_threshold)s AS real)
                AND m.used_at <= CAST(%(now)s AS timestamptz) - CAST(%(archive_old_entries_days)s AS integer) * interval '1 day' AS is_unimportant,
                (e.importance, m.used_at, e.id)

@@ -8,8 +8,9 @@ SELECT e.number, e.id, e.session_id, e.content,
        tsvector_to_array(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(stated.holding))) && CAST(%(query_lexemes)s AS text[]) AS holds
   FROM unnest(CAST(%(numbers)s AS bigint[])) AS n (number)
  CROSS JOIN LATERAL (
-    SELECT * FROM mnestic.entry
-     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = n.number OFFSET 0) AS e
+    SELECT e.number, e.id, e.session_id, e.content, e.language, -- include stored_columns
+      FROM mnestic.entry AS e
+     WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number = n.number OFFSET 0) AS e
   LEFT JOIN LATERAL (
     SELECT jsonb_agg(c.span || jsonb_build_object('holds', c.holds, 'predicate', c.predicate, 'object', c.object,
                'is_asked', tsvector_to_array(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(

@@ -129,7 +129,7 @@ scored AS MATERIALIZED (
 seed AS MATERIALIZED (
     SELECT e.number, s.own, e.session_id, e.at, e.id, e.entry_type, e.related, o.by AS successor,
            CAST(%(excludes_superseded)s AS boolean) AND o.entry_id IS NOT NULL AS is_superseded
-      FROM (SELECT * FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
+      FROM (SELECT number, own FROM scored WHERE own > 0 ORDER BY own DESC, number DESC
              LIMIT CAST(%(propagation_seeds)s AS integer)) AS s
      CROSS JOIN LATERAL (
         SELECT number, session_id, at, id, entry_type, related FROM mnestic.entry
@@ -178,7 +178,7 @@ edge AS MATERIALIZED (
                      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = s.successor OFFSET 0) AS e
                   LEFT JOIN mnestic.supersession AS o ON o.tenant_id = %(tenant_id)s AND o.agent_id = %(agent_id)s
                    AND o.entry_id = e.id AND o.at <= CAST(%(current_at)s AS timestamptz))
-            SELECT * FROM succession) AS succeeding
+            SELECT seed, own, number FROM succession) AS succeeding
      WHERE number <> seed
 ),
 -- Entries below the propagation floor are not read.
@@ -199,7 +199,9 @@ SELECT e.number, e.id, e.session_id, e.speaker, CAST(e.subjects AS text) AS subj
        CASE WHEN CAST(%(is_filtered)s AS boolean) THEN c.number IN (SELECT number FROM allowed) END AS is_allowed
   FROM candidate AS c
  CROSS JOIN LATERAL (
-    SELECT * FROM mnestic.entry
+    SELECT number, id, session_id, speaker, subjects, aliases, tags, entry_type, times, features, importance, status, content, tokens,
+           at, expires_at
+      FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = c.number OFFSET 0) AS e
   LEFT JOIN scored AS s ON s.number = c.number
   LEFT JOIN mnestic.supersession AS o ON o.tenant_id = %(tenant_id)s AND o.agent_id = %(agent_id)s AND o.entry_id = e.id
