@@ -11,8 +11,6 @@ from itertools import repeat
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, delete
-
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.entry_features import features_of
@@ -22,33 +20,23 @@ from mnestic.memory.language.terms import first_terms
 from mnestic.memory.long_texts import work_on
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, WordEmbedder
-from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
-from mnestic.stores.postgres.knowledge.tables import EntryRow, EntryTermRow
+from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.knowledge.vectors import Vectors
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.tables import table
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
-ENTRY, TERM = table(EntryRow), table(EntryTermRow)
 RELATED = "related"  # a term that is no name
 # Not its keywords: most are words of the content, by which full text search finds it. Keywords of the index are acronyms, and
 # words of the predicates that its facts have.
 _TERMS = {"tag": "tags", "alias": "aliases", "subject": "subjects"}
-_COLUMNS = [
-    *(name for name in Entry.model_fields if name not in {"created_at", "updated_at"}),
-    *("language", "features", "tokens"),
-]
-_ADD = read_query("add_entries")
+_ADD, _CHANGE = read_query("add_entries"), read_query("entry_index.change")
+_REMOVE = read_query("entry_index.remove")
 _INDEX, _UNINDEX = read_query("index_entries"), read_query("unindex_entries")
-_CONTENT = ("content", "language", "tokens")
-_COUNTED = ("access_count", "last_accessed")  # by `PostgresAccessStore`, whatever else is written
-_CHANGED = [name for name in _COLUMNS if name not in {"id", "kind", *_CONTENT, *_COUNTED}]
-_CHANGE = update_rows(ENTRY, *_CHANGED, key=["id"], now=["updated_at"])
-_REWRITE = update_rows(ENTRY, *_CHANGED, *_CONTENT, key=["id"], now=["updated_at"])
-_NAME = insert_rows(TERM, "kind", "term", "entry_number")
+_ADD_TERMS = read_query("entry_index.add_terms")
+_REMOVE_TERMS = read_query("entry_index.remove_terms")
 
 
 class EntryIndex:
@@ -70,7 +58,7 @@ class EntryIndex:
                 for entry_id, kind, term in _terms(entries)
             ]
             return {
-                **packed(self._unit.owner, rows, what="entries", name="entries"),
+                **packed({}, rows, what="entries", name="entries"),
                 **packed({}, terms, what="names of entries", name="terms"),
             }
 
@@ -80,43 +68,41 @@ class EntryIndex:
             "model": self._embedder.name if self._embedder else "",
             **reals_of(vectors),
         }
-        (new,) = await self._unit.rows_of(_ADD.bind(asked))
-        return new
+        return await self._unit.fetch(_ADD, **asked)
 
-    async def change(self, entries: Sequence[Entry], before: Mapping[str, Row[Any]]) -> None:
+    async def change(self, entries: Sequence[Entry], before: Mapping[str, Any]) -> None:
         """Writes entries anew; `before` are their rows, which are locked, by id."""
         numbers = {entry_id: row.number for entry_id, row in before.items()}
         languages = {entry_id: row.language for entry_id, row in before.items()}
         same = [entry for entry in entries if entry.content == before[entry.id].content]
-        await self._unit.run(_CHANGE, await self._packed(same, languages, repeat(None)))
+        rows = await self._packed(same, languages, repeat(None))
+        await self._unit.write(_CHANGE, **rows, rewritten=None)
         anew = [entry for entry in entries if entry.content != before[entry.id].content]
         stale = [numbers[entry.id] for entry in anew]
         if stale:  # else full text search and vectors are true as they are
             vectors, tokens = await self._embedded(anew)
             await self._unindex(stale)
             await self.vectors.forget(stale)
-            await self._unit.run(_REWRITE, await self._packed(anew, languages, tokens))
-            await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": sorted(stale)}))
+            rows = await self._packed(anew, languages, tokens)
+            await self._unit.write(_CHANGE, **rows, rewritten=True)
+            await self._unit.write(_INDEX, numbers=sorted(stale))
             if vectors and self._embedder is not None:
                 by_number = dict(zip(stale, vectors, strict=True))
                 await self.vectors.keep(self._embedder.name, by_number)
-        await self._unit.run(delete(TERM).where(self._of(TERM, list(numbers.values()))))
+        await self._unit.write(_REMOVE_TERMS, numbers=[*numbers.values()])
         await self._name(entries, numbers)
 
     async def enter(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
         """Enters entries, whose rows and vectors are stored, into full text search and under their names."""
-        stored = sorted(numbers.values())
-        await self._unit.rows_of(_INDEX.bind({**self._unit.owner, "numbers": stored}))
+        await self._unit.write(_INDEX, numbers=sorted(numbers.values()))
         await self._name(entries, numbers)
 
     async def remove(self, numbers: Sequence[int]) -> None:
         """Removes entries from everywhere."""
         await self._unindex(numbers)
         await self.vectors.forget(numbers)
-        await self._unit.run(delete(TERM).where(self._of(TERM, numbers)))
-        await self._unit.run(
-            delete(ENTRY).where(self._unit.owned(ENTRY), ENTRY.c.number.in_(numbers))
-        )
+        await self._unit.write(_REMOVE_TERMS, numbers=[*numbers])
+        await self._unit.write(_REMOVE, numbers=[*numbers])
 
     async def _embedded(self, entries: Sequence[Entry]) -> tuple[tuple[bytes, ...], _Tokens]:
         """The vectors of entries, and the tokens of their first terms.
@@ -142,7 +128,7 @@ class EntryIndex:
 
     async def _unindex(self, numbers: Sequence[int]) -> None:
         """Takes the contents of entries, as they are stored, out of full text search."""
-        await self._unit.rows_of(_UNINDEX.bind({**self._unit.owner, "numbers": sorted(numbers)}))
+        await self._unit.write(_UNINDEX, numbers=sorted(numbers))
 
     async def _name(self, entries: Sequence[Entry], numbers: Mapping[str, int]) -> None:
         """Enters entries under the names that they are found by."""
@@ -150,10 +136,7 @@ class EntryIndex:
             {"kind": kind, "term": term, "entry_number": numbers[entry_id]}
             for entry_id, kind, term in await work_on(_contents(entries), partial(_terms, entries))
         ]
-        await self._unit.run(_NAME, packed(self._unit.owner, rows, what="names of entries"))
-
-    def _of(self, target: Any, numbers: Sequence[int]) -> Any:
-        return self._unit.owned(target) & target.c.entry_number.in_(numbers)
+        await self._unit.write(_ADD_TERMS, **packed({}, rows, what="names of entries"))
 
     async def _packed(
         self, entries: Sequence[Entry], languages: Mapping[str, str], tokens: _Tokens
@@ -161,7 +144,7 @@ class EntryIndex:
 
         def pack() -> dict[str, str]:
             rows = [{**row, "language": languages[row["id"]]} for row in _rows(entries, tokens)]
-            return packed(self._unit.owner, rows, what="entries")
+            return packed({}, rows, what="entries")
 
         return await work_on(_contents(entries), pack)
 

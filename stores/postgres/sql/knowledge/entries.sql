@@ -1,0 +1,116 @@
+-- name: select
+-- Reads entries by their ids.
+SELECT -- include entry_columns
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(ids)s AS text[]))
+ ORDER BY id
+   FOR UPDATE -- if lock
+
+-- name: list_ids
+-- Reads the ids of entries that begin with a prefix.
+SELECT id
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND starts_with(id, %(prefix)s)
+ ORDER BY id
+ LIMIT %(limit)s
+
+-- name: find_supersession
+-- Reads since when what an entry says is so no longer, and why.
+SELECT at, by, why
+  FROM mnestic.supersession
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND entry_id = %(id)s
+
+-- name: count_children
+-- Counts the entries that belong to some.
+SELECT parent, count(*) AS number
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND parent = ANY(CAST(%(ids)s AS text[]))
+ GROUP BY parent
+
+-- name: select_times
+-- Reads the times of entries.
+SELECT id, at
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(ids)s AS text[]))
+
+-- name: list
+-- Reads a page of entries, newest first. Whom a name means is found by their own name as well, and by each that they are called.
+WITH whose AS (
+    SELECT CAST(%(subject)s AS text) AS key
+     UNION
+    SELECT subject_key FROM mnestic.fact
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND object_key = CAST(%(subject)s AS text)
+       AND -- include is_name
+),
+called AS (
+    SELECT key FROM whose
+     UNION
+    SELECT object_key FROM mnestic.fact
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key IN (SELECT key FROM whose)
+       AND -- include is_name
+),
+about AS (
+    SELECT entry_number AS number FROM mnestic.entry_term
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind IN ('subject', 'alias') AND term = CAST(%(subject)s AS text)
+     UNION
+    SELECT entry_number FROM mnestic.entry_term
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term IN (SELECT key FROM called)
+)
+SELECT -- include entry_columns
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND status = ANY(CAST(%(statuses)s AS text[]))
+   AND kind = ANY(CAST(%(kinds)s AS text[])) -- if kinds
+   AND entry_type = ANY(CAST(%(types)s AS text[])) -- if types
+   AND session_id = %(session_id)s -- if session_id
+   AND channel = %(channel)s -- if channel
+   AND lower(speaker) = lower(%(speaker)s) -- if speaker
+   AND parent = %(parent)s -- if parent
+   AND at >= %(since)s -- if since
+   AND at < %(until)s -- if until
+   AND (expires_at IS NULL OR expires_at > now()) -- if unexpired
+   AND number IN (SELECT number FROM about) -- if subject
+   AND number IN (SELECT entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s -- if tags
+                     AND kind = 'tag' AND term = ANY(CAST(%(tags)s AS text[]))) -- if tags
+   AND number IN (SELECT entry_number FROM mnestic.entry_term WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s -- if related
+                     AND kind = 'related' AND term = %(related)s) -- if related
+   AND (at, id) < (CAST(%(before)s AS timestamptz), %(before_id)s) -- if before
+ ORDER BY at DESC, id DESC
+ LIMIT %(limit)s
+
+-- name: list_naming
+-- Reads the ids of entries that belong or are related to some.
+SELECT id
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+   AND (parent = ANY(CAST(%(ids)s AS text[]))
+        OR number IN (SELECT entry_number FROM mnestic.entry_term
+                       WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'related'
+                         AND term = ANY(CAST(%(ids)s AS text[]))))
+ ORDER BY id
+
+-- name: list_bearers
+-- Reads the subjects whose first word is a name, and whether somebody of just that name has spoken.
+WITH subject AS MATERIALIZED (
+    SELECT DISTINCT term FROM mnestic.entry_term
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'subject' AND term LIKE '% %'
+)
+SELECT n.name,
+       (SELECT array_agg(s.term) FROM subject AS s WHERE left(s.term, length(n.name) + 1) = n.name || ' ') AS subjects,
+       EXISTS (SELECT FROM mnestic.entry_term AS t
+                 JOIN mnestic.entry AS e ON e.tenant_id = t.tenant_id AND e.agent_id = t.agent_id AND e.number = t.entry_number
+                WHERE t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'subject'
+                  AND t.term = n.name AND e.kind = 'message' AND lower(e.speaker) = n.name) AS speaks
+  FROM unnest(CAST(%(names)s AS text[])) AS n (name)
+
+-- name: measure_tables
+-- Reads the sizes of the tables of entries, and of what is learned from these.
+SELECT name, pg_total_relation_size('mnestic.' || name) AS bytes
+  FROM unnest(ARRAY['resource', 'ingest_state', 'entry', 'entry_term', 'posting', 'lexeme', 'embedding', 'claim', 'fact']) AS name
+
+-- name: lock_contents
+-- Reads the contents of entries, and locks these.
+SELECT id, number, content
+  FROM mnestic.entry
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(ids)s AS text[]))
+ ORDER BY id
+   FOR UPDATE
