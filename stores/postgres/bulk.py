@@ -40,26 +40,6 @@ def insert_rows(
     )
 
 
-def update_rows(
-    target: Table, *columns: str, key: Sequence[str], now: Sequence[str] = (), where: str = "true"
-) -> TextClause:
-    """A statement that writes columns of all rows.
-
-    Args:
-        target: The table.
-        columns: Those that are written.
-        key: Those that name a row, beside its owner.
-        now: Columns that get the time of the transaction.
-        where: What has to hold of the row in the table, `t`.
-    """
-    written = [f'"{name}" = r."{name}"' for name in columns] + [f'"{name}" = now()' for name in now]
-    same = [f't."{name}" = r."{name}"' for name in key]
-    return text(
-        f"UPDATE {target} AS t SET {', '.join(written)} FROM {_rows(target)} "  # noqa: S608
-        f"WHERE t.tenant_id = :tenant_id AND t.agent_id = :agent_id AND {' AND '.join(same)} AND {where}"
-    )
-
-
 def packed(
     owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str, name: str = "rows"
 ) -> dict[str, str]:

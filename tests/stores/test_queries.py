@@ -4,7 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
+from mnestic.memory.knowledge.claims import Claim
+from mnestic.memory.knowledge.entries import Entry
+from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import NAMING
 from mnestic.stores.postgres import queries
 from mnestic.stores.postgres.knowledge import tables as knowledge_tables
@@ -38,7 +42,31 @@ def test_stored_columns_are_read_in_the_order_of_their_names() -> None:
     assert columns == [f"e.{name}" for name in STORED]
 
 
-@pytest.mark.parametrize("where", ["resolve_terms", "index"])
+@pytest.mark.parametrize(
+    ("query", "value", "others"),
+    [
+        ("facts.get", Fact, ()),
+        ("facts.add", Fact, ()),
+        ("facts.update", Fact, ()),
+        ("facts.list_claims", Claim, ()),
+        ("facts.add_claims", Claim, ()),
+        ("entries.select", Entry, ()),
+        (
+            "entry_index.change",
+            Entry,
+            ("kind", "access_count", "last_accessed", "created_at"),
+        ),
+    ],
+)
+def test_a_statement_has_each_field_of_a_value(
+    query: str, value: type[BaseModel], others: tuple[str, ...]
+) -> None:
+    words = set(re.findall(r"\w+", queries.read_query(query).text))
+
+    assert set(value.model_fields) - words == {*others}
+
+
+@pytest.mark.parametrize("where", ["resolve_terms", "is_name", "index"])
 def test_names_are_told_by_the_same_predicates_everywhere(where: str) -> None:
     if where == "index":
         (index,) = [

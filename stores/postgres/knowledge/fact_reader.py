@@ -9,24 +9,22 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, select, tuple_
-
 from mnestic.memory.knowledge.claims import Claim, name_key
 from mnestic.memory.knowledge.facts import Fact, FactQuery, Interval
 from mnestic.memory.knowledge.predicates import Predicate, default_predicate
 from mnestic.memory.knowledge.resolution import resolve
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
-from mnestic.stores.postgres.knowledge.predicate_tables import PredicateRow
-from mnestic.stores.postgres.knowledge.tables import ClaimRow, FactRow
 from mnestic.stores.postgres.queries import read_query, validity_parameters
-from mnestic.stores.postgres.tables import table
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-CLAIM, FACT, PREDICATE = table(ClaimRow), table(FactRow), table(PredicateRow)
 Topic = tuple[str, str]  # a subject's key and a predicate
 Place = tuple[str, str, datetime, str]  # a topic, and a fact of it by time and id
 _TOPICS = 100  # are worked out at a time
-_VALID = read_query("valid_facts")
+_LIST, _VALID = read_query("facts.list"), read_query("valid_facts")
+_LIST_OF, _LIST_CLAIMS_OF = read_query("facts.list_of"), read_query("facts.list_claims_of")
+_LIST_CLAIMS_FROM = read_query("facts.list_claims_from")
+_LIST_TOPICS = read_query("facts.list_topics")
+_LIST_PREDICATES = read_query("facts.list_predicates")
 
 
 class FactReader:
@@ -52,13 +50,12 @@ class FactReader:
 
     async def list_valid(self, subject: str, past: Interval, *, limit: int) -> tuple[Fact, ...]:
         """See `mnestic.memory.ports.FactStore.list_valid`."""
-        values = {
-            **self._unit.owner,
+        rows = await self._unit.fetch(
+            _VALID,
             **validity_parameters(past),
-            "subject": name_key(subject),
-            "limit": check_limit(limit),
-        }
-        (rows,) = await self._unit.rows_of(_VALID.bind(values))
+            subject=name_key(subject),
+            limit=check_limit(limit),
+        )
         self._unit.read("fact.list", subject)
         return tuple(map(fact_of, rows))
 
@@ -68,10 +65,8 @@ class FactReader:
         """See `mnestic.memory.ports.FactStore.list_claims_from`."""
         if not places:
             return {}
-        there = among(sorted(places), CLAIM.c.session_id, CLAIM.c.source_id)
-        rows = await self._unit.rows(
-            select(*CLAIM.c).where(self._unit.owned(CLAIM), there).order_by(CLAIM.c.id)
-        )
+        sessions, sources = _columns(sorted(places))
+        rows = await self._unit.fetch(_LIST_CLAIMS_FROM, sessions=sessions, sources=sources)
         found: dict[tuple[str, str], list[Claim]] = defaultdict(list)
         for row in rows:
             found[row.session_id, row.source_id].append(claim_of(row))
@@ -84,11 +79,8 @@ class FactReader:
 
     async def own_predicates(self, names: set[str] | None = None) -> tuple[Predicate, ...]:
         """The predicates about which the tenant has said something, by name."""
-        columns = (PREDICATE.c.name, PREDICATE.c.cardinality, PREDICATE.c.category)
-        found = select(*columns).where(PREDICATE.c.tenant_id == self._unit.tenant_id)
-        if names is not None:
-            found = found.where(PREDICATE.c.name.in_(sorted(names)))
-        rows = await self._unit.rows(found.order_by(PREDICATE.c.name))
+        wanted = None if names is None else sorted(names)
+        rows = await self._unit.fetch(_LIST_PREDICATES, names=wanted)
         return tuple(Predicate.model_validate(row, from_attributes=True) for row in rows)
 
     def resolved(self, claims: Iterable[Claim], predicate: Predicate) -> tuple[Fact, ...]:
@@ -96,22 +88,41 @@ class FactReader:
         owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
         return resolve(claims, owner=owner, predicate=predicate)
 
-    def about(self, target: Any, topics: Sequence[Topic]) -> Any:
-        """The query for the rows about these topics."""
-        topic = among(topics, target.c.subject_key, target.c.predicate)
-        return select(*target.c).where(self._unit.owned(target), topic)
+    async def facts_of(self, topics: Sequence[Topic]) -> tuple[Fact, ...]:
+        """All facts of these topics, by id."""
+        subjects, predicates = _columns(topics)
+        rows = await self._unit.fetch(_LIST_OF, subjects=subjects, predicates=predicates)
+        return tuple(map(fact_of, rows))
+
+    async def claims_of(
+        self, topics: Sequence[Topic], *, recorded_by: datetime | None = None
+    ) -> dict[Topic, list[Claim]]:
+        """The claims about these topics, or those of them that were recorded until a moment."""
+        subjects, predicates = _columns(topics)
+        found: dict[Topic, list[Claim]] = defaultdict(list)
+        for row in await self._unit.fetch(
+            _LIST_CLAIMS_OF, subjects=subjects, predicates=predicates, recorded_by=recorded_by
+        ):
+            found[row.subject_key, row.predicate].append(claim_of(row))
+        return found
 
     async def _stored(
         self, query: FactQuery, after: Place | None, wanted: int
     ) -> list[tuple[Place, Fact]]:
-        place = (FACT.c.subject_key, FACT.c.predicate, FACT.c.valid_from, FACT.c.id)
-        found = select(*FACT.c).where(self._unit.owned(FACT), *_of(FACT, query))
-        found = found.where(FACT.c.status.in_(query.of_statuses))
-        if query.as_of is not None:
-            found = found.where(_valid(query.as_of, ahead=query.ahead))
-        if after is not None:
-            found = found.where(tuple_(*place) > after)
-        rows = await self._unit.rows(found.order_by(*place).limit(wanted))
+        key, predicate, began, fact_id = after or (None,) * 4
+        rows = await self._unit.fetch(
+            _LIST,
+            **subject_filters(query.subjects),
+            predicate=query.predicate,
+            statuses=[*query.of_statuses],
+            as_of=query.as_of,
+            ahead=query.ahead,
+            after_key=key,
+            after_predicate=predicate,
+            after_from=began,
+            after_id=fact_id,
+            limit=wanted,
+        )
         return [
             ((row.subject_key, row.predicate, row.valid_from, row.id), fact_of(row)) for row in rows
         ]
@@ -120,22 +131,28 @@ class FactReader:
         self, query: FactQuery, after: Place | None, wanted: int
     ) -> list[tuple[Place, Fact]]:
         found: list[tuple[Place, Fact]] = []
-        at = tuple_(CLAIM.c.subject_key, CLAIM.c.predicate)
-        conditions = [self._unit.owned(CLAIM), *_of(CLAIM, query)]
-        conditions.append(CLAIM.c.recorded_at <= query.believed_at)
-        begin = at >= after[:2] if after else None
+        begin: dict[str, Any] = dict.fromkeys(
+            ("from_key", "from_predicate", "after_key", "after_predicate")
+        )
+        if after is not None:
+            begin |= {"from_key": after[0], "from_predicate": after[1]}
         while len(found) < wanted:
-            topics = select(CLAIM.c.subject_key, CLAIM.c.predicate).distinct().where(*conditions)
-            if begin is not None:
-                topics = topics.where(begin)
-            topics = topics.order_by(CLAIM.c.subject_key, CLAIM.c.predicate).limit(_TOPICS)
-            names = [(row.subject_key, row.predicate) for row in await self._unit.rows(topics)]
+            rows = await self._unit.fetch(
+                _LIST_TOPICS,
+                **subject_filters(query.subjects),
+                predicate=query.predicate,
+                recorded_by=query.believed_at,
+                **begin,
+                limit=_TOPICS,
+            )
+            names = [(row.subject_key, row.predicate) for row in rows]
             if not names:
                 break
-            rows = await self._unit.rows(self.about(CLAIM, names).where(*conditions))
-            worked_out = await self._worked_out(query, names, by_topic(rows))
+            claims = await self.claims_of(names, recorded_by=query.believed_at)
+            worked_out = await self._worked_out(query, names, claims)
             found += [one for one in worked_out if after is None or _is_past(one[0], after)]
-            begin = at > names[-1]
+            subject, predicate = names[-1]
+            begin |= {"from_key": None, "after_key": subject, "after_predicate": predicate}
         return found[:wanted]
 
     async def _worked_out(
@@ -152,20 +169,12 @@ class FactReader:
         return found
 
 
-def by_topic(rows: Sequence[Row[Any]]) -> dict[Topic, list[Claim]]:
-    """The claims in these rows, by topic."""
-    found: dict[Topic, list[Claim]] = defaultdict(list)
-    for row in rows:
-        found[row.subject_key, row.predicate].append(claim_of(row))
-    return found
-
-
-def claim_of(row: Row[Any]) -> Claim:
+def claim_of(row: Any) -> Claim:
     """A row's claim."""
     return Claim.model_validate(row, from_attributes=True)
 
 
-def fact_of(row: Row[Any]) -> Fact:
+def fact_of(row: Any) -> Fact:
     """A row's fact."""
     return Fact.model_validate(row, from_attributes=True)
 
@@ -177,30 +186,17 @@ def names_of(subject: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return (subject,) if isinstance(subject, str) else tuple(subject)
 
 
-def is_about(target: Any, names: Sequence[str]) -> Any:
-    """The condition that rows are about one of these subjects."""
-    keys = sorted({name_key(name) for name in names})
-    return target.c.subject_key == keys[0] if len(keys) == 1 else target.c.subject_key.in_(keys)
+def subject_filters(names: Sequence[str] | None) -> dict[str, Any]:
+    """The filters of queries about some subjects; one has a filter of its own, with which an index gives the order."""
+    keys = None if names is None else sorted({name_key(name) for name in names})
+    if keys is not None and len(keys) == 1:
+        return {"subject": keys[0], "subjects": None}
+    return {"subject": None, "subjects": keys}
 
 
-def _of(target: Any, query: FactQuery) -> list[Any]:
-    """The conditions of a query on the rows of a table."""
-    conditions = []
-    if query.subjects is not None:
-        conditions.append(is_about(target, query.subjects))
-    if query.predicate is not None:
-        conditions.append(target.c.predicate == query.predicate)
-    return conditions
-
-
-def _valid(moment: datetime, *, ahead: bool) -> Any:
-    """The condition that a fact was so at a moment, or comes after it; see `FactQuery.matches`."""
-    begun = FACT.c.valid_from <= moment
-    still = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > moment)
-    if not ahead:
-        return and_(begun, still)
-    ever = FACT.c.valid_to.is_(None) | (FACT.c.valid_to > FACT.c.valid_from)
-    return and_(still, begun | ever)
+def _columns(pairs: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """The first and the second parts of pairs."""
+    return [one for one, _ in pairs], [other for _, other in pairs]
 
 
 def _is_past(place: Place, after: Place) -> bool:

@@ -5,9 +5,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, delete, func, select, text
-from sqlalchemy.dialects.postgresql import insert
-
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.claims import Claim, check_name, check_time, name_key
 from mnestic.memory.knowledge.events import fact_events, pattern_events
@@ -23,40 +20,32 @@ from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
 from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
-from mnestic.stores.postgres.bulk import insert_rows, packed, update_rows
+from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries, MessagePlace
 from mnestic.stores.postgres.knowledge.fact_reader import (
-    CLAIM,
-    FACT,
-    PREDICATE,
     FactReader,
     Topic,
-    by_topic,
     claim_of,
     fact_of,
-    is_about,
     names_of,
+    subject_filters,
 )
 from mnestic.stores.postgres.knowledge.graph import PostgresGraphStore
 from mnestic.stores.postgres.knowledge.named_subjects import list_aliases, list_named
 from mnestic.stores.postgres.knowledge.topic_locks import TopicLocks
-from mnestic.stores.postgres.unit_of_work import UnitOfWork, among
+from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-_INSERT_CLAIM = insert_rows(
-    CLAIM,
-    *Claim.model_fields,
-    "subject_key",
-    now=["recorded_at"],
-    returning=["subject_key", "predicate"],
-    where_new=True,
-)
-_REPLACE_CLAIMS = text("SELECT mnestic.replace_claims(:agent_id, :ids)")
-_FORGET_CLAIMS = text("SELECT mnestic.forget_claims(:forgetting, :agent_id, :ids)")
-_KEYS = ("subject_key", "object_key")
-_INSERT_FACT = insert_rows(FACT, *Fact.model_fields, *_KEYS, now=["created_at", "updated_at"])
-_CHANGED = [name for name in (*Fact.model_fields, *_KEYS) if name != "id"]
-_UPDATE_FACT = update_rows(FACT, *_CHANGED, key=["id"], now=["updated_at"])
+_ADD_CLAIMS, _REPLACE_CLAIMS = read_query("facts.add_claims"), read_query("facts.replace_claims")
+_FORGET_CLAIMS, _LIST_CLAIMS = read_query("facts.forget_claims"), read_query("facts.list_claims")
+_LIST_PLACES, _LIST_MENTIONS = read_query("facts.list_places"), read_query("facts.list_mentions")
+_GET, _LIST_IDS = read_query("facts.get"), read_query("facts.list_ids")
+_COUNT, _REMOVE = read_query("facts.count"), read_query("facts.remove")
+_ADD, _UPDATE = read_query("facts.add"), read_query("facts.update")
+_UNSETTLED_TOPICS = read_query("facts.list_unsettled_topics")
+_UNSETTLED_AGENTS = read_query("facts.list_unsettled_agents")
+_PUT_PREDICATE = read_query("facts.put_predicate")
 
 
 class PostgresFactStore:
@@ -73,20 +62,19 @@ class PostgresFactStore:
         if not claims and not replaced:
             return ()
         rows = [{**claim.model_dump(), "subject_key": name_key(claim.subject)} for claim in claims]
-        added = packed(self._unit.owner, rows, what="claims")
+        added = packed({}, rows, what="claims")
         _check(claims)
         await self._locks.share_predicates()
         await self._locks.lock(_topic(claim) for claim in (*claims, *replaced))
         changed = {_topic(claim) for claim in replaced}
         if replaced:
-            gone = {"agent_id": self._unit.agent_id, "ids": [claim.id for claim in replaced]}
-            await self._unit.rows(_REPLACE_CLAIMS, gone)
+            await self._unit.fetch(_REPLACE_CLAIMS, ids=[claim.id for claim in replaced])
             self._derived.touch_messages(
                 MessagePlace(one.source.session_id, one.source.source_id, one.said_at)
                 for one in replaced
             )
             self._unit.wrote("claim.replace", f"{len(replaced)} claims")
-        changed |= {tuple(row) for row in await self._unit.rows(_INSERT_CLAIM, added)}
+        changed |= {tuple(row) for row in await self._unit.fetch(_ADD_CLAIMS, **added)}
         if not changed:
             return ()
         self._unit.wrote("claim.add", f"{len(rows)} claims")
@@ -94,9 +82,7 @@ class PostgresFactStore:
 
     async def get(self, fact_id: str) -> Fact:
         """See the port."""
-        row = await self._unit.row(
-            select(*FACT.c).where(self._unit.owned(FACT), FACT.c.id == fact_id)
-        )
+        row = await self._unit.fetch_one(_GET, id=fact_id)
         if row is None:
             raise NotFoundError(what="fact", name=fact_id)
         self._unit.read("fact.get", fact_id)
@@ -104,25 +90,20 @@ class PostgresFactStore:
 
     async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
         """See the port."""
-        found = select(FACT.c.id).where(self._unit.owned(FACT), func.starts_with(FACT.c.id, prefix))
-        rows = await self._unit.rows(found.order_by(FACT.c.id).limit(check_limit(limit)))
+        rows = await self._unit.fetch(_LIST_IDS, prefix=prefix, limit=check_limit(limit))
         return tuple(row.id for row in rows)
 
     async def list_from(self, place: Place) -> tuple[Fact, ...]:
         """See the port."""
         session_id, source_id = place
-        claims = await self._unit.rows(
-            select(CLAIM.c.id, CLAIM.c.subject_key, CLAIM.c.predicate).where(
-                self._unit.owned(CLAIM),
-                session_id == CLAIM.c.session_id,
-                source_id == CLAIM.c.source_id,
-            )
+        claims = await self._unit.fetch(
+            _LIST_PLACES, ids=None, session_id=session_id, source_id=source_id
         )
-        topics = {(row.subject_key, row.predicate) for row in claims}
-        rows = await self._unit.rows(self._reader.about(FACT, sorted(topics)).order_by(FACT.c.id))
+        topics = {(claim.subject_key, claim.predicate) for claim in claims}
+        facts = await self._reader.facts_of(sorted(topics))
         self._unit.read("fact.list", f"{session_id}/{source_id}")
-        ids = {row.id for row in claims}
-        return tuple(fact for fact in map(fact_of, rows) if ids.intersection(fact.claims))
+        ids = {claim.id for claim in claims}
+        return tuple(fact for fact in facts if ids.intersection(fact.claims))
 
     async def list_claims_from(self, places: Collection[Place]) -> dict[Place, tuple[Claim, ...]]:
         """See the port."""
@@ -131,14 +112,10 @@ class PostgresFactStore:
     async def list_mentions(self, topics: Collection[Topic]) -> tuple[Mention, ...]:
         """See the port."""
         keys = sorted({(name_key(subject), predicate) for subject, predicate in topics})
-        what = (CLAIM.c.subject_key, CLAIM.c.predicate, CLAIM.c.object, CLAIM.c.kind)
-        rows = await self._unit.rows(
-            select(*what, CLAIM.c.said_at, CLAIM.c.session_id, CLAIM.c.source_id).where(
-                self._unit.owned(CLAIM),
-                among(keys, CLAIM.c.subject_key, CLAIM.c.predicate),
-                CLAIM.c.session_id.is_not(None),
-                CLAIM.c.source_id.is_not(None),
-            )
+        rows = await self._unit.fetch(
+            _LIST_MENTIONS,
+            subjects=[subject for subject, _ in keys],
+            predicates=[predicate for _, predicate in keys],
         )
         return tuple(map(_mention, rows))
 
@@ -173,19 +150,13 @@ class PostgresFactStore:
 
     async def count(self) -> dict[FactStatus, int]:
         """See the port."""
-        rows = await self._unit.rows(
-            select(FACT.c.status, func.count().label("number"))
-            .where(self._unit.owned(FACT))
-            .group_by(FACT.c.status)
-        )
+        rows = await self._unit.fetch(_COUNT)
         return {row.status: row.number for row in rows}
 
     async def list_claims(self, fact: Fact) -> tuple[Claim, ...]:
         """See the port."""
-        rows = await self._unit.rows(
-            select(*CLAIM.c)
-            .where(self._unit.owned(CLAIM), CLAIM.c.id.in_(fact.claims))
-            .order_by(CLAIM.c.said_at, CLAIM.c.id)
+        rows = await self._unit.fetch(
+            _LIST_CLAIMS, ids=[*fact.claims], **subject_filters(None), predicate=None
         )
         self._unit.read("claim.list", fact.id)
         return tuple(claim_of(row) for row in rows)
@@ -195,10 +166,9 @@ class PostgresFactStore:
     ) -> tuple[Claim, ...]:
         """See the port."""
         names = names_of(subject) or ()
-        query = select(*CLAIM.c).where(self._unit.owned(CLAIM), is_about(CLAIM, names))
-        if predicate is not None:
-            query = query.where(CLAIM.c.predicate == predicate)
-        rows = await self._unit.rows(query.order_by(CLAIM.c.said_at, CLAIM.c.id))
+        rows = await self._unit.fetch(
+            _LIST_CLAIMS, ids=None, **subject_filters(names), predicate=predicate
+        )
         self._unit.read("claim.list", " ".join(names))
         return tuple(claim_of(row) for row in rows)
 
@@ -213,15 +183,7 @@ class PostgresFactStore:
     async def set_predicate(self, predicate: Predicate) -> None:
         """See the port."""
         await self._locks.change_predicates()
-        values = predicate.model_dump(exclude={"name"})
-        statement = insert(PREDICATE).values(
-            tenant_id=self._unit.tenant_id, name=predicate.name, updated_at=func.now(), **values
-        )
-        await self._unit.run(
-            statement.on_conflict_do_update(
-                index_elements=["tenant_id", "name"], set_={**values, "updated_at": func.now()}
-            )
-        )
+        await self._unit.write(_PUT_PREDICATE, **predicate.model_dump())
         self._unit.wrote("predicate.put", predicate.name)
 
     async def list_predicates(self) -> tuple[Predicate, ...]:
@@ -232,10 +194,9 @@ class PostgresFactStore:
     async def settle(self, predicate: str, *, limit: int = 200) -> tuple[FactChange, ...]:
         """See the port."""
         await self._locks.share_predicates()
-        topic = (FACT.c.subject_key, FACT.c.predicate)
-        found = select(*topic).distinct().where(self._unit.owned(FACT))
-        found = found.where(await self._otherwise(predicate)).order_by(*topic)
-        while rows := await self._unit.rows(found.limit(check_limit(limit))):
+        says = (await self.get_predicates({predicate}))[predicate].model_dump()
+        wanted = says | {"predicate": predicate, "limit": check_limit(limit)}
+        while rows := await self._unit.fetch(_UNSETTLED_TOPICS, **wanted):
             topics = [(row.subject_key, row.predicate) for row in rows]
             await self._locks.lock(topics)
             changes = await self._settle(topics)
@@ -246,15 +207,9 @@ class PostgresFactStore:
 
     async def list_unsettled(self, predicate: str, *, limit: int = 100) -> tuple[str, ...]:
         """See the port."""
-        found = select(FACT.c.agent_id).distinct().where(FACT.c.tenant_id == self._unit.tenant_id)
-        found = found.where(await self._otherwise(predicate)).order_by(FACT.c.agent_id)
-        return tuple(row.agent_id for row in await self._unit.rows(found.limit(check_limit(limit))))
-
-    async def _otherwise(self, predicate: str) -> Any:
-        """The condition that a fact is not as its predicate says."""
-        says = (await self.get_predicates({predicate}))[predicate]
-        differs = (FACT.c.cardinality != says.cardinality) | (FACT.c.category != says.category)
-        return (FACT.c.predicate == predicate) & differs
+        says = (await self.get_predicates({predicate}))[predicate].model_dump()
+        wanted = says | {"predicate": predicate, "limit": check_limit(limit)}
+        return tuple(row.agent_id for row in await self._unit.fetch(_UNSETTLED_AGENTS, **wanted))
 
     async def _settle(
         self, topics: Sequence[Topic], *, nameless: bool = False
@@ -265,9 +220,8 @@ class PostgresFactStore:
         """
         if not topics:
             return ()
-        claims = by_topic(await self._unit.rows(self._reader.about(CLAIM, topics)))
-        rows = await self._unit.rows(self._reader.about(FACT, topics))
-        before = {row.id: fact_of(row) for row in rows}
+        claims = await self._reader.claims_of(topics)
+        before = {fact.id: fact for fact in await self._reader.facts_of(topics)}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
         after = [
             with_history(fact, before.get(fact.id))
@@ -303,16 +257,16 @@ class PostgresFactStore:
         """Writes changes; what is no longer active makes room first, for the unique indexes."""
         gone = [change.fact.id for change in changes if change.after is None]
         if gone:
-            await self._unit.run(delete(FACT).where(self._unit.owned(FACT), FACT.c.id.in_(gone)))
+            await self._unit.write(_REMOVE, ids=gone)
         written = [change for change in changes if change.after is not None]
         ending = [change for change in written if change.fact.status != "active"]
         active = [change for change in written if change.fact.status == "active"]
         for group in (ending, active):
             updated = [_row(change.fact) for change in group if change.before]
             added = [_row(change.fact) for change in group if not change.before]
-            for statement, rows in ((_UPDATE_FACT, updated), (_INSERT_FACT, added)):
+            for query, rows in ((_UPDATE, updated), (_ADD, added)):
                 if rows:
-                    await self._unit.run(statement, packed(self._unit.owner, rows, what="facts"))
+                    await self._unit.write(query, **packed({}, rows, what="facts"))
         touched = [fact for change in changes for fact in (change.before, change.after) if fact]
         self._derived.touch_facts(
             (fact.id for fact in touched), categories=(fact.category for fact in touched)
@@ -332,20 +286,16 @@ class PostgresFactStore:
         """See the port."""
         if not claim_ids:
             return ()
-        columns = ("subject_key", "predicate", "session_id", "source_id", "said_at")
-        claimed = select(*(CLAIM.c[name] for name in columns))
-        rows = await self._unit.rows(
-            claimed.where(self._unit.owned(CLAIM), CLAIM.c.id.in_(sorted(claim_ids)))
-        )
+        ids = sorted(claim_ids)
+        rows = await self._unit.fetch(_LIST_PLACES, ids=ids, session_id=None)
         about = list({(row.subject_key, row.predicate) for row in rows})
         self._derived.touch_messages(
             MessagePlace(row.session_id, row.source_id, row.said_at) for row in rows
         )
         await self._locks.share_predicates()
         await self._locks.lock(about)
-        parameters = {"forgetting": forgetting_id, "agent_id": self._unit.agent_id}
-        await self._unit.rows(_FORGET_CLAIMS, {**parameters, "ids": sorted(claim_ids)})
-        self._unit.wrote("claim.forget", f"{len(claim_ids)} claims")
+        await self._unit.fetch(_FORGET_CLAIMS, forgetting_id=forgetting_id, ids=ids)
+        self._unit.wrote("claim.forget", f"{len(ids)} claims")
         changes = await self._settle(sorted(about), nameless=True)
         return tuple(change.fact.id for change in changes if change.after is None)
 
@@ -406,7 +356,7 @@ def _is_endless(fact: Fact) -> bool:
     return holds and fact.valid_to is None
 
 
-def _mention(row: Row[Any]) -> Mention:
+def _mention(row: Any) -> Mention:
     key = None if row.object is None else name_key(row.object)
     place = (row.session_id, row.source_id)
     return Mention(row.subject_key, row.predicate, key, row.said_at, place, row.kind == "ended")
