@@ -1,22 +1,12 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import (
-    ARRAY,
-    CursorResult,
-    Executable,
-    Row,
-    Text,
-    bindparam,
-    func,
-    select,
-    tuple_,
-)
+from sqlalchemy import CursorResult, Executable, Row
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -71,10 +61,6 @@ class UnitOfWork:
     def owner(self) -> dict[str, str]:
         """The columns that every row of this agent has."""
         return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
-
-    def owned(self, target: Any) -> Any:
-        """The condition that a row is this agent's; row-level security is the wall behind it."""
-        return (target.c.tenant_id == self.tenant_id) & (target.c.agent_id == self.agent_id)
 
     async def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Row[Any]]:
         """Runs a statement and returns its rows."""
@@ -259,11 +245,3 @@ def _refusals() -> Iterator[None]:
     except UnicodeEncodeError as error:
         why = "holds half of a surrogate pair, which is not text"
         raise InvalidInputError(what="a name or a value", why=why) from error
-
-
-def among(names: Iterable[Sequence[str]], *columns: Any) -> Any:
-    """The condition that columns are one of these tuples of texts, however many there are."""
-    parts = [list(part) for part in zip(*names, strict=True)] or [[] for _ in columns]
-    arrays = [bindparam(None, part, type_=ARRAY(Text)) for part in parts]
-    named = func.unnest(*arrays).table_valued(*(f"part_{place}" for place in range(len(columns))))
-    return tuple_(*columns).in_(select(*named.render_derived().c))
