@@ -15,7 +15,9 @@ from typing import Any, NamedTuple, Self
 
 from psycopg import Connection, RawCursor
 from psycopg.rows import namedtuple_row
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
+from mnestic.memory.canonical import check_json
 from mnestic.memory.knowledge.facts import Interval
 
 Query = tuple[str, Sequence[Any]]  # as Postgres takes it, with $1 and so on, and their values
@@ -115,6 +117,26 @@ def fetch_rows(connection: Connection[Any], query: NamedQuery, **values: Any) ->
 def as_json(value: Any) -> str | None:
     """A value for a column of JSON; None stays null."""
     return None if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def packed(
+    owner: Mapping[str, str], rows: Sequence[Mapping[str, Any]], *, what: str, name: str = "rows"
+) -> dict[str, str]:
+    """The parameters of a statement about many rows: the owner, and the rows as JSON under a name.
+
+    Postgres reads them by the table's own types. A statement a row, however they are sent, costs Python and Postgres more than
+    the row itself.
+
+    Raises:
+        InvalidInputError: a value cannot be stored; names the place.
+    """
+    try:
+        document = to_json(rows).decode()
+    except PydanticSerializationError:  # half of a surrogate pair
+        document = "\\u0000"
+    if "\\u0000" in document:  # or a text that contains these characters
+        check_json(to_jsonable_python(rows), what=what)
+    return {**owner, name: document}
 
 
 def validity_parameters(interval: Interval | None) -> dict[str, Any]:

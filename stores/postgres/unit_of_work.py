@@ -1,24 +1,21 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
-from sqlalchemy import CursorResult, Executable, Row
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.events import MemoryEvent
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.connections import Rows, run_together
-from mnestic.stores.postgres.queries import NamedQuery, Query, read_query
+from mnestic.stores.postgres.queries import NamedQuery, Query, packed, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 from mnestic.stores.postgres.transaction_setup import COMMIT, ROLLBACK, begin_statements
 
-Values = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 Owner = tuple[str, str]  # tenant and agent
 
 _NOW, _CLOCK = read_query("unit_of_work.now"), read_query("unit_of_work.clock")
@@ -62,16 +59,6 @@ class UnitOfWork:
         """The columns that every row of this agent has."""
         return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
 
-    async def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Row[Any]]:
-        """Runs a statement and returns its rows."""
-        return (await self._execute(statement, values)).all()
-
-    async def row(
-        self, statement: Executable, values: Mapping[str, Any] | None = None
-    ) -> Row[Any] | None:
-        """Runs a statement and returns its first row, or None."""
-        return (await self._execute(statement, values)).first()
-
     async def fetch(self, query: NamedQuery, **values: Any) -> Rows:
         """The rows of a query about this agent; `tenant_id` and `agent_id` are among its values."""
         (rows,) = await self.rows_of(query.bind(self.owner | values))
@@ -96,11 +83,6 @@ class UnitOfWork:
         with self._running():
             self._is_begun = True
             return await run_together(self.connection, queries, opening=first)
-
-    async def run(self, statement: Executable, rows: Values | None = None) -> int:
-        """Runs a statement, with one row of values or for each of many; returns how many it touched."""
-        counting = statement.execution_options(preserve_rowcount=True)  # else inserts say -1
-        return (await self._execute(counting, rows)).rowcount
 
     def read(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a read for the audit log, or what was denied, for which reason."""
@@ -199,27 +181,10 @@ class UnitOfWork:
         ]
         return packed(self.owner, rows, what="the audit log")
 
-    async def _execute(
-        self, statement: Executable, rows: Values | None = None
-    ) -> CursorResult[Any]:
-        """Runs a statement.
-
-        Raises:
-            InvalidInputError: Postgres or UTF-8 cannot hold one of its values.
-        """
-        await self._open()
-        with self._running():
-            return await self.connection.execute(statement, rows)
-
     def _begin_statements(self) -> tuple[Query, Query]:
         return begin_statements(
             self.tenant_id, write=self.may_write, consistent=self._is_consistent
         )
-
-    async def _open(self) -> None:
-        """Begins the transaction, unless a statement has done so."""
-        if not self._is_begun:
-            await self.rows_of()
 
     @contextmanager
     def _running(self) -> Iterator[None]:

@@ -14,11 +14,7 @@ ROOMS = ("memory", "stores", "activities", "workflows", "starter")
 SQL = Path(queries.__file__).parent / "sql"
 FILES = sorted(SQL.rglob("*.sql"))
 STORES = "stores/postgres"
-OTHERWISE = (
-    f"{STORES}/migrations/",
-    # The stores of knowledge are still to be written this way, and with them what they alone use.
-    *(f"{STORES}/knowledge/", f"{STORES}/bulk.py", f"{STORES}/unit_of_work.py"),
-)
+OTHERWISE = (f"{STORES}/migrations/",)
 COMPOSING = {
     f"{STORES}/forgetting/redaction_scan.py": "one scan serves all tables",
     f"{STORES}/maintenance/backup_creation.py": "all tables are counted",

@@ -10,13 +10,13 @@ from typing import Any
 import psycopg
 import pytest
 from pydantic import SecretStr
-from sqlalchemy import text
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.health.checkup import check_all
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, migrate
 from mnestic.stores.postgres.transaction import PostgresTransaction
@@ -111,7 +111,7 @@ async def test_a_server_connection_that_breaks_is_unavailable_for_a_retry(
     async def break_it() -> None:
         async with begin(pooled, settings.tenant_id) as transaction:
             made: Any = transaction
-            (pid,) = await made.unit.row(text("SELECT pg_backend_pid()"))
+            (pid,) = await made.unit.fetch_one(NamedQuery.of("SELECT pg_backend_pid()"))
             async with await psycopg.AsyncConnection.connect(admin_url) as owner:
                 await owner.execute("SELECT pg_terminate_backend(%s, 10000)", [pid])
             await transaction.records.set("n", "k", 1)

@@ -5,7 +5,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
-from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from mnestic.memory.errors import (
@@ -15,6 +14,7 @@ from mnestic.memory.errors import (
 )
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.queries import NamedQuery
 from tests.stores.conftest import Begin
 
 _RETRIED = [
@@ -55,7 +55,7 @@ async def fail(begin: Begin, state: str) -> None:
     raising = f"DO $$ BEGIN RAISE EXCEPTION 'no luck' USING ERRCODE = '{state}'; END $$"
     async with begin() as transaction:
         made: Any = transaction
-        await made.unit.run(text(raising))
+        await made.unit.write(NamedQuery.of(raising))
 
 
 async def test_what_passes_is_tried_again(begin: Begin) -> None:
@@ -114,14 +114,14 @@ async def test_a_plan_of_other_columns_is_made_again(settings: Settings, admin_u
     memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
     driver = await _driver(memory)
     driver.prepare_threshold = 0
-    asked = text("SELECT * FROM public.changing")
+    asked = NamedQuery.of("SELECT * FROM public.changing WHERE %(tenant_id)s <> ''")
 
     async def ask() -> int:
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
         ) as transaction:
             made: Any = transaction
-            return len(await made.unit.row(asked))
+            return len(await made.unit.fetch_one(asked))
 
     with psycopg.connect(admin_url, autocommit=True) as owner:
         owner.execute("CREATE TABLE public.changing AS SELECT 1 AS one")

@@ -18,7 +18,6 @@ from alembic.runtime.migration import MigrationContext
 from psycopg import sql
 from psycopg.rows import TupleRow
 from sqlalchemy import CheckConstraint, create_engine, inspect
-from sqlalchemy import text as sql_text
 
 from mnestic.memory.errors import (
     ConfigurationError,
@@ -29,6 +28,7 @@ from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.starter.settings import Settings
 from mnestic.stores import postgres
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.schema import (
     check_version,
     driver_url,
@@ -317,7 +317,7 @@ async def test_a_member_of_the_application_runs_as_the_application(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
     ) as transaction:
         made: Any = transaction
-        running = await made.unit.row(sql_text("SELECT current_user"))
+        running = await made.unit.fetch_one(NamedQuery.of("SELECT current_user"))
     await memory.close()
     assert tuple(running) == ("mnestic_app",)
 
@@ -329,7 +329,9 @@ async def test_even_the_owner_runs_as_the_application(admin_url: str, settings: 
     async with memory.transaction(
         tenant_id="other", agent_id="ada", actor="test", write=False
     ) as transaction:
-        found = await transaction.unit.rows(sql_text("SELECT * FROM mnestic.working_memory"))
+        found = await transaction.unit.fetch(
+            NamedQuery.of("SELECT tenant_id FROM mnestic.working_memory")
+        )
     await memory.close()
 
     assert found == []

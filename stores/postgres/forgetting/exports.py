@@ -18,12 +18,11 @@ from mnestic.memory.forgetting.export_lines import (
 )
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor, read_instant
 from mnestic.stores.postgres.jobs.records import check_write
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.fact_reader import claim_of
-from mnestic.stores.postgres.queries import as_json, read_query
+from mnestic.stores.postgres.queries import as_json, packed, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 

@@ -6,7 +6,6 @@ from typing import Any
 from mnestic.memory.knowledge.entries import ArchivedEntry, ArchiveMark, ArchiveReason, Entry
 from mnestic.memory.knowledge.entry_features import features_of
 from mnestic.memory.knowledge.events import EventKind, entry_event
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.knowledge.derived_entries import (
     ADD_CORPUS,
@@ -15,7 +14,7 @@ from mnestic.stores.postgres.knowledge.derived_entries import (
 )
 from mnestic.stores.postgres.knowledge.entries import check_is_message, corrected_by
 from mnestic.stores.postgres.knowledge.entry_index import EntryIndex
-from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 

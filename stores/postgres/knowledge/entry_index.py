@@ -20,9 +20,8 @@ from mnestic.memory.language.terms import first_terms
 from mnestic.memory.long_texts import work_on
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.ports import Embedder, WordEmbedder
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.knowledge.vectors import Vectors
-from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.reals import reals_of
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 

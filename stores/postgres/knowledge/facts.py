@@ -20,7 +20,6 @@ from mnestic.memory.knowledge.predicates import Predicate, check_predicate
 from mnestic.memory.knowledge.relations import Mention, Place
 from mnestic.memory.knowledge.subjects import NamedSubject
 from mnestic.memory.knowledge.world.patterns import FEWEST_CLAIMS, patterns_of
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries, MessagePlace
 from mnestic.stores.postgres.knowledge.fact_reader import (
@@ -34,7 +33,7 @@ from mnestic.stores.postgres.knowledge.fact_reader import (
 from mnestic.stores.postgres.knowledge.graph import PostgresGraphStore
 from mnestic.stores.postgres.knowledge.named_subjects import list_aliases, list_named
 from mnestic.stores.postgres.knowledge.topic_locks import TopicLocks
-from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _ADD_CLAIMS, _REPLACE_CLAIMS = read_query("facts.add_claims"), read_query("facts.replace_claims")

@@ -14,9 +14,8 @@ from mnestic.memory.knowledge.ingestion import (
     ReceivedMessages,
 )
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
-from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 

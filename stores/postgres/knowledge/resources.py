@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.stores.postgres.bulk import packed
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
-from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _APPEND, _LIST = read_query("resources.append"), read_query("resources.list_by_session")

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from sqlalchemy import text
 
 from mnestic.memory.errors import (
     AlreadyExistsError,
@@ -16,17 +15,18 @@ from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
 from mnestic.memory.operations import Operation
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from mnestic.stores.postgres.queries import NamedQuery
 from tests.stores.conftest import Begin
 
 MakeWait = Callable[..., JobWait]
 MakeReceipt = Callable[..., ResumeReceipt]
 
-MANY_OPERATIONS = text(
+MANY_OPERATIONS = NamedQuery.of(
     "INSERT INTO mnestic.operation (tenant_id, key, name, agent_id, job_id, request_hash, created_at) "
-    "SELECT :tenant, 'j1/0/' || n || '/remember', 'remember', 'ada', 'j1', 'hash', now() "
+    "SELECT %(tenant_id)s, 'j1/0/' || n || '/remember', 'remember', 'ada', 'j1', 'hash', now() "
     "FROM generate_series(1, 2000) AS n RETURNING 1"
 )
-FETCHED = text(
+FETCHED = NamedQuery.of(
     "SELECT idx_tup_fetch + seq_tup_read AS fetched FROM pg_stat_xact_user_tables "
     "WHERE relid = 'mnestic.operation'::regclass"
 )
@@ -73,11 +73,11 @@ async def test_opening_a_wait_takes_no_longer_the_more_the_job_has_done(
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
-        await transaction.unit.rows(MANY_OPERATIONS, {"tenant": settings.tenant_id})
+        await transaction.unit.write(MANY_OPERATIONS)
 
-        before = await transaction.unit.rows(FETCHED)
+        before = await transaction.unit.fetch(FETCHED)
         await transaction.waits.open(make_wait())
-        after = await transaction.unit.rows(FETCHED)
+        after = await transaction.unit.fetch(FETCHED)
 
     assert after[0].fetched - before[0].fetched <= 1
 
