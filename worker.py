@@ -50,7 +50,6 @@ from mnestic.starter.extraction_wiring import (
     local_extractor,
     log_missing_extractor,
 )
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.maintenance_wiring import (
@@ -75,6 +74,7 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.payloads.keys import payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
@@ -219,7 +219,7 @@ async def _open_memory(settings: Settings) -> AsyncIterator[tuple[Memory, Models
         url,
         cache_bytes=settings.cache_bytes,
         embedder=writing_embedder(settings),
-        keep_out_secret=KeepOutSecret(settings),
+        suppression_secret=SuppressionSecret(settings),
     )
     try:
         await memory.check()

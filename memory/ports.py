@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.access.ports import ApiKeyStore, AuditStore
     from mnestic.memory.agents import AgentSummary, WaitingAgent
     from mnestic.memory.forgetting.export_ports import ExportStore
-    from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
+    from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
     from mnestic.memory.knowledge.extraction import Extraction, Turn
     from mnestic.memory.knowledge.ports import (
         AccessStore,
@@ -88,7 +88,7 @@ class Transaction(Protocol):
     @property
     def forgetting(self) -> ForgettingStore: ...  # noqa: D102
     @property
-    def keep_outs(self) -> KeepOutStore: ...  # noqa: D102
+    def suppression_list(self) -> SuppressionListStore: ...  # noqa: D102
     @property
     def exports(self) -> ExportStore: ...  # noqa: D102
     @property

@@ -35,8 +35,8 @@ from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.memory.retrieval.ports import NoteSource, Reranker
 from mnestic.memory.retrieval.queries import Rerank
 from mnestic.starter.embedded.state import read_last_state, read_state
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.settings import Settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.stores.postgres.memory import PostgresMemory
 
 if TYPE_CHECKING:  # half a second of imports, which only calls of a model should cost
@@ -68,14 +68,14 @@ def open_database(
     *,
     cache_bytes: int = CACHE_BYTES,
     embedder: Embedder | None = None,
-    keep_out_secret: KeepOutSecret | None = None,
+    suppression_secret: SuppressionSecret | None = None,
 ) -> PostgresMemory:
     """The memory in the database at an address; the caller closes it. `embedder`: see `writing_embedder`."""
     return PostgresMemory(
         url.get_secret_value(),
         cache_bytes=cache_bytes,
         embedder=embedder,
-        keep_out_secrets=keep_out_secret,
+        suppression_secrets=suppression_secret,
     )
 
 

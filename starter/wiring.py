@@ -17,7 +17,6 @@ from mnestic.memory.ports import Embedder, Memory
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.starter.embedded.connection import connect, load_profile
 from mnestic.starter.embedded.state import read_state
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.memory_wiring import (
     find_database,
     open_database,
@@ -28,6 +27,7 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.stores.postgres.memory import PostgresMemory
 
 
@@ -39,7 +39,7 @@ class Endpoints(BaseModel):
     database_url: SecretStr
     database_admin_url: SecretStr
     cache_bytes: int = CACHE_BYTES
-    keep_out_secret: KeepOutSecret | None = None
+    suppression_secret: SuppressionSecret | None = None
     temporal_address: str
     temporal_namespace: str = "default"
     temporal_ui: str | None = None
@@ -76,7 +76,7 @@ def find_endpoints(settings: Settings) -> Endpoints:
         database_url=database,
         database_admin_url=admin,
         cache_bytes=settings.cache_bytes,
-        keep_out_secret=KeepOutSecret(settings),
+        suppression_secret=SuppressionSecret(settings),
         temporal_address=temporal,
         temporal_namespace="default" if embedded else load_profile().get("namespace", "default"),
         temporal_ui=settings.temporal_ui_url or (state.temporal_ui if state and embedded else None),
@@ -110,7 +110,7 @@ def open_memory(endpoints: Endpoints, *, embedder: Embedder | None = None) -> Po
         url,
         cache_bytes=cache_bytes,
         embedder=embedder,
-        keep_out_secret=endpoints.keep_out_secret,
+        suppression_secret=endpoints.suppression_secret,
     )
 
 

@@ -30,9 +30,9 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.memory_wiring import writing_embedder
 from mnestic.starter.settings import Settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.wiring import connect_temporal, find_endpoints
 from mnestic.stores.postgres.memory import PostgresMemory, open_pool
 from mnestic.stores.postgres.schema import migrate
@@ -257,7 +257,7 @@ async def memory(
         application_url,
         shared_pool=pool,
         embedder=TokenVectorEmbedder(),
-        keep_out_secrets=KeepOutSecret(settings),
+        suppression_secrets=SuppressionSecret(settings),
     )
     yield memory
     await memory.close()
@@ -289,7 +289,7 @@ async def client(
         application_url,
         shared_pool=pool,
         embedder=writing_embedder(settings),
-        keep_out_secrets=endpoints.keep_out_secret,
+        suppression_secrets=endpoints.suppression_secret,
     )
     temporal = await connect_temporal(endpoints)
     async with MnesticClient(temporal, memory, settings=settings, endpoints=endpoints) as client:

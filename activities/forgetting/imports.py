@@ -220,7 +220,7 @@ async def _remove_excluded_messages(
         texts_of(line.model_dump(mode="json")) if isinstance(line, MessageLine) else []
         for line in lines
     ]
-    are_out = await transaction.keep_outs.are_kept_out(texts)
+    are_out = await transaction.suppression_list.are_kept_out(texts)
     now = await transaction.now()
     return [
         _forgotten(line, now) if isinstance(line, MessageLine) and is_out else line
@@ -231,7 +231,7 @@ async def _remove_excluded_messages(
 async def _allowed_lines(transaction: Transaction, lines: Sequence[Line]) -> list[Line]:
     """Lines without those that speak of what is kept out."""
     texts = [texts_of(line.model_dump(mode="json")) for line in lines]
-    are_out = await transaction.keep_outs.are_kept_out(texts)
+    are_out = await transaction.suppression_list.are_kept_out(texts)
     return [line for line, is_out in zip(lines, are_out, strict=True) if not is_out]
 
 

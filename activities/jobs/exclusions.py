@@ -16,7 +16,7 @@ async def allowed_records(
 ) -> list[RecordWrite]:
     """Records without those that speak of what is kept out."""
     texts = [texts_of([one.namespace, one.key, one.value]) for one in records]
-    are_out = await transaction.keep_outs.are_kept_out(texts)
+    are_out = await transaction.suppression_list.are_kept_out(texts)
     if any(are_out):
         transaction.note("record.keep_out", f"{sum(are_out)} records")
     return [one for one, is_out in zip(records, are_out, strict=True) if not is_out]
@@ -24,8 +24,8 @@ async def allowed_records(
 
 async def allowed_episode(transaction: Transaction, episode: Episode) -> Episode:
     """An episode without the clauses that are kept out; what it was made from goes as a whole if it speaks of that."""
-    (summary,) = await transaction.keep_outs.left_of([(episode.summary,)])
-    (is_out,) = await transaction.keep_outs.are_kept_out([texts_of(episode.payload)])
+    (summary,) = await transaction.suppression_list.left_of([(episode.summary,)])
+    (is_out,) = await transaction.suppression_list.are_kept_out([texts_of(episode.payload)])
     if summary == episode.summary and not is_out:
         return episode
     transaction.note("episode.keep_out", episode.id)

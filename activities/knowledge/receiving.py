@@ -103,8 +103,8 @@ async def _cut_excluded(
         (said.content, said.speaker, *came.subjects)
         for said, came in zip(resources, incoming, strict=True)
     ]
-    contents = await transaction.keep_outs.left_of(texts)
-    channels = await transaction.keep_outs.left_of([(said.channel,) for said in resources])
+    contents = await transaction.suppression_list.left_of(texts)
+    channels = await transaction.suppression_list.left_of([(said.channel,) for said in resources])
     left: list[IncomingMessage] = []
     cut = 0
     for came, content, channel in zip(incoming, contents, channels, strict=True):
@@ -128,7 +128,7 @@ def _with(came: IncomingMessage, **changed: str) -> IncomingMessage:
 async def remove_excluded(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
     """Claims without those that speak of what was forgotten and is kept out."""
     texts = [(claim.subject, claim.predicate, claim.object or "") for claim in claims]
-    are_out = await transaction.keep_outs.are_kept_out(texts)
+    are_out = await transaction.suppression_list.are_kept_out(texts)
     return [claim for claim, is_out in zip(claims, are_out, strict=True) if not is_out]
 
 
@@ -156,7 +156,7 @@ async def add_entry(
     if is_blank(draft.content):
         raise InvalidInputError(what="entry", why="has no content but a block of memories")
     said = (draft.content, draft.speaker or "", *draft.subjects, *draft.tags, *draft.aliases)
-    await transaction.keep_outs.check(*said, what="entry")
+    await transaction.suppression_list.check(*said, what="entry")
     above = [draft.parent] if draft.parent else []
     # Locked before the words of the new one.
     if above and not await transaction.entries.select(above, lock=True):

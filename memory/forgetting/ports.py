@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.forgetting.redaction import RowRedaction
-    from mnestic.memory.forgetting.requests import Forgetting, KeepOut
+    from mnestic.memory.forgetting.requests import Forgetting, Suppression
     from mnestic.memory.forgetting.topics import Topic
     from mnestic.memory.knowledge.claims import Span
     from mnestic.memory.knowledge.facts import Fact
@@ -159,7 +159,7 @@ class ForgettingStore(Protocol):
         ...
 
 
-class KeepOutStore(Protocol):
+class SuppressionListStore(Protocol):
     """What was forgotten and must not be learned again, and what of a transaction's texts that is.
 
     A text is given with what belongs to it, such as its speaker, after it.
@@ -175,7 +175,7 @@ class KeepOutStore(Protocol):
         """
         ...
 
-    async def list_keep_outs(self) -> tuple[KeepOut, ...]:
+    async def list_suppressed(self) -> tuple[Suppression, ...]:
         """The tombstones of the agent that keep something out, the oldest first."""
         ...
 

@@ -45,7 +45,7 @@ class Forgetting(DeferredModel):
     finished_at: AwareDatetime | None
 
 
-class KeepOut(DeferredModel):
+class Suppression(DeferredModel):
     """A tombstone that keeps what was forgotten out: when it was forgotten, by whom, and how many names the topic has."""
 
     model_config = ConfigDict(frozen=True)

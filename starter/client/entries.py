@@ -129,7 +129,7 @@ class EntryClient(ClientPart):
             raise refused(f"entry {entry_id}", error, model=EntryChange) from None
         said = (change.content, *change.subjects, *change.tags, *change.aliases)
         async with self._scope.transaction(write=True) as transaction:
-            await transaction.keep_outs.check(*said, what=f"entry {entry_id}")
+            await transaction.suppression_list.check(*said, what=f"entry {entry_id}")
             before_change = await transaction.entries.select([entry_id])
             entry_ids_above = {change.parent, *(entry.parent for entry in before_change.values())}
             names = [name for name in {entry_id, *entry_ids_above} if name]

@@ -171,7 +171,7 @@ class FactClient(ClientPart):
             about = subject
             if predicate not in NAMING:
                 about = await resolve_subject(transaction, subject)
-            await transaction.keep_outs.check(subject, about, predicate, value, what="fact")
+            await transaction.suppression_list.check(subject, about, predicate, value, what="fact")
             now, said_at = await decision_time_now(transaction, about, predicate)
             claim = Claim(
                 id=uuid.uuid4().hex,
@@ -257,7 +257,9 @@ class FactClient(ClientPart):
                 raise StaleRequestError(what=f"fact {fact_id}", why=f"is {fact.status}, not active")
             if name_key(fact.object) == name_key(value):
                 return ()
-            await transaction.keep_outs.check(fact.subject, fact.predicate, value, what="fact")
+            await transaction.suppression_list.check(
+                fact.subject, fact.predicate, value, what="fact"
+            )
             ended = await decision(transaction, fact, "ended")
             stated = ended.model_copy(
                 update={

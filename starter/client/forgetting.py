@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.memory.forgetting.requests import KeepOut, Purged, TopicForgotten
+from mnestic.memory.forgetting.requests import Purged, Suppression, TopicForgotten
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.starter.checked_texts import FreeText
 from mnestic.starter.client.client_scope import ClientPart, ClientScope
@@ -47,10 +47,10 @@ class ForgettingClient(ClientPart):
         preview = await forgetting.confirmed(topic, confirm)
         return await forgetting.start(topic, preview, keep_out=keep_out, request_id=request_id)
 
-    async def keep_outs(self) -> tuple[KeepOut, ...]:
+    async def keep_outs(self) -> tuple[Suppression, ...]:
         """What was forgotten and is kept from being learned again, the oldest first; nobody has its words any more."""
         async with self._scope.transaction(write=False) as transaction:
-            return await transaction.keep_outs.list_keep_outs()
+            return await transaction.suppression_list.list_suppressed()
 
     async def lift_keep_out(self, keep_out_id: str) -> None:
         """Lets what was forgotten be learned again when somebody says it; what is gone stays gone.
@@ -59,7 +59,7 @@ class ForgettingClient(ClientPart):
             NotFoundError: nothing is kept out under that id.
         """
         async with self._scope.transaction(write=True) as transaction:
-            await transaction.keep_outs.lift(keep_out_id)
+            await transaction.suppression_list.lift(keep_out_id)
 
     async def report(
         self, topic: FreeText, done: Purged, *, preview: TopicForgotten | None = None

@@ -33,7 +33,6 @@ from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
@@ -48,6 +47,7 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.models.costs import costs_of
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 
 Result = TypeVar("Result", bound=BaseModel)
 
@@ -115,7 +115,7 @@ class MemoryConnection(ChecksTexts):
                 url,
                 cache_bytes=settings.cache_bytes,
                 embedder=writing_embedder(settings),
-                keep_out_secret=KeepOutSecret(settings),
+                suppression_secret=SuppressionSecret(settings),
             )
             opened.push_async_callback(memory.close)
             await memory.check()

@@ -59,7 +59,7 @@ class RecordClient(ClientPart):
             if stored is not None:
                 return LongTermRecord.model_validate(stored)
             texts = texts_of([namespace, key, value])
-            await transaction.keep_outs.check(*texts, what="record")
+            await transaction.suppression_list.check(*texts, what="record")
             record = await transaction.records.set(
                 namespace, key, value, ttl=ttl, expected_version=expected_version
             )

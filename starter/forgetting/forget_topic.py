@@ -109,7 +109,7 @@ class TopicForgetting:
                 request.forgetting_id, topic, entries=preview.by_meaning
             )
             if keep_out:
-                await transaction.keep_outs.add(request.forgetting_id, topic)
+                await transaction.suppression_list.add(request.forgetting_id, topic)
         workflow_id = forget_workflow_id(request.tenant_id, request.forgetting_id)
         try:
             with rpc_errors(self._connection.address, job_id=workflow_id):
@@ -126,7 +126,7 @@ class TopicForgetting:
                     request.forgetting_id
                 )  # the topic's words must not stay
                 if keep_out:
-                    await transaction.keep_outs.lift(request.forgetting_id)
+                    await transaction.suppression_list.lift(request.forgetting_id)
                 await transaction.complete(attempt, {_FAILED: True})
             raise
 

@@ -26,7 +26,7 @@ from mnestic.stores.postgres.transaction_setup import COMMIT, begin_statements
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
-    from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
+    from mnestic.memory.forgetting.suppression_list import SuppressionSecrets
 
 _FIND_AGENT, _LIST_JOB_IDS = read_query("memory.find_agent"), read_query("memory.list_job_ids")
 _LIST_AGENT_IDS, _LIST_AGENTS = read_query("memory.list_agent_ids"), read_query("list_agents")
@@ -71,7 +71,7 @@ class PostgresMemory:
         embedder: Embedder | None = None,
         pool_size: int = 20,
         cache_bytes: int = CACHE_BYTES,
-        keep_out_secrets: "KeepOutSecrets | None" = None,
+        suppression_secrets: "SuppressionSecrets | None" = None,
         shared_pool: AsyncEngine | None = None,
     ) -> None:
         """Prepares the pool; the first transaction connects.
@@ -82,7 +82,7 @@ class PostgresMemory:
                 `IngestMessages` asks for them later.
             pool_size: Connections that stay open; as many again may be opened under load.
             cache_bytes: What answers and vectors of questions may take of this process's memory; 0 keeps none.
-            keep_out_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
+            suppression_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
             shared_pool: Connections of `open_pool` to the same address, to use instead of a pool of its own; whoever
                 opened it disposes of it.
 
@@ -92,7 +92,7 @@ class PostgresMemory:
         self._where = describe_url(url)
         self._is_shared = shared_pool is not None
         self.engine = shared_pool or open_pool(url, size=pool_size)
-        self._embedder, self._secrets = embedder, keep_out_secrets
+        self._embedder, self._secrets = embedder, suppression_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
 

@@ -4,13 +4,13 @@ They stand together because to build the tables takes a tenth of a second. `Post
 for the first transaction that needs one of them, so who only searches never does.
 """
 
-from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
+from mnestic.memory.forgetting.suppression_list import SuppressionSecrets
 from mnestic.memory.ports import Embedder
 from mnestic.stores.postgres.access.api_keys import PostgresApiKeyStore
 from mnestic.stores.postgres.access.audit import PostgresAuditStore
 from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
-from mnestic.stores.postgres.forgetting.keep_outs import PostgresKeepOutStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
+from mnestic.stores.postgres.forgetting.suppression_list import PostgresSuppressionListStore
 from mnestic.stores.postgres.jobs.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.jobs.plans import PostgresPlanStore
 from mnestic.stores.postgres.jobs.records import PostgresRecordStore
@@ -42,7 +42,7 @@ class TableStores:
     """The stores of one transaction."""
 
     def __init__(
-        self, unit: UnitOfWork, embedder: Embedder | None, secrets: KeepOutSecrets | None
+        self, unit: UnitOfWork, embedder: Embedder | None, secrets: SuppressionSecrets | None
     ) -> None:
         index = EntryIndex(unit, embedder)
         derived = DerivedEntries(unit, index)
@@ -63,7 +63,7 @@ class TableStores:
         self.settings = PostgresSettingStore(unit)
         self.retrieval_log = PostgresRetrievalLogStore(unit)
         self.forgetting = PostgresForgettingStore(unit, derived)
-        self.keep_outs = PostgresKeepOutStore(unit, self.forgetting, secrets=secrets)
+        self.suppression_list = PostgresSuppressionListStore(unit, self.forgetting, secrets=secrets)
         self.exports = PostgresExportStore(unit, derived)
         self.tool_results = PostgresToolResultStore(unit)
         self.categories = PostgresCategoryStore(unit)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mnestic.memory import store_ports
 from mnestic.memory.access.ports import ApiKeyStore, AuditStore
 from mnestic.memory.forgetting.export_ports import ExportStore
-from mnestic.memory.forgetting.ports import ForgettingStore, KeepOutStore
+from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
 from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.knowledge.ports import EventStore
 from mnestic.memory.knowledge.world.categories import CategoryStore
@@ -27,7 +27,7 @@ from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
-    from mnestic.memory.forgetting.keep_outs import KeepOutSecrets
+    from mnestic.memory.forgetting.suppression_list import SuppressionSecrets
     from mnestic.stores.postgres.table_stores import TableStores
 
 
@@ -40,7 +40,7 @@ class PostgresTransaction:
         caches: RetrievalCaches,
         *,
         embedder: Embedder | None = None,
-        secrets: "KeepOutSecrets | None" = None,
+        secrets: "SuppressionSecrets | None" = None,
     ) -> None:
         self.unit = unit
         self._embedder, self._secrets = embedder, secrets
@@ -137,9 +137,9 @@ class PostgresTransaction:
         return self._stores.forgetting
 
     @property
-    def keep_outs(self) -> KeepOutStore:
+    def suppression_list(self) -> SuppressionListStore:
         """See the port."""
-        return self._stores.keep_outs
+        return self._stores.suppression_list
 
     @property
     def exports(self) -> ExportStore:

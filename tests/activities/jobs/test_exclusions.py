@@ -18,7 +18,7 @@ async def kept_out(begin: Begin) -> None:
     """Keeps Otilia out."""
     async with begin() as transaction:
         await transaction.forgetting.begin("f1", "Otilia", entries=())
-        await transaction.keep_outs.add("f1", "Otilia")
+        await transaction.suppression_list.add("f1", "Otilia")
 
 
 def record(key: str, value: Any) -> RecordWrite:

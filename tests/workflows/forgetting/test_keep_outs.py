@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
-from mnestic.memory.forgetting.requests import KeepOut
+from mnestic.memory.forgetting.requests import Suppression
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("worker")
 TOPIC = "everything about Otilia / +33 6 12 34 56 78"
 
 
-async def keep_out(memory: MemoryClient, topic: str = TOPIC) -> KeepOut:
+async def keep_out(memory: MemoryClient, topic: str = TOPIC) -> Suppression:
     shown = await memory.preview_forget(topic)
     await memory.forget(topic, confirm=shown.token, keep_out=True)
     return (await memory.forgetting.keep_outs())[-1]

@@ -17,8 +17,8 @@ _SETTING = "MNESTIC_KEEP_OUT_KEY"
 _FILE = "keep_out.key"  # in the data directory
 
 
-class KeepOutSecret:
-    """Implements `mnestic.memory.forgetting.keep_outs.KeepOutSecrets`."""
+class SuppressionSecret:
+    """Implements `mnestic.memory.forgetting.suppression_list.SuppressionSecrets`."""
 
     def __init__(self, settings: Settings) -> None:
         self._given = settings.keep_out_key

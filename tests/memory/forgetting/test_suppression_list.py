@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.forgetting.keep_outs import (
+from mnestic.memory.forgetting.suppression_list import (
     ExcludedNames,
-    KeepOutKey,
+    SuppressionKey,
     excluded_names,
     kept_topic,
 )
 from mnestic.memory.forgetting.topic_names import parse_topic
 
-KEY = KeepOutKey(b"k" * 32, tenant_id="acme")
+KEY = SuppressionKey(b"k" * 32, tenant_id="acme")
 STEMS = {"divorce": ("divorc",), "divorced": ("divorc",), "divorcee": ("divorce",)}
 
 
-def kept(topic: str, *, key: KeepOutKey = KEY) -> ExcludedNames:
+def kept(topic: str, *, key: SuppressionKey = KEY) -> ExcludedNames:
     return excluded_names(parse_topic(topic), stems=STEMS, key=key)
 
 
@@ -71,8 +71,8 @@ def test_a_tombstone_holds_no_word(topic: str) -> None:
 def test_hashes_are_a_tenant_s_and_a_secret_s_own() -> None:
     keys = [
         KEY,
-        KeepOutKey(b"k" * 32, tenant_id="other"),
-        KeepOutKey(b"x" * 32, tenant_id="acme"),
+        SuppressionKey(b"k" * 32, tenant_id="other"),
+        SuppressionKey(b"x" * 32, tenant_id="acme"),
     ]
 
     assert len({kept("Olena", key=key).model_dump_json() for key in keys}) == 3

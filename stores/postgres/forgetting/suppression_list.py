@@ -1,17 +1,17 @@
-"""Keep-outs in Postgres: tombstones of forgettings with keyed hashes, and what they keep out of a transaction's texts."""
+"""The suppression list in Postgres: tombstones of forgettings with keyed hashes, and what they keep out of a transaction's texts."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
-from mnestic.memory.forgetting.keep_outs import (
+from mnestic.memory.forgetting.requests import Suppression
+from mnestic.memory.forgetting.suppression_list import (
     ExcludedNames,
-    KeepOutKey,
-    KeepOutSecrets,
+    SuppressionKey,
+    SuppressionSecrets,
     excluded_names,
     kept_topic,
 )
-from mnestic.memory.forgetting.requests import KeepOut
 from mnestic.memory.forgetting.topic_names import content_name, parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.language.terms import words_of
@@ -20,8 +20,8 @@ from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
-_LOAD, _LIST = read_query("keep_outs.load"), read_query("keep_outs.list")
-_ADD, _LIFT = read_query("keep_outs.add"), read_query("keep_outs.lift")
+_LOAD, _LIST = read_query("suppression_list.load"), read_query("suppression_list.list")
+_ADD, _LIFT = read_query("suppression_list.add"), read_query("suppression_list.lift")
 
 
 class _Kept(NamedTuple):
@@ -30,7 +30,7 @@ class _Kept(NamedTuple):
     names: ExcludedNames
 
 
-class PostgresKeepOutStore:
+class PostgresSuppressionListStore:
     """Implements `mnestic.memory.forgetting.ports.KeepOutStore`."""
 
     def __init__(
@@ -38,11 +38,11 @@ class PostgresKeepOutStore:
         unit: UnitOfWork,
         forgetting: PostgresForgettingStore,
         *,
-        secrets: KeepOutSecrets | None,
+        secrets: SuppressionSecrets | None,
     ) -> None:
         self._unit, self._forgetting, self._secrets = unit, forgetting, secrets
         self._kept: tuple[_Kept, ...] | None = None
-        self._key: KeepOutKey | None = None
+        self._key: SuppressionKey | None = None
 
     async def add(self, forgetting_id: str, topic: str) -> None:
         """See the port."""
@@ -50,7 +50,7 @@ class PostgresKeepOutStore:
         stems = await self._forgetting.stems({word for name in names for word in name.words})
         if self._secrets is None:
             raise _no_key("there is nowhere to find it")
-        key = KeepOutKey(self._secrets.find_or_make(), tenant_id=self._unit.tenant_id)
+        key = SuppressionKey(self._secrets.find_or_make(), tenant_id=self._unit.tenant_id)
         kept = excluded_names([content_name(name, stems) for name in names], stems=stems, key=key)
         for other in await self._load():
             self._check_key(other, key)
@@ -59,7 +59,7 @@ class PostgresKeepOutStore:
         self._unit.wrote("keep_out.add", forgetting_id)
         self._kept = None
 
-    async def list_keep_outs(self) -> tuple[KeepOut, ...]:
+    async def list_suppressed(self) -> tuple[Suppression, ...]:
         """See the port."""
         rows = await self._unit.fetch(_LIST)
         self._unit.read("keep_out.list", f"{len(rows)} keep-outs")
@@ -100,7 +100,7 @@ class PostgresKeepOutStore:
         return [self._first(text, kept, stems=stems, key=key) for text in whole]
 
     def _first(
-        self, text: str, kept: Sequence[_Kept], *, stems: Any, key: KeepOutKey
+        self, text: str, kept: Sequence[_Kept], *, stems: Any, key: SuppressionKey
     ) -> tuple[_Kept, Topic] | None:
         """The first tombstone that a text speaks of, with all that is kept out of the text."""
         topic = kept_topic(text, [one.names for one in kept], stems=stems, key=key)
@@ -122,17 +122,17 @@ class PostgresKeepOutStore:
             )
         return self._kept
 
-    def _key_of(self, kept: Sequence[_Kept]) -> KeepOutKey:
+    def _key_of(self, kept: Sequence[_Kept]) -> SuppressionKey:
         if self._key is None:
             secret = self._secrets.find() if self._secrets is not None else None
             if secret is None:
                 raise _no_key(f"keep-out {kept[0].id} of this agent was made with one")
-            self._key = KeepOutKey(secret, tenant_id=self._unit.tenant_id)
+            self._key = SuppressionKey(secret, tenant_id=self._unit.tenant_id)
         for one in kept:
             self._check_key(one, self._key)
         return self._key
 
-    def _check_key(self, kept: _Kept, key: KeepOutKey) -> None:
+    def _check_key(self, kept: _Kept, key: SuppressionKey) -> None:
         if kept.names.key_id != key.id:
             why = f"is another key than the one of keep-out {kept.id}"
             raise ConfigurationError(setting="MNESTIC_KEEP_OUT_KEY", why=f"{why}; {_HOW}")
@@ -153,9 +153,9 @@ def _left(texts: Sequence[str], topic: Topic) -> str:
     return "" if names_it or topic.is_in(left) else left
 
 
-def _keep_out(row: Any) -> KeepOut:
+def _keep_out(row: Any) -> Suppression:
     names = read_stored(ExcludedNames, row.kept_out, what=f"keep-out {row.id}")
-    return KeepOut(
+    return Suppression(
         id=row.id,
         actor=row.actor,
         requested_at=row.requested_at,

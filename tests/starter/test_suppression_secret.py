@@ -8,14 +8,14 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError
-from mnestic.starter.keep_out_secret import KeepOutSecret
 from mnestic.starter.settings import Settings
+from mnestic.starter.suppression_secret import SuppressionSecret
 
 GIVEN = base64.b64encode(b"s" * 32).decode()
 
 
 def test_a_setting_is_taken_and_no_file_made(tmp_path: Path) -> None:
-    secret = KeepOutSecret(Settings(data_dir=tmp_path, keep_out_key=SecretStr(GIVEN)))
+    secret = SuppressionSecret(Settings(data_dir=tmp_path, keep_out_key=SecretStr(GIVEN)))
 
     assert secret.find() == secret.find_or_make() == b"s" * 32
     assert list(tmp_path.iterdir()) == []
@@ -24,12 +24,12 @@ def test_a_setting_is_taken_and_no_file_made(tmp_path: Path) -> None:
 def test_a_file_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path / "new")
 
-    none_yet = KeepOutSecret(settings).find()
+    none_yet = SuppressionSecret(settings).find()
     with ThreadPoolExecutor(8) as pool:
-        made = set(pool.map(lambda _: KeepOutSecret(settings).find_or_make(), range(8)))
+        made = set(pool.map(lambda _: SuppressionSecret(settings).find_or_make(), range(8)))
 
     assert none_yet is None
-    assert made == {KeepOutSecret(settings).find()}
+    assert made == {SuppressionSecret(settings).find()}
     (file,) = (tmp_path / "new").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600
 
@@ -43,5 +43,5 @@ def test_a_malformed_secret_is_refused_without_quoting_it(tmp_path: Path, text: 
 
     for settings in (given, Settings(data_dir=tmp_path)):
         with pytest.raises(ConfigurationError, match="openssl rand -base64 32") as refused:
-            KeepOutSecret(settings).find()
+            SuppressionSecret(settings).find()
         assert text not in str(refused.value)

@@ -1,4 +1,4 @@
-"""Keep-outs: what was forgotten and must not be learned again, as keyed hashes of its words.
+"""The suppression list: what was forgotten and must not be learned again, as keyed hashes of its words.
 
 They stand apart from topics because nobody has the words any more. What a text says is hashed word by word, and where all
 hashes of a name are among these, the text's own words make the topic that is cut out of it.
@@ -44,7 +44,7 @@ class ExcludedNames(DeferredModel):
     names: tuple[tuple[KeptTerm, ...], ...]
 
 
-class KeepOutSecrets(Protocol):
+class SuppressionSecrets(Protocol):
     """Where the secret of all tenants' keys is."""
 
     def find(self) -> bytes | None:
@@ -64,7 +64,7 @@ class KeepOutSecrets(Protocol):
         ...
 
 
-class KeepOutKey:
+class SuppressionKey:
     """The key of one tenant."""
 
     def __init__(self, secret: bytes, *, tenant_id: str) -> None:
@@ -76,7 +76,9 @@ class KeepOutKey:
         return hmac.digest(self._key, f"{kind}\0{text}".encode(), "sha256").hex()[:_HASH_CHARS]
 
 
-def excluded_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey) -> ExcludedNames:
+def excluded_names(
+    names: Iterable[TopicName], *, stems: Stems, key: SuppressionKey
+) -> ExcludedNames:
     """The names of a topic as a tombstone has them.
 
     Args:
@@ -102,7 +104,7 @@ def excluded_names(names: Iterable[TopicName], *, stems: Stems, key: KeepOutKey)
 
 
 def kept_topic(
-    text: str, kept: Sequence[ExcludedNames], *, stems: Stems, key: KeepOutKey
+    text: str, kept: Sequence[ExcludedNames], *, stems: Stems, key: SuppressionKey
 ) -> Topic | None:
     """What of a text is kept out, as a topic of the text's own words; None if nothing is.
 
@@ -122,7 +124,9 @@ def kept_topic(
 class _HashedText:
     """The words and identifiers of a text by their hashes."""
 
-    def __init__(self, text: str, *, lengths: Iterable[int], stems: Stems, key: KeepOutKey) -> None:
+    def __init__(
+        self, text: str, *, lengths: Iterable[int], stems: Stems, key: SuppressionKey
+    ) -> None:
         self._words: dict[str, set[str]] = {}
         self._identifiers: dict[str, set[Identifier]] = {}
         folded = normalised(text)
@@ -162,18 +166,18 @@ def _all(kept: Iterable[ExcludedNames]) -> Iterator[tuple[KeptTerm, ...]]:
     return (name for one in kept for name in one.names)
 
 
-def _kept_word(word: str, stems: Stems, key: KeepOutKey) -> KeptTerm:
+def _kept_word(word: str, stems: Stems, key: SuppressionKey) -> KeptTerm:
     chars = len(word) if is_unspaced(word) else None
     return KeptTerm(hashes=tuple(sorted(_word_hashes(word, stems, key))), chars=chars)
 
 
-def _kept_identifier(one: Identifier, key: KeepOutKey) -> KeptTerm:
+def _kept_identifier(one: Identifier, key: SuppressionKey) -> KeptTerm:
     return KeptTerm(
         hashes=(key.hash("is", one.key), *sorted(key.hash("also", form) for form in one.also))
     )
 
 
-def _word_hashes(word: str, stems: Stems, key: KeepOutKey) -> set[str]:
+def _word_hashes(word: str, stems: Stems, key: SuppressionKey) -> set[str]:
     return {
         key.hash("word", word),
         *(key.hash("stem", stem) for stem in stems.get(word, ()) if stem),
