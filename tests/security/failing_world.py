@@ -28,24 +28,16 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Transaction
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.logs import _Text
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
+from tests.security.activity_cases import asked
 
 WORD = "quokka"
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
-PLAN = f"""
-name: texts
-nodes:
-  - id: hear
-    kind: remember
-    message: {{role: user, content: "The {WORD} is fine."}}
-    records: [{{namespace: animals, key: one, value: {{name: {WORD}}}}}]
-    next: approval
-  - {{id: approval, kind: wait, key: approval, timeout: 21d, on: {{resumed: end, timeout: end}}}}
-"""
+PLAN = read_plan(Path(__file__).with_name("texts.yaml"))
 # SQLSTATEs that the stores take differently: bare, a value that is refused, a database that cannot.
 CODES = ("P0001", "22P02", "23514", "57014")
 CUT = "57P01"  # the connection itself is cut, amid a statement
@@ -113,7 +105,7 @@ class RunActivity:
         return await workflow.execute_activity(
             name,
             asked,
-            start_to_close_timeout=timedelta(seconds=20),
+            start_to_close_timeout=timedelta(seconds=60),
             retry_policy=RetryPolicy(maximum_attempts=1),
         )
 
@@ -129,9 +121,23 @@ class World:
     forgetting_id: str
     result: dict[str, Any]
 
-    async def run(self, name: str, asked: Any) -> WorkflowHandle[Any, Any]:
+    def asked(self, name: str) -> dict[str, Any]:
+        """What an activity is asked of what there is."""
+        (wait,) = self.job.waits
+        assert wait.context.memory_snapshot is not None
+        return asked(
+            name,
+            self.client.settings.tenant_id,
+            snapshot=wait.context.memory_snapshot.model_dump(mode="json"),
+            context=wait.context.model_dump(mode="json"),
+            wait_id=wait.wait_id,
+            result=self.result,
+            forgetting_id=self.forgetting_id,
+        )
+
+    async def run(self, name: str, given: Any) -> WorkflowHandle[Any, Any]:
         """Runs an activity to its end."""
-        handle = await self.start(RunActivity.run, name, asked)
+        handle = await self.start(RunActivity.run, name, given)
         with suppress(WorkflowFailureError):
             await handle.result()
         return handle
@@ -209,7 +215,11 @@ async def running_world(
             ),
         ):
             with logged() as log:
-                job = await seeded(client)
+                await client.memory("ada").facts.add(WORD, "mayor", "Anne")
+                await client.start_job(PLAN, agent_id="ada", session_id="s1", job_id="j1")
+                async with asyncio.timeout(30):
+                    while (job := await client.describe_job("j1")).state != "waiting":  # noqa: ASYNC110 - nobody tells
+                        await asyncio.sleep(0.05)
                 forgetting_id = uuid.uuid4().hex
                 begin = partial(
                     memory.transaction, tenant_id=settings.tenant_id, actor="test", write=True
@@ -255,18 +265,6 @@ async def hear(transaction: Transaction, source_id: str, *, owner: str) -> None:
     await receive(transaction, [message], owner=owner)
 
 
-async def seeded(client: MnesticClient) -> JobStatus:
-    await client.memory("ada").facts.add(WORD, "mayor", "Anne")
-    await client.start_job(
-        parse_plan(PLAN, source="test"), agent_id="ada", session_id="s1", job_id="j1"
-    )
-
-    async with asyncio.timeout(30):
-        while (status := await client.describe_job("j1")).state != "waiting":  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
-    return status
-
-
 async def told_of_failures(handle: WorkflowHandle[Any, Any]) -> tuple[list[str], str]:
     """The types of failures of activities in a history, and all of it but what the activities were asked."""
     kinds, rest = [], b""
@@ -274,14 +272,10 @@ async def told_of_failures(handle: WorkflowHandle[Any, Any]) -> tuple[list[str],
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_FAILED:
             failure = event.activity_task_failed_event_attributes.failure
             kinds.append(failure.application_failure_info.type)
-        for asked in ("workflow_execution_started", "activity_task_scheduled"):
-            if event.HasField(f"{asked}_event_attributes"):
-                getattr(event, f"{asked}_event_attributes").ClearField("input")
+        if event.event_type == EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED:
+            kinds.append("workflow task")
+        for kind in ("workflow_execution_started", "activity_task_scheduled"):
+            if event.HasField(f"{kind}_event_attributes"):
+                getattr(event, f"{kind}_event_attributes").ClearField("input")
         rest += event.SerializeToString()
     return kinds, rest.decode(errors="replace")
-
-
-async def events_of(handle: WorkflowHandle[Any, Any]) -> str:
-    """The names of the events of a history."""
-    events = [event async for event in handle.fetch_history_events()]
-    return " ".join(EventType.Name(event.event_type) for event in events)

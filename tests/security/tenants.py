@@ -9,12 +9,13 @@ import re
 import uuid
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg import sql
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 from temporalio.client import WorkflowHandle
 
@@ -28,25 +29,30 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import PendingMessage
 from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
 from mnestic.starter.client.ingestion import start_ingest
-from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.memory_wiring import auto_retriever
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.cursors import encode_cursor
 from mnestic.worker import activities_of, make_worker
-from tests.security.secret_plan import QUESTION, SECRET, SESSION, secret_plan
 
 AGENT, FIRST = "otto", "their-message"  # no part of a random id in hexadecimal digits
 TOPIC = "cold lake"
+SECRET = "Vasterbotten"  # stands in every text of the victim
+SESSION = "s1"
+QUESTION = "Where does Mara live?"
+SECRET_PLAN = read_plan(Path(__file__).with_name("secret_plan.yaml"))
+_OTHER_DIGITS = str.maketrans("0123456789abcdef", "123456789abcdef0")
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}|\b[0-9a-f]{12,64}\b")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d[0-9:.]*(Z|[+-]\d\d:\d\d)")
 _SHORTEST = 8  # characters of an id that cannot stand in another one by chance
 
 
-@dataclass(frozen=True, kw_only=True)
-class Known:
+class Known(BaseModel):
     """What somebody has learned of a memory: what its owner's calls take and give."""
+
+    model_config = ConfigDict(frozen=True)
 
     job: str
     backup: str
@@ -55,8 +61,8 @@ class Known:
     wait: str
     sha256: str
     snapshot: str
-    request: str
-    operation: str
+    request: str = "their-request"
+    operation: str = "their-write"
     result: Mapping[str, Any]
     entry: Entry
     archived: str
@@ -70,60 +76,18 @@ class Known:
     cursors: Mapping[str, str | None]
 
     def of_nothing(self) -> "Known":
-        """The same of something that does not exist anywhere."""
-        claims = [
-            claim.model_copy(
-                update={
-                    "id": uuid.uuid4().hex,
-                    "source": claim.source.model_copy(update={"session_id": "no-session"}),
-                }
-            )
-            for claim in self.claims
-        ]
-        lessons = [
-            lesson.model_copy(
-                update={
-                    "resource": lesson.resource.model_copy(update={"source_id": "no-such-message"})
-                }
-            )
-            for lesson in self.lessons
-        ]
-        return replace(
-            self,
-            job="no-such-job",
-            backup="20260301T120000Z-00000000",
-            run="nightly-none",
-            finished="no-finished-job",
-            wait="no-such-job/w1",
-            sha256="0" * 64,
-            snapshot=str(uuid.uuid4()),
-            request="no-request",
-            operation="no-operation",
-            result={**self.result, "ref": str(uuid.uuid4())},
-            entry=self.entry.model_copy(
-                update={
-                    "id": uuid.uuid4().hex,
-                    "session_id": "no-session",
-                    "source_id": "no-such-message",
-                }
-            ),
-            archived=uuid.uuid4().hex,
-            fact=self.fact.model_copy(update={"id": uuid.uuid4().hex}),
-            claims=tuple(claims),
-            lessons=tuple(lessons),
-            purged=self.purged.model_copy(update={"forgetting_id": uuid.uuid4().hex}),
-            token="0" * 32,
-            signal=self.signal + 1,
-            api_key="0" * 12,
-            cursors=dict.fromkeys(self.cursors),
-        )
+        """The same of something that does not exist anywhere: each id has other digits."""
+        text = self.model_dump_json()
+        for name in {*_ID.findall(text), self.backup[-8:], self.request, self.operation, FIRST}:
+            text = text.replace(name, name.translate(_OTHER_DIGITS))
+        nothing = Known.model_validate_json(text)
+        changes = {"signal": self.signal + 1, "cursors": dict.fromkeys(self.cursors)}
+        return nothing.model_copy(update=changes)
 
     @property
     def names(self) -> list[str]:
         """All ids and names that are known, the longest first; no text, which nobody may be told again."""
-        strings = {
-            text for one in fields(self) for text in _strings(as_json(getattr(self, one.name)))
-        }
+        strings = set(_strings(self.model_dump(mode="json")))
         ids = {text for text in strings if len(text) >= _SHORTEST and SECRET not in text}
         return sorted(ids, key=len, reverse=True)
 
@@ -188,8 +152,9 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     vault = settings.data_dir / "vault"
     vault.mkdir(parents=True)
     (vault / "Mara.md").write_text(f"Mara lives in {SECRET}. #mnestic", encoding="utf-8")
-    folders = {"obsidian_vault": vault, "backup_directory": settings.data_dir / "backups"}
-    settings = settings.model_copy(update=folders)
+    settings = settings.model_copy(
+        update={"obsidian_vault": vault, "backup_directory": settings.data_dir / "backups"}
+    )
     async with await MnesticClient.connect(settings) as client, running_worker(client):
         memory = client.memory(AGENT)
         await memory.records.set("secrets", "place", {"name": SECRET}, operation_key="their-write")
@@ -210,10 +175,15 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         await memory.settings.change(auto_retrieve_max_results=7)
         await client.predicates().set("attends", cardinality="single", category="events")
         await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
-        await _send_what_is_refused(client)
+        inbox = client.temporal.get_workflow_handle(inbox_workflow_id(settings.tenant_id, AGENT))
+        await inbox.signal(INTERACTION, {"speaker": SECRET, "content": None})  # which is parked
         await (await start_ingest(client, agent_id=AGENT)).result()
-        await _until_parked(memory)
-        finished = await _finished_job(client)
+        async with asyncio.timeout(30):
+            while not (await memory.parked.list())[0] or (await memory.messages.count()).waiting:  # noqa: ASYNC110 - nobody tells
+                await asyncio.sleep(0.05)
+        finished = await _waiting_job(client, session_id=SESSION)
+        await client.resume_job(finished, {"place": SECRET}, request_id="their-request")
+        await client.wait_for_result(finished)
         waiting = await _waiting_job(client, session_id="s2")
         await memory.auto_retrieve(QUESTION, "chat")
         await client.maintenance.set_policy("nightly.summarise_above_messages", 0)
@@ -251,15 +221,14 @@ def rows_of(admin_url: str, tenant_id: str, *, agent_id: str | None = None) -> d
     return rows
 
 
-async def events_of(client: MnesticClient, known: Known) -> dict[str, int]:
-    """How much has happened to the jobs and the inbox of the client's tenant: a signal counts as well."""
-    tenant_id = client.settings.tenant_id
-    jobs = (job_workflow_id(tenant_id, job) for job in (known.job, known.finished))
-    found = {}
+async def state_of(client: MnesticClient, victim: Victim, admin_url: str) -> Any:
+    """All rows of the victim, and how much has happened to its jobs and its inbox: a signal counts as well."""
+    tenant_id, found = victim.tenant_id, []
+    jobs = (job_workflow_id(tenant_id, job) for job in (victim.known.job, victim.known.finished))
     for name in (*jobs, inbox_workflow_id(tenant_id, AGENT)):
         described = await client.temporal.get_workflow_handle(name).describe()
-        found[name] = described.history_length
-    return found
+        found.append(described.history_length)
+    return rows_of(admin_url, tenant_id), found
 
 
 def as_json(value: Any) -> Any:
@@ -295,41 +264,16 @@ def without_names(text: str, *, known: Known, tenant_id: str) -> str:
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
+    elif isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
             yield from _strings(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _strings(each)
-
-
-async def _send_what_is_refused(client: MnesticClient) -> None:
-    """A signal that the inbox parks."""
-    name = inbox_workflow_id(client.settings.tenant_id, AGENT)
-    handle = client.temporal.get_workflow_handle(name)
-    await handle.signal(INTERACTION, {"speaker": SECRET, "content": None})
-
-
-async def _until_parked(memory: MemoryClient) -> None:
-    async with asyncio.timeout(30):
-        while not (await memory.parked.list())[0]:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
-        while (await memory.messages.count()).waiting:  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
 
 
 async def _waiting_job(client: MnesticClient, *, session_id: str) -> str:
-    job_id = await client.start_job(secret_plan(), agent_id=AGENT, session_id=session_id)
+    job_id = await client.start_job(SECRET_PLAN, agent_id=AGENT, session_id=session_id)
     async with asyncio.timeout(30):
         while await client.find_open_wait(job_id) is None:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
-    return job_id
-
-
-async def _finished_job(client: MnesticClient) -> str:
-    job_id = await _waiting_job(client, session_id=SESSION)
-    await client.resume_job(job_id, {"place": SECRET}, request_id="their-request")
-    await client.wait_for_result(job_id)
     return job_id
 
 
@@ -339,25 +283,12 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
     assert wait is not None
     receipt = await client.resume_job(finished, request_id="their-request")
     assert isinstance(receipt, ResumeReceipt)
-    _, jobs = await client.list_jobs(limit=1)
-    agents = encode_cursor("a")  # of a list that would begin with theirs
-    _, records = await memory.records.list(limit=1)
-    _, episodes = await memory.episodes.list(limit=1)
-    _, of_entries = await memory.entries.list(EntryQuery(), limit=1)
-    _, retrievals = await memory.retrieval_log.list(limit=1)
     (archived,), of_archived = await memory.entries.list_archived(limit=1)
-    _, summaries = await memory.contexts.list_summaries(limit=1)
     ((report,), _) = await client.maintenance.list_reports()
-    reports = encode_cursor(report.started_at.isoformat(), report.id)
     facts, of_facts = await memory.facts.list(limit=1)
-    lessons, _ = await memory.parked.list()
-    claims = [claim for fact in facts for claim in (await memory.facts.why(fact.id))[1]]
-    said = (await memory.entries.list(EntryQuery(session_id=SESSION)))[0][-1]
     result = wait.context.payload_results["hear"]
     assert find_reference(result) is not None
     keys = [await client.api_keys().create(agents=[AGENT], actions=["read"]) for _ in range(2)]
-    _, of_keys = await client.api_keys().list(limit=1)
-    _, of_audit = await client.audit().list(limit=1)
     return Known(
         job=waiting,
         backup=(await client.backups().create()).manifest.id,
@@ -366,30 +297,28 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         wait=wait.wait_id,
         sha256=receipt.snapshot_sha256,
         snapshot=wait.snapshot_id,
-        request="their-request",
-        operation="their-write",
         result=result,
-        entry=said,
+        entry=(await memory.entries.list(EntryQuery(session_id=SESSION)))[0][-1],
         archived=archived.entry.id,
         fact=facts[0],
-        claims=tuple(claims),
-        lessons=lessons,
+        claims=[claim for fact in facts for claim in (await memory.facts.why(fact.id))[1]],
+        lessons=(await memory.parked.list())[0],
         purged=purged,
         token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.events.list())[-1].number,
         api_key=keys[0].key.id,
         cursors={
-            "agents": agents,
-            "api_keys": of_keys,
-            "audit": of_audit,
-            "jobs": jobs,
-            "records": records,
-            "episodes": episodes,
-            "entries": of_entries,
-            "retrievals": retrievals,
+            "agents": encode_cursor("a"),  # of a list that would begin with theirs
+            "api_keys": (await client.api_keys().list(limit=1))[1],
+            "audit": (await client.audit().list(limit=1))[1],
+            "jobs": (await client.list_jobs(limit=1))[1],
+            "records": (await memory.records.list(limit=1))[1],
+            "episodes": (await memory.episodes.list(limit=1))[1],
+            "entries": (await memory.entries.list(EntryQuery(), limit=1))[1],
+            "retrievals": (await memory.retrieval_log.list(limit=1))[1],
             "facts": of_facts,
             "archived": of_archived,
-            "summaries": summaries,
-            "reports": reports,
+            "summaries": (await memory.contexts.list_summaries(limit=1))[1],
+            "reports": encode_cursor(report.started_at.isoformat(), report.id),
         },
     )

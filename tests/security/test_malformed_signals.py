@@ -4,21 +4,19 @@ Signals, updates, queries and inputs are sent as anybody may send them: past our
 """
 
 import asyncio
-import time
 import uuid
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from temporalio.api.common.v1 import Payload, Payloads, WorkflowType
 from temporalio.api.taskqueue.v1 import TaskQueue
 from temporalio.api.workflowservice.v1 import StartWorkflowExecutionRequest
-from temporalio.client import WorkflowFailureError
+from temporalio.client import WorkflowFailureError, WorkflowHandle
 from temporalio.exceptions import ApplicationError, CancelledError
-from temporalio.worker import Worker
 
-from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import (
     AGENT_INBOX,
@@ -29,23 +27,19 @@ from mnestic.memory.names import (
     inbox_workflow_id,
     job_workflow_id,
 )
-from mnestic.memory.scope import Scope
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
-from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.worker import activities_of
 from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.plugin import MnesticPlugin
-from tests.security.own_workflow import Asked, Own
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
 from tests.workflows.forgetting.forget_samples import forget
 
-pytestmark = pytest.mark.acceptance  # every handler gets 31 kinds of payloads
+pytestmark = pytest.mark.acceptance  # every handler gets 29 kinds of payloads
 
 PLAN = """
 name: parked
@@ -63,10 +57,16 @@ async def started(client: MnesticClient) -> Stranger:
 
 
 async def until_waiting(client: MnesticClient, job_id: str) -> None:
-    deadline = time.monotonic() + 30
-    while (await client.describe_job(job_id)).state != "waiting":
-        assert time.monotonic() < deadline, "the job did not come to its wait"
-        await asyncio.sleep(0.05)
+    async with asyncio.timeout(30):
+        while (await client.describe_job(job_id)).state != "waiting":  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+
+
+async def ending_of(handle: WorkflowHandle[Any, Any]) -> BaseException | None:
+    """Why a workflow failed or was cancelled."""
+    with pytest.raises(WorkflowFailureError) as ended:
+        await asyncio.wait_for(handle.result(), 60)
+    return ended.value.cause
 
 
 def job_of(stranger: Stranger) -> str:
@@ -74,50 +74,24 @@ def job_of(stranger: Stranger) -> str:
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_job_that_is_sent_a_malformed_resume_is_cancelled_all_the_same(
+async def test_a_job_refuses_whatever_is_malformed_says_why_and_resumes(
     client: MnesticClient,
 ) -> None:
-    async def end(payloads: list[Payload]) -> BaseException | None:
-        stranger = await started(client)
-        await until_waiting(client, job_of(stranger))
-        await stranger.signal("resume", payloads)
-        await client.cancel_job(job_of(stranger))
-        with pytest.raises(WorkflowFailureError) as ended:
-            await asyncio.wait_for(stranger.handle.result(), 60)
-        return ended.value.cause
-
-    causes = await asyncio.gather(*(end(payloads) for payloads in ANY.values()))
-
-    assert {type(cause) for cause in causes} == {CancelledError}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_job_refuses_whatever_is_malformed_and_resumes(client: MnesticClient) -> None:
-    stranger = await started(client)
-    await until_waiting(client, job_of(stranger))
-
-    await stranger.send_everything()
-
-    status = await stranger.handle.query("status")
-    assert (status["state"], status["waits"]) == ("waiting", 1)
-    assert len(status["refused"]) == 20
-    receipt = await client.resume_job(job_of(stranger), {})
-    assert receipt is not None
-    assert receipt.verified
-    assert (await client.wait_for_result(job_of(stranger))).waits == 1
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_job_tells_what_it_refused_and_quotes_nothing_of_it(client: MnesticClient) -> None:
     stranger = await started(client)
     await until_waiting(client, job_of(stranger))
 
     for label in ("no argument", "null", "bytes", "two arguments", "wrong types"):
         await stranger.signal("resume", ANY[label])
     await stranger.signal("pause", [json_of('"secret"')])
+    told = (await stranger.handle.query("status"))["refused"]
+    await stranger.send_everything()
     status = await stranger.handle.query("status")
+    await stranger.signal("pause", [NULL])  # which other languages send for nothing
+    paused = (await stranger.handle.query("status"))["state"]
+    await stranger.signal("unpause", [])
+    receipt = await client.resume_job(job_of(stranger), {})
 
-    assert status["refused"] == [
+    assert told == [
         "resume: signal resume takes one argument, a ResumeRequest, and was sent 0",
         "resume: signal resume takes a ResumeRequest as JSON; what was sent has the encoding binary/null",
         "resume: signal resume takes a ResumeRequest as JSON; what was sent has the encoding binary/plain",
@@ -125,43 +99,36 @@ async def test_a_job_tells_what_it_refused_and_quotes_nothing_of_it(client: Mnes
         "resume: signal resume takes a ResumeRequest: request_id: Input should be a valid string",
         "pause: signal pause takes no argument",
     ]
-    assert await stranger.update("resume", []) == (
-        "update resume takes one argument, a ResumeRequest, and was sent 0"
-    )
-    assert "query status takes no argument" in (
-        await stranger.query("status", [json_of("5")]) or ""
-    )
+    assert (status["state"], status["waits"], paused) == ("waiting", 1, "paused")
+    assert len(status["refused"]) == 20
+    assert receipt is not None
+    assert receipt.verified
+    assert (await client.wait_for_result(job_of(stranger))).waits == 1
 
 
 async def test_a_job_refuses_what_came_before_its_first_step(
     client: MnesticClient, run_worker: RunWorker
 ) -> None:
-    stranger = await started(client)
-    await asyncio.gather(*(stranger.signal("resume", payloads) for payloads in ANY.values()))
+    resumed, cancelled = await started(client), await started(client)
+    for stranger in (resumed, cancelled):
+        await asyncio.gather(*(stranger.signal("resume", payloads) for payloads in ANY.values()))
+    await client.cancel_job(job_of(cancelled))
 
     async with run_worker():
-        await until_waiting(client, job_of(stranger))
-        await client.poke_job(job_of(stranger))
-        await client.resume_job(job_of(stranger), {})
-        result = await client.wait_for_result(job_of(stranger))
+        await until_waiting(client, job_of(resumed))
+        await client.poke_job(job_of(resumed))
+        await client.resume_job(job_of(resumed), {})
+        result = await client.wait_for_result(job_of(resumed))
+        ended = await ending_of(cancelled.handle)
 
     assert result.waits == 1
+    assert isinstance(ended, CancelledError)
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_job_is_paused_by_a_signal_of_null_which_other_languages_send_for_nothing(
+async def test_an_inbox_and_a_forgetting_take_nothing_malformed_amiss(
     client: MnesticClient,
 ) -> None:
-    stranger = await started(client)
-    await until_waiting(client, job_of(stranger))
-
-    await stranger.signal("pause", [NULL])
-
-    assert (await stranger.handle.query("status"))["state"] == "paused"
-
-
-@pytest.mark.usefixtures("worker")
-async def test_an_inbox_takes_nothing_malformed_amiss(client: MnesticClient) -> None:
     tenant = client.settings.tenant_id
     handle = await client.temporal.start_workflow(
         AGENT_INBOX,
@@ -169,18 +136,21 @@ async def test_an_inbox_takes_nothing_malformed_amiss(client: MnesticClient) -> 
         id=inbox_workflow_id(tenant, "ada"),
         task_queue=client.settings.task_queue,
     )
-    stranger = Stranger(client, handle.id)
+    await forget(client.memory("ada"), "Falcon")
+    ours = f"WorkflowId STARTS_WITH 'forget/{tenant}/'"
 
-    await stranger.send_everything()
-
-    deadline = time.monotonic() + 30
-    while (await handle.query("status"))["refused"] < len(MALFORMED):
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.05)
+    await Stranger(client, handle.id).send_everything()
+    async with asyncio.timeout(30):
+        while (await handle.query("status"))["refused"] < len(MALFORMED):  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+        while not (found := [one.id async for one in client.temporal.list_workflows(ours)]):  # noqa: ASYNC110
+            await asyncio.sleep(0.1)
     await handle.cancel()
-    with pytest.raises(WorkflowFailureError) as ended:
-        await asyncio.wait_for(handle.result(), 20)
-    assert isinstance(ended.value.cause, CancelledError)
+    signals, updates, queries = await Stranger(client, found[0]).handlers()
+
+    assert isinstance(await ending_of(handle), CancelledError)
+    assert not (signals | updates)
+    assert all(name.startswith("__") for name in queries)
 
 
 async def test_learning_goes_on_whatever_it_is_sent(
@@ -211,49 +181,6 @@ async def test_learning_goes_on_whatever_it_is_sent(
     assert (await client.memory("ada").messages.count()).learned == 1
 
 
-@pytest.mark.usefixtures("worker")
-async def test_a_forgetting_has_nothing_that_is_sent_to_it(client: MnesticClient) -> None:
-    await forget(client.memory("ada"), "Falcon")
-    ours = f"WorkflowId STARTS_WITH 'forget/{client.settings.tenant_id}/'"
-    deadline = time.monotonic() + 30
-    while not (found := [one.id async for one in client.temporal.list_workflows(ours)]):
-        assert time.monotonic() < deadline
-        await asyncio.sleep(0.1)
-
-    signals, updates, queries = await Stranger(client, found[0]).handlers()
-
-    assert not (signals | updates)
-    assert all(name.startswith("__") for name in queries)
-
-
-async def test_a_workflow_of_ones_own_waits_on_whatever_its_memory_is_sent(
-    client: MnesticClient, memory: PostgresMemory
-) -> None:
-    scope = Scope(tenant_id=client.settings.tenant_id, agent_id="ada", session_id="s1")
-    worker = Worker(
-        client.temporal,
-        task_queue=client.settings.task_queue,
-        workflows=[Own],
-        activities=activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser()),
-    )
-    async with worker:
-        handle = await client.temporal.start_workflow(
-            Own.run,
-            Asked(scope=scope),
-            id=job_workflow_id(client.settings.tenant_id, "own"),
-            task_queue=client.settings.task_queue,
-        )
-        stranger = Stranger(client, handle.id)
-        await until_waiting(client, "own")
-        signals, *_ = await stranger.handlers()
-        assert signals >= {"tell", "resume"}  # the first is theirs
-        await stranger.send_everything(but={"tell"})
-        await handle.signal("tell", "hello")
-        await client.resume_job("own", {})
-
-        assert await asyncio.wait_for(handle.result(), 20) == ["resumed", "hello"]
-
-
 STARTS = {
     AGENT_JOB: AgentJob,
     AGENT_INBOX: AgentInbox,
@@ -264,11 +191,10 @@ STARTS = {
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize("name", STARTS)
-async def test_a_workflow_that_is_started_with_what_is_malformed_fails_once(
-    client: MnesticClient, name: str
+async def test_each_workflow_that_is_started_with_what_is_malformed_fails_once(
+    client: MnesticClient,
 ) -> None:
-    async def start(payloads: list[Payload]) -> str:
+    async def failure_of(name: str, payloads: list[Payload]) -> BaseException | None:
         workflow_id = f"start/{client.settings.tenant_id}/{uuid.uuid4().hex}"
         await client.temporal.workflow_service.start_workflow_execution(
             StartWorkflowExecutionRequest(
@@ -280,23 +206,15 @@ async def test_a_workflow_that_is_started_with_what_is_malformed_fails_once(
                 request_id=uuid.uuid4().hex,
             )
         )
-        return workflow_id
+        return await ending_of(client.temporal.get_workflow_handle(workflow_id))
 
-    async def failure_of(payloads: list[Payload]) -> BaseException | None:
-        handle = client.temporal.get_workflow_handle(await start(payloads))
-        with pytest.raises(WorkflowFailureError) as failed:
-            await asyncio.wait_for(handle.result(), 30)
-        return failed.value.cause
-
-    causes = await asyncio.gather(*(failure_of(payloads) for payloads in ANY.values()))
-
-    for cause in causes:
-        assert isinstance(cause, ApplicationError)
-        assert cause.type == "InvalidInputError"
-        assert "takes" in cause.message or "2 values were sent" in cause.message
-
-
-def test_every_workflow_of_the_plugin_is_sent_what_is_malformed() -> None:
     registered = MnesticPlugin().workflows
     assert isinstance(registered, list)
     assert set(registered) == set(STARTS.values())
+    for name in STARTS:
+        for cause in await asyncio.gather(
+            *(failure_of(name, payloads) for payloads in ANY.values())
+        ):
+            assert isinstance(cause, ApplicationError)
+            assert cause.type == "InvalidInputError"
+            assert "takes" in cause.message or "2 values were sent" in cause.message

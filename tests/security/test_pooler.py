@@ -12,7 +12,6 @@ import pytest
 from pydantic import SecretStr
 
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
-from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.health.checkup import check_all
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -65,23 +64,6 @@ async def test_no_call_fails_though_clients_share_connections(
     assert [one for one in ended if one is not None] == []
 
 
-async def test_questions_are_answered_as_without_a_pooler(
-    pooled: PostgresMemory, forgetful: PostgresMemory, settings: Settings
-) -> None:
-    behind, before = (
-        MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-        for memory in (pooled, forgetful)
-    )
-    for said in ("The ferry to Texel leaves at nine.", "Mara keeps the key under the fern."):
-        await behind.add(said)
-
-    for question in ("When does the ferry leave?", "Where is the key?") * 10:
-        found = await behind.retrieve(question)
-        expected = await before.retrieve(question)
-        assert [one.entry.id for one in found.results] == [one.entry.id for one in expected.results]
-        assert found.results
-
-
 async def test_a_session_keeps_neither_role_nor_tenant(
     pooled: PostgresMemory, pooler: Path, settings: Settings
 ) -> None:
@@ -126,14 +108,11 @@ async def test_a_server_connection_that_breaks_is_unavailable_for_a_retry(
 async def test_only_behind_a_pooler_no_statements_are_prepared(
     pooled: PostgresMemory, memory: PostgresMemory
 ) -> None:
-    async def threshold(memory: PostgresMemory) -> int | None:
-        async with memory.engine.connect() as connection:
+    expected = [(pooled, None), (memory, None if "MNESTIC_TEST_POOLER" in os.environ else 5)]
+    for each, threshold in expected:
+        async with each.engine.connect() as connection:
             driver: Any = (await connection.get_raw_connection()).driver_connection
-            return driver.prepare_threshold  # type: ignore[no-any-return]
-
-    assert await threshold(pooled) is None
-    if "MNESTIC_TEST_POOLER" not in os.environ:
-        assert await threshold(memory) == 5
+            assert driver.prepare_threshold == threshold
 
 
 async def test_migrations_run_through_a_pooler(pooler: Path, admin_url: str) -> None:

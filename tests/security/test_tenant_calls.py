@@ -1,8 +1,8 @@
 """The wall between tenants, in front of activities and workflows: what one asks for another is refused."""
 
 import uuid
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,74 +21,10 @@ from mnestic.starter.maintenance_wiring import maintenance_activities
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.plugin import MnesticPlugin
+from tests.security.activity_cases import ACTIVITIES, asked
 from tests.security.tenants import Victim, rows_of
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC).isoformat()
-SNAPSHOT = {
-    "id": "6c1f8f0e-3a1b-4d55-9b57-6d6e65737469",
-    "sha256": "a" * 64,
-    "size_bytes": 1,
-    "schema_version": 2,
-    "memory_revision": 1,
-    "message_count": 0,
-    "episode_count": 0,
-    "record_count": 0,
-    "snapshot_at": NOON,
-}
-WAIT = {
-    "wait_id": "j/w1",
-    "key": "k",
-    "outcomes": ["resumed"],
-    "policy": "rebase",
-    "deadline": NOON,
-    "snapshot": SNAPSHOT,
-}
-CONTEXT = {"cursor_node": "k", "plan_decision_id": "p"}
-# What each activity is asked, beside whose memory it is; what reads its own workflow alone has None.
-REPORT = {
-    "id": "r",
-    "kind": "nightly",
-    "agents": 0,
-    "counts": {},
-    **dict.fromkeys(("scheduled_at", "started_at", "finished_at"), "2026-03-01T00:00:00Z"),
-}
-ARGUMENTS: Mapping[str, dict[str, Any] | None] = {
-    "mnestic.remember": {"write": {"note": "mine now", "records": [
-        {"namespace": "secrets", "key": "place", "value": "mine now"}]}},
-    "mnestic.recall": {"query": {"records": [{"namespace": "secrets"}]}, "save_as": "found"},
-    "mnestic.open_wait": {
-        "wait_id": "j/w1", "key": "k", "policy": "rebase", "context": CONTEXT,
-        "opened_at": NOON, "deadline": NOON,
-    },
-    "mnestic.extend_wait": {"wait_id": "j/w1", "request": {"until": NOON}},
-    "mnestic.restore": {"wait": WAIT, "restored_at": NOON},
-    "mnestic.find_arrival": None,
-    "mnestic.fork": {"job_id": "other", "origin": {
-        "job_id": "j", "wait_id": "j/w1", "snapshot_id": SNAPSHOT["id"], "sha256": "a" * 64}},
-    "mnestic.think": {"prompt": "Where?", "history": 1, "max_tokens": 10, "save_as": "reply"},
-    "mnestic.keep_result": {"node": "n", "result": 1},
-    "mnestic.load_result": {"ref": {"ref": SNAPSHOT["id"], "sha256": "a" * 64, "size_bytes": 1}},
-    "mnestic.end_job": {"plan": "p", "outcome": "completed", "waits": 0},
-    "mnestic.read_session": {"conversation": "s1"},
-    "mnestic.keep_signals": {"signals": []},
-    "mnestic.list_facts": {"select": {"subjects": ["Mara"]}},
-    "mnestic.learn_exchange": {"exchange": {"source_id": "e1", "speaker": "Eve", "content": "Hello."}},
-    "mnestic.extract": {},
-    "mnestic.learn": {},
-    "mnestic.embed": {},
-    "mnestic.purge_topic": {"forgetting_id": "f", "table": "entry"},
-    "mnestic.finish_forgetting": {"forgetting_id": "f"},
-    "mnestic.renew_statistics": {"forgetting_id": "f"},
-    "mnestic.maintain_agents": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.summarise_categories": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.summarise_periods": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.index_vectors": {"kind": "nightly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.vacuum": {"kind": "monthly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.reembed_entries": {"kind": "monthly", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.back_up": {"kind": "backup", "scheduled_at": "2026-03-01T00:00:00Z"},
-    "mnestic.finish_maintenance": {"report": REPORT},
-}  # fmt: skip
-GUARDED = sorted(name for name, asked in ARGUMENTS.items() if asked is not None)
+GUARDED = sorted(set(ACTIVITIES) - {"mnestic.find_arrival"})  # which reads its own workflow alone
 
 
 def registered(memory: PostgresMemory) -> dict[str, Callable[..., Any]]:
@@ -96,13 +32,6 @@ def registered(memory: PostgresMemory) -> dict[str, Callable[..., Any]]:
     given = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
     given += maintenance_activities(memory, admin_url="")  # which refuses before it connects
     return {str(activity._Definition.must_from_callable(each).name): each for each in given}
-
-
-def input_for(tenant_id: str, name: str) -> dict[str, Any]:
-    """What an activity is asked about the memory of a tenant's agent `ada`."""
-    scope = {"tenant_id": tenant_id, "agent_id": "ada", "session_id": "s1"}
-    operation = {"key": f"j/0/1/{name}", "name": name, "job_id": "j"}
-    return {"scope": scope, "operation": operation, **scope, **(ARGUMENTS[name] or {})}
 
 
 @workflow.defn(name="Calls", sandboxed=False)  # else each worker imports all of this module anew
@@ -128,99 +57,64 @@ class Calls:
 
 
 async def calls(
-    client: MnesticClient, memory: PostgresMemory, inputs: dict[str, Any], *, workflow_id: str
+    client: MnesticClient,
+    memory: PostgresMemory,
+    inputs: dict[str, Any],
+    *,
+    workflow_id: str,
+    temporal: Client | None = None,
 ) -> dict[str, str]:
     """How each call of a workflow of that id ends."""
     given = list(registered(memory).values())
-    queue = f"{client.settings.task_queue}-calls"
-    async with Worker(client.temporal, task_queue=queue, workflows=[Calls], activities=given):
-        outcomes: dict[str, str] = await client.temporal.execute_workflow(
+    queue, temporal = f"{client.settings.task_queue}-calls", temporal or client.temporal
+    async with Worker(temporal, task_queue=queue, workflows=[Calls], activities=given):
+        outcomes: dict[str, str] = await temporal.execute_workflow(
             Calls.run, inputs, id=workflow_id, task_queue=queue
         )
     return outcomes
 
 
-def test_each_activity_has_a_call_here(memory: PostgresMemory) -> None:
-    assert set(registered(memory)) == set(ARGUMENTS)
-
-
-async def test_an_activity_refuses_what_a_workflow_of_another_tenant_asks(
+async def test_an_activity_serves_a_workflow_of_its_own_tenant_alone(
     client: MnesticClient, memory: PostgresMemory, victim: Victim, admin_url: str
 ) -> None:
     theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
 
-    inputs = {name: input_for(theirs, name) for name in GUARDED}
+    inputs = {name: asked(name, theirs) for name in GUARDED}
     outcomes = await calls(client, memory, inputs, workflow_id=f"job/{mine}/calls")
 
+    own = {name: asked(name, mine) for name in ("mnestic.remember", "mnestic.list_facts")}
+    reached = await calls(client, memory, own, workflow_id=f"job/{mine}/own")
+
+    assert set(registered(memory)) == set(ACTIVITIES), "an activity has no call here"
     assert outcomes == dict.fromkeys(GUARDED, "ForeignTenantError")
+    assert reached == dict.fromkeys(own, "done")
     assert rows_of(admin_url, theirs) == before
 
 
-@pytest.mark.parametrize("workflow_id", ["refund-{}", "job/{}", "job/{}/a/b", "other/{}/a"])
 async def test_a_workflow_whose_id_names_no_tenant_is_held_to_the_workers(
-    client: MnesticClient, memory: PostgresMemory, victim: Victim, workflow_id: str
+    client: MnesticClient, memory: PostgresMemory, victim: Victim
 ) -> None:
-    theirs, mine = victim.tenant_id, client.settings.tenant_id
-    name = "mnestic.list_facts"
-    workflow_id = workflow_id.format(theirs)
+    theirs, name = victim.tenant_id, "mnestic.list_facts"
+    foreign, own = ({name: asked(name, each)} for each in (theirs, client.settings.tenant_id))
+    workflow_id, denied = f"refund-{uuid.uuid4().hex}", {name: "ForeignTenantError"}
+    nobody = await Client.connect(client.endpoints.temporal_address, plugins=[MnesticPlugin()])
 
-    foreign = await calls(client, memory, {name: input_for(theirs, name)}, workflow_id=workflow_id)
-    own = await calls(client, memory, {name: input_for(mine, name)}, workflow_id=workflow_id)
-
-    assert foreign == {name: "ForeignTenantError"}
-    assert own == {name: "done"}
-
-
-async def test_a_worker_without_a_tenant_refuses_a_workflow_whose_id_names_none(
-    client: MnesticClient, memory: PostgresMemory
-) -> None:
-    temporal = await Client.connect(client.endpoints.temporal_address, plugins=[MnesticPlugin()])
-    name, queue = "mnestic.list_facts", f"{client.settings.task_queue}-calls"
-    inputs = {name: input_for(client.settings.tenant_id, name)}
-
-    given = list(registered(memory).values())
-    async with Worker(temporal, task_queue=queue, workflows=[Calls], activities=given):
-        outcomes = await temporal.execute_workflow(
-            Calls.run, inputs, id=f"refund-{uuid.uuid4().hex}", task_queue=queue
-        )
-
-    assert outcomes == {name: "ForeignTenantError"}
-
-
-async def test_a_workflow_reaches_the_memory_of_its_own_tenant(
-    client: MnesticClient, memory: PostgresMemory
-) -> None:
-    mine = client.settings.tenant_id
-    names = ("mnestic.remember", "mnestic.list_facts")
-
-    outcomes = await calls(
-        client,
-        memory,
-        {name: input_for(mine, name) for name in names},
-        workflow_id=f"job/{mine}/own",
-    )
-
-    assert outcomes == dict.fromkeys(names, "done")
+    assert await calls(client, memory, foreign, workflow_id=f"job/{theirs}") == denied
+    assert await calls(client, memory, own, workflow_id=workflow_id) == {name: "done"}
+    assert await calls(client, memory, own, workflow_id=workflow_id, temporal=nobody) == denied
 
 
 def test_a_tenant_is_read_from_the_ids_of_our_workflows_alone() -> None:
-    assert tenant_of_workflow("job/acme/j1") == "acme"
-    assert tenant_of_workflow("inbox/acme/ada") == "acme"
-    assert tenant_of_workflow("ingest/acme/ada") == "acme"
-    assert tenant_of_workflow("forget/acme/f1") == "acme"
-    assert tenant_of_workflow("jobs/acme/j1") is None
-    assert tenant_of_workflow("job/acme") is None
-    assert tenant_of_workflow("job/acme/j1/x") is None
-    assert tenant_of_workflow("x job/acme/j1") is None
+    for kind in ("job", "inbox", "ingest", "forget"):
+        assert tenant_of_workflow(f"{kind}/acme/x1") == "acme"
+    for other in ("jobs/acme/j1", "job/acme", "job/acme/j1/x", "x job/acme/j1"):
+        assert tenant_of_workflow(other) is None
 
 
 @pytest.mark.usefixtures("worker")
-@pytest.mark.parametrize(
-    "kind", ["AgentJob", "AgentInbox", "IngestMessages", "ForgetTopic", "Maintenance"]
-)
 async def test_a_workflow_that_is_given_another_tenant_fails_at_once(
-    client: MnesticClient, victim: Victim, admin_url: str, kind: str
+    client: MnesticClient, victim: Victim, admin_url: str
 ) -> None:
     theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
@@ -229,41 +123,29 @@ async def test_a_workflow_that_is_given_another_tenant_fails_at_once(
     given = {"job_id": "j", "scope": scope, "plan": plan, "forgetting_id": "f", **scope}
     given["kind"] = "nightly"
 
-    with pytest.raises(WorkflowFailureError) as failed:
-        await client.temporal.execute_workflow(
-            kind, given, id=f"job/{mine}/{kind}", task_queue=client.settings.task_queue
-        )
-
-    cause = failed.value.cause
-    assert isinstance(cause, ApplicationError)
-    assert cause.type == "ForeignTenantError"
+    for kind in ("AgentJob", "AgentInbox", "IngestMessages", "ForgetTopic", "Maintenance"):
+        with pytest.raises(WorkflowFailureError) as failed:
+            await client.temporal.execute_workflow(
+                kind, given, id=f"job/{mine}/{kind}", task_queue=client.settings.task_queue
+            )
+        assert isinstance(failed.value.cause, ApplicationError)
+        assert failed.value.cause.type == "ForeignTenantError"
     assert rows_of(admin_url, theirs) == before
 
 
-@pytest.mark.parametrize("name", sorted(set(ARGUMENTS) - OWN_TOOLS))
-async def test_a_plan_that_names_one_of_our_activities_is_refused(
-    client: MnesticClient, name: str
-) -> None:
-    node = {"id": "steal", "kind": "tool", "activity": name, "arguments": {}, "next": "end"}
-    plan = Plan.model_validate({"name": "p", "nodes": [node]})
-
-    with pytest.raises(InvalidPlanError, match=f"'steal': activity: {name} is no tool"):
-        await client.start_job(plan, agent_id="ada", session_id="s1")
-
-
 @pytest.mark.usefixtures("worker")
-async def test_a_job_that_was_started_with_such_a_plan_fails_at_that_node(
+async def test_a_plan_calls_none_of_our_activities_but_tools_in_the_jobs_own_scope(
     client: MnesticClient, victim: Victim, admin_url: str
 ) -> None:
     theirs, mine = victim.tenant_id, client.settings.tenant_id
     before = rows_of(admin_url, theirs)
-    names = sorted(set(ARGUMENTS) - OWN_TOOLS)
+    names = sorted(set(ACTIVITIES) - OWN_TOOLS)
     nodes = [
         {
             "id": f"n{number}",
             "kind": "tool",
             "activity": name,
-            "arguments": input_for(theirs, name),
+            "arguments": asked(name, theirs),
             "next": "end",
             "catch": f"n{number + 1}" if number + 1 < len(names) else "end",
         }
@@ -271,33 +153,22 @@ async def test_a_job_that_was_started_with_such_a_plan_fails_at_that_node(
     ]
     scope = {"tenant_id": mine, "agent_id": "ada", "session_id": "s1"}
     given = {"job_id": "j", "scope": scope, "plan": {"name": "p", "nodes": nodes}}
+    read = {"id": "read", "kind": "tool", "activity": "mnestic.read_session", "next": "end"}
+    read["arguments"] = asked("mnestic.read_session", theirs)
+    reading = Plan.model_validate({"name": "p", "nodes": [read]})
 
-    result = await client.temporal.execute_workflow(
+    with pytest.raises(InvalidPlanError) as refused:
+        await client.start_job(Plan.model_validate(given["plan"]), agent_id="ada", session_id="s1")
+    result = await client.temporal.execute_workflow(  # past the client
         "AgentJob", given, id=f"job/{mine}/j", task_queue=client.settings.task_queue
     )
-
-    errors = {node: found["error"]["type"] for node, found in result["results"].items()}
-    assert errors == {node["id"]: "InvalidInputError" for node in nodes}
-    assert rows_of(admin_url, theirs) == before
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_tool_of_ours_works_in_the_jobs_own_scope_whatever_the_plan_says(
-    client: MnesticClient, victim: Victim, admin_url: str
-) -> None:
-    theirs = victim.tenant_id
-    before = rows_of(admin_url, theirs)
-    node = {
-        "id": "read",
-        "kind": "tool",
-        "activity": "mnestic.read_session",
-        "arguments": input_for(theirs, "mnestic.read_session"),
-        "next": "end",
-    }
-    plan = Plan.model_validate({"name": "p", "nodes": [node]})
-
-    job_id = await client.start_job(plan, agent_id="eve", session_id="s1")
+    job_id = await client.start_job(reading, agent_id="eve", session_id="s1")
     with pytest.raises(JobFailedError, match="no conversation session"):
         await client.wait_for_result(job_id)
 
+    assert [
+        name for name in names if f"activity: {name} is no tool" not in str(refused.value)
+    ] == []
+    errors = {node: found["error"]["type"] for node, found in result["results"].items()}
+    assert errors == {node["id"]: "InvalidInputError" for node in nodes}
     assert rows_of(admin_url, theirs) == before

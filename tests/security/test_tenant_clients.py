@@ -1,7 +1,7 @@
 """The wall between tenants, in front of the clients: what one knows of another's memory opens nothing.
 
-Every public method of every client, and every function that works with one, has a case in `client_cases`. It
-is called as a new tenant with what the victim's calls take and give, and once more with names of nothing at
+Every public method of every client, and every function that works with one, has a call in `calls.yaml`. It
+is made as a new tenant with what the victim's calls take and give, and once more with names of nothing at
 all: both are answered alike.
 """
 
@@ -25,15 +25,16 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.deployments import Deployment
-from tests.security.client_cases import (
+from tests.security.calls import (
     CASES,
-    MEMORY_CASES,
-    OPENED,
     PLAN,
     SHARED_BY_AGENTS,
-    WITHOUT_TENANT,
+    WITHOUT,
+    first_of_each,
+    given_by,
+    made_call,
+    opened,
 )
-from tests.security.matrix import first_of_each
 from tests.security.tenants import (
     AGENT,
     QUESTION,
@@ -42,9 +43,9 @@ from tests.security.tenants import (
     Victim,
     as_json,
     as_tenant,
-    events_of,
     leaked,
     rows_of,
+    state_of,
     without_names,
 )
 
@@ -93,23 +94,14 @@ def public(of: type) -> Iterator[str]:
             yield name
 
 
-def parts(memory: MemoryClient) -> dict[str, type]:
-    """The parts of a memory client, by name."""
-    return {name: type(part) for name, part in vars(memory).items() if not name.startswith("_")}
-
-
 def doors(memory: MemoryClient) -> set[str]:
     """All ways in from Python; those of a part under the name that it has in the memory client."""
-    methods = {
-        f"{client.__name__}.{name}"
-        for client in clients()
-        if not issubclass(client, ClientPart)
-        for name in public(client)
-    }
-    of_parts = {
-        f"MemoryClient.{part}.{name}" for part, of in parts(memory).items() for name in public(of)
-    }
-    return methods | of_parts | set(functions())
+    own = {client.__name__: client for client in clients() if not issubclass(client, ClientPart)}
+    parts = {f"MemoryClient.{name}": type(part) for name, part in vars(memory).items() if name[0] != "_"}  # fmt: skip
+    of_parts = {client for client in clients() if issubclass(client, ClientPart)}
+    assert set(parts.values()) == of_parts, "a part is overlooked"
+    methods = {f"{name}.{method}" for name, of in {**own, **parts}.items() for method in public(of)}
+    return methods | set(functions())
 
 
 def client_of(name: str) -> str:
@@ -126,48 +118,42 @@ async def answered(call: Callable[[], Awaitable[Any]]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-async def test_each_way_in_has_a_case_or_a_reason(theirs: MnesticClient) -> None:
-    tried = {name.partition(" ")[0] for name in CASES}
-    found = doors(theirs.memory(AGENT))
+async def test_each_way_in_has_a_call_or_a_reason(theirs: MnesticClient) -> None:
+    tried = {name.partition(" ")[0] for name in CASES} | set(WITHOUT)
 
-    assert found - tried - set(WITHOUT_TENANT) == set()
-    assert (tried | set(WITHOUT_TENANT)) - found == set(), "these are no ways in any more"
+    assert doors(theirs.memory(AGENT)) == tried, "a way in has no call, or is none any more"
     assert {MnesticClient, MemoryClient, InboxClient, PredicateClient} <= set(clients())
 
 
-async def test_no_part_of_a_memory_is_overlooked(theirs: MnesticClient) -> None:
-    found = parts(theirs.memory(AGENT)).values()
-
-    assert set(found) == {client for client in clients() if issubclass(client, ClientPart)}
-    assert all(any(True for _ in public(part)) for part in found)
-
-
 @pytest.mark.usefixtures("shared_worker")
-@pytest.mark.parametrize("name", first_of_each(sorted(CASES), client_of))
+@pytest.mark.parametrize("name", first_of_each(CASES, client_of))
 async def test_what_one_knows_of_another_tenant_is_as_nothing(
     theirs: MnesticClient, victim: Victim, admin_url: str, name: str
 ) -> None:
-    opened, case = CASES[name]
-    rows = rows_of(admin_url, victim.tenant_id)
-    events = await events_of(theirs, victim.known)
+    before = await state_of(theirs, victim, admin_url)
     answers = []
 
     for known in (victim.known, victim.known.of_nothing()):
         mine = as_tenant(theirs)
-        answer = await answered(lambda: case(opened(mine), known))  # noqa: B023 - called at once
+        answer = await answered(lambda: made_call(mine, name, known))  # noqa: B023 - called at once
         assert leaked(answer, victim, given=known) == []
         tenant_id = mine.settings.tenant_id
         answers.append(without_names(answer, known=known, tenant_id=tenant_id))
 
     assert answers[0] == answers[1]
-    assert rows_of(admin_url, victim.tenant_id) == rows
-    assert await events_of(theirs, victim.known) == events
+    assert await state_of(theirs, victim, admin_url) == before
+
+
+OF_MEMORY = [
+    name
+    for name in CASES
+    if name.startswith("MemoryClient.")
+    and name.removeprefix("MemoryClient.") not in SHARED_BY_AGENTS
+]
 
 
 @pytest.mark.usefixtures("shared_worker")
-@pytest.mark.parametrize(
-    "name", first_of_each((n for n in MEMORY_CASES if n not in SHARED_BY_AGENTS), client_of)
-)
+@pytest.mark.parametrize("name", first_of_each(OF_MEMORY, client_of))
 async def test_what_another_agent_of_the_tenant_knows_is_as_nothing(
     theirs: MnesticClient, victim: Victim, admin_url: str, name: str
 ) -> None:
@@ -176,8 +162,8 @@ async def test_what_another_agent_of_the_tenant_knows_is_as_nothing(
 
     for known in (victim.known, victim.known.of_nothing()):
         agent_id = f"eve-{uuid.uuid4().hex[:8]}"
-        mine = as_tenant(theirs, victim.tenant_id).memory(agent_id)
-        answer = await answered(lambda: MEMORY_CASES[name](mine, known))  # noqa: B023 - at once
+        mine = as_tenant(theirs, victim.tenant_id)
+        answer = await answered(lambda: made_call(mine, name, known, agent_id=agent_id))  # noqa: B023 - at once
         assert leaked(answer.replace(victim.tenant_id, "<given>"), victim, given=known) == []
         answers.append(without_names(answer, known=known, tenant_id=agent_id))
 
@@ -204,40 +190,27 @@ def crooked(victim: Victim) -> list[str]:
     ]
 
 
-def taking(parameter: str) -> list[str]:
-    """The methods of clients that take an id of that name."""
-    return [
-        f"{client.__name__}.{name}"
-        for client in clients()
-        for name, method in inspect.getmembers(client, inspect.isfunction)
-        if not name.startswith("_") and parameter in inspect.signature(method).parameters
-    ]
+TAKING_A_JOB = [
+    f"{client.__name__}.{name}"
+    for client in clients()
+    for name, method in inspect.getmembers(client, inspect.isfunction)
+    if not name.startswith("_") and "job_id" in inspect.signature(method).parameters
+]
 
 
-@pytest.mark.parametrize("name", first_of_each(taking("job_id"), client_of))
+@pytest.mark.parametrize("name", first_of_each(TAKING_A_JOB, client_of))
 async def test_a_crooked_job_id_is_refused_everywhere(
     theirs: MnesticClient, victim: Victim, name: str
 ) -> None:
-    client, _, method = name.partition(".")
-    opened = OPENED[client][0](as_tenant(theirs))
+    method = opened(as_tenant(theirs), name)
     more = {
-        "start_job": {"plan": PLAN, "agent_id": AGENT, "session_id": SESSION},
-        "override_job": {"reason": "mine"},
+        "MnesticClient.start_job": {"plan": PLAN, "agent_id": AGENT, "session_id": SESSION},
+        "MnesticClient.override_job": {"reason": "mine"},
     }
 
     for job_id in crooked(victim):
         with pytest.raises(InvalidInputError, match=NAMED):
-            await awaited(getattr(opened, method)(job_id=job_id, **more.get(method, {})))
-
-
-@pytest.mark.parametrize("name", ["start_job", "memory", "inbox"])
-async def test_a_crooked_agent_is_refused(theirs: MnesticClient, victim: Victim, name: str) -> None:
-    mine = as_tenant(theirs)
-    more = {"start_job": {"plan": PLAN, "session_id": SESSION}}.get(name, {})
-
-    for agent_id in crooked(victim):
-        with pytest.raises(InvalidInputError, match=NAMED):
-            await awaited(getattr(mine, name)(agent_id=agent_id, **more))
+            await given_by(method(job_id=job_id, **more.get(name, {})))
 
 
 async def test_a_crooked_tenant_or_agent_has_no_client(
@@ -248,12 +221,16 @@ async def test_a_crooked_tenant_or_agent_has_no_client(
     for name in crooked(victim):
         for make in (
             lambda: as_tenant(theirs, name or " "),  # noqa: B023 - called at once
+            lambda: theirs.memory(name),  # noqa: B023
+            lambda: theirs.inbox(name),  # noqa: B023
             lambda: MemoryClient(memory, tenant_id=name, agent_id=AGENT),  # noqa: B023
             lambda: MemoryClient(memory, tenant_id=mine, agent_id=name),  # noqa: B023
             lambda: PredicateClient(memory, tenant_id=name),  # noqa: B023
         ):
             with pytest.raises(InvalidInputError, match=NAMED):
                 make()
+        with pytest.raises(InvalidInputError, match=NAMED):
+            await theirs.start_job(PLAN, agent_id=name, session_id=SESSION)
 
 
 async def test_a_link_names_the_workflow_and_nothing_else(theirs: MnesticClient) -> None:
@@ -311,8 +288,3 @@ async def test_what_a_process_keeps_of_one_tenant_answers_no_other(
     for answer in own:
         assert leaked(str(answer), victim) == []
         assert [one.entry.content for one in answer.results] == ["I live in Umea."]
-
-
-async def awaited(value: Any) -> Any:
-    """What a call gives, at once or later."""
-    return await value if inspect.isawaitable(value) else value

@@ -1,30 +1,30 @@
 """The wall between tenants, in front of the commands: what one knows of another's memory opens nothing.
 
-Every command of `mnestic` has its words in `command_cases`. It is run for a new tenant by `--tenant`, where the
+Every command of `mnestic` has its words in `command_cases.yaml`. It is run for a new tenant by `--tenant`, where the
 environment names the victim, so that a command that does not heed the option does what it must not.
 """
 
 import asyncio
-import logging
-import sys
+import shlex
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
 
-from mnestic.starter.cli.app import app, run_command_line
+from mnestic.starter.cli.app import app
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.security.command_cases import COMMAND_CASES, NAMING, WITHOUT_CASE
-from tests.security.matrix import first_of_each
-from tests.security.tenants import Known, Victim, events_of, leaked, rows_of, without_names
+from tests.security.calls import first_of_each
+from tests.security.tenants import Known, Victim, leaked, state_of, without_names
+from tests.starter.case_files import read_cases
+from tests.starter.cli.conftest import Cli
+from tests.starter.cli.conftest import cli as cli  # noqa: PLC0414 - a fixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-Run = Callable[..., tuple[int, str]]
-_OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
+READ = read_cases(__file__, "command_cases")
+CASES = [(name, words) for name, every in READ["commands"].items() for words in every]
 
 
 def commands() -> dict[str, Any]:
@@ -41,24 +41,20 @@ def commands() -> dict[str, Any]:
     return found
 
 
-def command_of(case: str) -> str:
-    """The command of a case, without its options."""
-    return case.partition(" --")[0]
+def words_of(case: str, known: Known, folder: Path) -> list[str]:
+    """The words of a case; of what is not known there is no next page."""
+    return shlex.split(case.format(**dict(known), folder=folder).removesuffix("--cursor None"))
 
 
 @pytest.fixture
 def run(
-    victim: Victim,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-) -> Run:
+    cli: Cli, victim: Victim, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str]]:
     """Runs a command where the victim works; gives its exit code, and all that it says."""
     settings = victim.settings
     assert settings.database_url is not None
     assert settings.database_admin_url is not None
     for name, value in {
-        "MNESTIC_DATA_DIR": str(tmp_path / "data"),
         "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
         "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
         "MNESTIC_TEMPORAL_UI_URL": str(settings.temporal_ui_url),
@@ -69,61 +65,48 @@ def run(
         "COLUMNS": "500",
     }.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.chdir(tmp_path)
+    for name, text in READ["files"].items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
 
     def command(*words: str) -> tuple[int, str]:
-        monkeypatch.setattr(sys, "argv", ["mnestic", *words])
-        capsys.readouterr()
-        with _logs_put_back():
-            code = run_command_line()
-        out, err = capsys.readouterr()
-        return code, f"{out}{err}"
+        done = cli(*words)
+        return done.code, f"{done.out}{done.err}"
 
     return command
 
 
-@contextmanager
-def _logs_put_back() -> Iterator[None]:
-    """A command may send all logs to its own standard error, which is closed when its test is over."""
-    root = logging.getLogger()
-    handlers, level = [*root.handlers], root.level
-    try:
-        yield
-    finally:
-        root.handlers[:] = handlers
-        root.setLevel(level)
-
-
 async def test_each_command_has_a_case_or_a_reason() -> None:
-    tried = {command_of(case) for case in COMMAND_CASES}
-
-    assert set(commands()) - tried - set(WITHOUT_CASE) == set()
-    assert (tried | set(WITHOUT_CASE)) - set(commands()) == set(), "these are no commands any more"
+    assert set(commands()) == set(READ["commands"]) | set(READ["without"])
 
 
 async def test_each_option_that_names_something_is_tried(victim: Victim, tmp_path: Path) -> None:
-    tried: dict[str, set[str]] = {}
-    for case, words in COMMAND_CASES.items():
-        tried.setdefault(command_of(case), set()).update(words(victim.known, tmp_path))
-
-    known = commands()
-    for name, words_of in tried.items():
-        options = {option for one in known[name].params for option in one.opts}
-        assert (options & NAMING) - words_of == set(), name
+    for name, command in commands().items():
+        tried = {
+            word
+            for case in READ["commands"].get(name, ())
+            for word in words_of(case, victim.known, tmp_path)
+        }
+        options = {option for one in command.params for option in one.opts}
+        assert name in READ["without"] or options & set(READ["naming"]) <= tried, name
 
 
 @pytest.mark.usefixtures("shared_worker")
-@pytest.mark.parametrize("case", first_of_each(COMMAND_CASES, lambda case: case.split()[0]))
+@pytest.mark.parametrize(("name", "case"), first_of_each(CASES, lambda case: case[0].split()[0]))
 async def test_a_command_for_another_tenant_finds_and_changes_nothing(
-    run: Run, theirs: MnesticClient, victim: Victim, admin_url: str, tmp_path: Path, case: str
+    run: Callable[..., tuple[int, str]],
+    theirs: MnesticClient,
+    victim: Victim,
+    admin_url: str,
+    tmp_path: Path,
+    name: str,
+    case: str,
 ) -> None:
-    rows = rows_of(admin_url, victim.tenant_id)
-    events = await events_of(theirs, victim.known)
+    before = await state_of(theirs, victim, admin_url)
 
     async def answered(known: Known, *more: str) -> tuple[int, str]:
-        words = COMMAND_CASES[case](known, tmp_path)
+        words = words_of(case, known, tmp_path)
         tenant_id = f"t-{uuid.uuid4().hex[:8]}"
-        command = ("--tenant", tenant_id, *case.split(), *words, *more)
+        command = ("--tenant", tenant_id, *name.split(), *words, *more)
         code, said = await asyncio.to_thread(run, *command)
         assert leaked(said, victim, given=known) == []
         assert code in {0, 1, 2}, said
@@ -134,7 +117,6 @@ async def test_a_command_for_another_tenant_finds_and_changes_nothing(
     await answered(known)
     found = await answered(known, "--json")
 
-    if COMMAND_CASES[case](known, tmp_path) != COMMAND_CASES[case](nothing, tmp_path):
+    if words_of(case, known, tmp_path) != words_of(case, nothing, tmp_path):
         assert found == await answered(nothing, "--json")
-    assert rows_of(admin_url, victim.tenant_id) == rows
-    assert await events_of(theirs, victim.known) == events
+    assert await state_of(theirs, victim, admin_url) == before

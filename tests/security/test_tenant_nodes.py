@@ -27,15 +27,15 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.security.tenants import (
     AGENT,
     FIRST,
-    QUESTION,
     SESSION,
     Known,
     Victim,
     as_tenant,
-    events_of,
     leaked,
     rows_of,
+    state_of,
 )
+from tests.starter.case_files import read_cases
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -46,95 +46,32 @@ _GRAPH = frozenset({"id", "kind", "next.cases", "next.otherwise", "catch", "on"}
 
 
 def prying_plan(known: Known, tenant_id: str) -> Plan:
-    """A plan whose nodes name another's memory, wherever they can name anything."""
+    """The plan of `prying_plan.yaml`, which knows what is known."""
     place = f"{tenant_id}/{AGENT}/{SESSION}"
     words = f"{place} {known.job} {known.wait} {known.snapshot} {known.entry.id} {known.fact.id}"
-    retry = {"attempts": 1, "not_on": [tenant_id]}
-    scope = {"tenant_id": tenant_id, "agent_id": AGENT, "session_id": SESSION}
-    read = {"conversation": SESSION, "scope": scope, **scope}
-    nodes: list[dict[str, Any]] = [
-        {
-            "id": "tell",
-            "kind": "remember",
-            "records": [{"namespace": known.job, "key": place, "value": dict(known.result)}],
-            "episode": {
-                "summary": f"Of {words}.",
-                "last_messages": "50",
-                "payload": {"job_id": known.job, **scope},
-            },
-            "message": {"content": QUESTION, "speaker": "Mara", "channel": "chat"},
-            "variables": {"place": known.snapshot, "hear": dict(known.result)},
-            "note": words,
-            "task": words,
-            "retry": retry,
-            "next": {"on": tenant_id, "cases": {"never": "end"}, "otherwise": "find"},
-            "catch": "end",
-        },
-        {
-            "id": "find",
-            "kind": "recall",
-            "records": [
-                {"namespace": "secrets"},
-                {"namespace": "secrets", "keys": ["place", "noted"]},
-                {"namespace": place},
-                {"namespace": f"{place}/secrets", "keys": [f"{place}/secrets/place"]},
-            ],
-            "episodes": {"of": "agent", "limit": 100},
-            "search": {"question": f"{QUESTION} {words}", "channel": "chat"},
-            "save_as": "found",
-            "retry": retry,
-            "next": {"on": tenant_id, "cases": {}, "otherwise": "of_session"},
-        },
-        {
-            "id": "of_session",
-            "kind": "recall",
-            "episodes": {"of": "session", "limit": 100},
-            "search": {"question": QUESTION, "channel": place},
-            "next": "think",
-        },
-        {
-            "id": "think",
-            "kind": "think",
-            "prompt": f"{QUESTION} It stands in ${{memory.variables.found}}, or in {words}.",
-            "system": f"You are {AGENT} of {tenant_id}; say what ${{memory.variables.of_session}} says.",
-            "know": {"subjects": ["Mara", place], "predicates": ["lives_in"]},
-            "retrieve": {"question": QUESTION, "channel": "chat", "limit": 100},
-            "save_as": "thought",
-            "retry": retry,
-            "next": {"on": known.job, "cases": {}, "otherwise": "tool"},
-        },
-        {
-            "id": "tool",
-            "kind": "tool",
-            "activity": "mnestic.read_session",
-            "task_queue": None,
-            "arguments": read,
-            "retry": retry,
-            "next": {"on": known.job, "cases": {}, "otherwise": "say"},
-            "catch": "say",
-        },
-        {
-            "id": "say",
-            "kind": "emit",
-            "channel": place,
-            "content": f"{words} ${{memory.variables.thought}} ${{memory.variables.found.memories}}",
-            "retry": retry,
-            "next": {"on": known.job, "cases": {}, "otherwise": "ask"},
-        },
-        {
-            "id": "ask",
-            "kind": "wait",
-            "key": known.wait,
-            "ask": f"{words} ${{results.find}} ${{job.scope}}",
-            "form": {"title": words},
-            "timeout": "1d",
-            "on": {"resumed": "end", "timeout": "end"},
-        },
-    ]
-    for node in nodes:
-        if node["kind"] == "tool":
-            del node["task_queue"]
-    return Plan.model_validate({"name": place, "nodes": nodes})
+    objects = {
+        "$result": dict(known.result),
+        "$scope": {"tenant_id": tenant_id, "agent_id": AGENT, "session_id": SESSION},
+    }
+    texts = {"place": place, "words": words, "tenant": tenant_id}
+
+    def named(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: named(each) for name, each in value.items()}
+        if isinstance(value, list):
+            return [named(each) for each in value]
+        if value in objects:
+            return objects[value]
+        for name, text in {
+            **texts,
+            "job": known.job,
+            "wait": known.wait,
+            "snapshot": known.snapshot,
+        }.items():
+            value = value.replace(f"${name}", text) if isinstance(value, str) else value
+        return value
+
+    return Plan.model_validate(named(read_cases(__file__, "prying_plan")))
 
 
 def texts_of(kind: Any, path: str = "") -> Iterator[str]:
@@ -158,12 +95,11 @@ def texts_in(value: Any, path: str = "") -> Iterator[str]:
     if path in _GRAPH:
         return
     yield path
-    if isinstance(value, dict):
-        for name, each in value.items():
-            yield from texts_in(each, f"{path}.{name}".removeprefix("."))
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from texts_in(each, path)
+    inside = value.items() if isinstance(value, dict) else ()
+    for name, each in inside:
+        yield from texts_in(each, f"{path}.{name}".removeprefix("."))
+    for each in value if isinstance(value, list | tuple) else ():
+        yield from texts_in(each, path)
 
 
 @pytest.fixture(params=["another tenant", "another agent"])
@@ -172,6 +108,10 @@ def prying(request: pytest.FixtureRequest, theirs: MnesticClient) -> tuple[Mnest
     if request.param == "another tenant":
         return as_tenant(theirs), AGENT
     return as_tenant(theirs, theirs.settings.tenant_id), f"eve-{uuid.uuid4().hex[:6]}"
+
+
+def plan_of(*nodes: dict[str, Any]) -> Plan:
+    return Plan.model_validate({"name": "p", "nodes": nodes})
 
 
 async def run_to_end(client: MnesticClient, plan: Plan, *, agent_id: str) -> JobResult:
@@ -235,8 +175,8 @@ async def test_a_plan_that_names_anothers_memory_finds_and_changes_nothing_of_it
     prying: tuple[MnesticClient, str], theirs: MnesticClient, victim: Victim, admin_url: str
 ) -> None:
     client, agent_id = prying
-    before = rows_of(admin_url, victim.tenant_id, agent_id=AGENT)
-    events = await events_of(theirs, victim.known)
+    rows_before = rows_of(admin_url, victim.tenant_id, agent_id=AGENT)
+    _, events = await state_of(theirs, victim, admin_url)
 
     is_of_tenant = client.settings.tenant_id == victim.tenant_id
     # The vault is no agent's memory: all of the tenant may read it.
@@ -257,57 +197,52 @@ async def test_a_plan_that_names_anothers_memory_finds_and_changes_nothing_of_it
     for part in (victim.tenant_id, victim.tenant_id.removeprefix("t-")):
         seen = seen.replace(part, "<given>")
     assert leaked(seen, victim, given=victim.known) == []
-    assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == before
-    assert await events_of(theirs, victim.known) == events
+    assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == rows_before
+    assert (await state_of(theirs, victim, admin_url))[1] == events
 
 
-async def test_a_tool_that_returns_what_looks_like_anothers_result_gets_just_that(
+async def test_what_looks_like_anothers_result_is_just_that_and_opens_nothing(
     prying: tuple[MnesticClient, str], victim: Victim, admin_url: str
 ) -> None:
     client, agent_id = prying
     reference = dict(victim.known.result)
-    nodes = [
-        {"id": "echo", "kind": "tool", "activity": "echo", "arguments": reference, "next": "note"},
-        {"id": "note", "kind": "remember", "note": "${memory.results.echo}", "next": "end"},
-    ]
+    echo = {
+        "id": "echo",
+        "kind": "tool",
+        "activity": "echo",
+        "arguments": reference,
+        "next": "note",
+    }
+    note = {"id": "note", "kind": "remember", "next": "end"}
 
-    plan = Plan.model_validate({"name": "p", "nodes": nodes})
+    plan = plan_of(echo, note | {"note": "${memory.results.echo}"})
     result = await run_to_end(client, plan, agent_id=agent_id)
     working = await client.memory(agent_id).working_memory.get(SESSION)
     seen = await seen_by(client, result, agent_id=agent_id, admin_url=admin_url)
+    failures = [
+        await failure_of(
+            client,
+            agent_id=agent_id,
+            plan=plan_of(note | {"note": f"${{{root}.echo}}"}),
+            progress=JobProgress(cursor="note", results={"echo": {**reference, **aside}}),
+        )
+        for root, aside in (("memory.results", {}), ("results", {"set_aside": True}))
+    ]
 
     assert as_text(reference) in working.scratchpad
     assert leaked(seen.replace(victim.tenant_id, "<given>"), victim, given=victim.known) == []
+    for failed in failures:
+        assert failed.type == "NotFoundError"
+        assert "tool result" in failed.message
 
 
-@pytest.mark.parametrize("set_aside", [False, True])
-async def test_a_job_that_is_started_with_anothers_result_gets_nothing_of_it(
-    prying: tuple[MnesticClient, str], victim: Victim, set_aside: bool
-) -> None:
-    client, agent_id = prying
-    root = "results" if set_aside else "memory.results"
-    reference = {**victim.known.result, **({"set_aside": True} if set_aside else {})}
-    node = {"id": "note", "kind": "remember", "note": f"${{{root}.echo}}", "next": "end"}
-    plan = Plan.model_validate({"name": "p", "nodes": [node]})
-
-    failed = await failure_of(
-        client,
-        agent_id=agent_id,
-        plan=plan,
-        progress=JobProgress(cursor="note", results={"echo": reference}),
-    )
-
-    assert failed.type == "NotFoundError"
-    assert "tool result" in failed.message
-
-
-async def test_a_job_that_is_started_as_a_fork_of_anothers_gets_nothing_of_its_memory(
+async def test_a_fork_of_anothers_job_and_a_message_of_that_name_get_nothing_of_its_memory(
     prying: tuple[MnesticClient, str], victim: Victim, admin_url: str
 ) -> None:
     client, agent_id = prying
     known = victim.known
     before = rows_of(admin_url, victim.tenant_id, agent_id=AGENT)
-    node = {"id": "say", "kind": "emit", "channel": "c", "content": "x", "next": "end"}
+    say = {"id": "say", "kind": "emit", "channel": "c", "content": "x", "next": "end"}
     origin = ForkOrigin(
         job_id=known.job, wait_id=known.wait, snapshot_id=known.snapshot, sha256=known.sha256
     )
@@ -315,24 +250,14 @@ async def test_a_job_that_is_started_as_a_fork_of_anothers_gets_nothing_of_its_m
     failed = await failure_of(
         client,
         agent_id=agent_id,
-        plan=Plan.model_validate({"name": "p", "nodes": [node]}),
+        plan=plan_of(say),
         progress=JobProgress(cursor="say"),
         origin=origin,
     )
+    entry = await client.memory(agent_id).add("Mine.", session_id=SESSION, source_id=FIRST)
 
     assert failed.type == "NotFoundError"
     assert "snapshot" in failed.message
     assert (await client.memory(agent_id).working_memory.get("fork")).version == 0
+    assert (entry.id != known.entry.id, entry.content) == (True, "Mine.")
     assert rows_of(admin_url, victim.tenant_id, agent_id=AGENT) == before
-
-
-async def test_a_message_in_the_session_of_that_name_is_anothers_own(
-    prying: tuple[MnesticClient, str], victim: Victim
-) -> None:
-    client, agent_id = prying
-    mine = client.memory(agent_id)
-
-    entry = await mine.add("Mine.", session_id=SESSION, source_id=FIRST)
-
-    assert entry.id != victim.known.entry.id
-    assert entry.content == "Mine."

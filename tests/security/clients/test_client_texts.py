@@ -1,40 +1,81 @@
 """Every text that a caller gives to the Python client is kept, or refused by an error of ours.
 
-The methods and their parameters are enumerated, so that a new one without a case fails here.
+The methods are those of `calls.yaml`, and their parameters are enumerated.
 """
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta, timezone
-from operator import itemgetter
+from operator import attrgetter
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from mnestic.memory.errors import InvalidInputError, RefusedError
-from mnestic.starter.client.client_scope import ClientPart
-from mnestic.starter.client.inbox import InboxClient
-from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.memory.forgetting.requests import Purged
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
+from mnestic.memory.knowledge.entries import Entry, EntryQuery
+from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.maintenance.backup_client import BackupClient, open_backups
-from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
-from tests.security.clients.texts import CALLS, MADE, MORE
-from tests.security.matrix import first_of_each
+from mnestic.starter.settings import Settings
+from tests.security import calls
+from tests.security.tenants import Known
+from tests.starter.case_files import read_cases
 
 BAD = {"empty": "", "surrogate": "\ud800", "nul": "a\x00b", "3 MB": "x" * 3_000_000}
-_LONG = 5  # seconds
 NOT_TEXT = ("surrogate", "nul")
-ENUMERATED = [(of, name) for of, calls in CALLS.items() for name in calls]
+_LONG = 5  # seconds
+CLAIM = Claim(id="c", subject="Mara", predicate="likes", object="tea", said_at=calls.NOON,
+              source=ClaimSource(extractor="rules", session_id="s", source_id="1"))  # fmt: skip
+# What is made of a text for a parameter.
+MADE: Mapping[type, BaseModel] = {
+    Entry: calls.ENTRY,
+    EntryQuery: EntryQuery(),
+    Resource: calls.MESSAGE,
+    Claim: CLAIM,
+    Statement: Statement(subject="Mara", predicate="likes", object="tea"),
+    MessageSignal: MessageSignal(content="Hi.", speaker="Mara"),
+    ToolOutput: ToolOutput(tool="t", content="1"),
+}
+# The names that `**more` stands for.
+QUERY_MORE = ("subject", "session_id", "channel", "tags", "entry_types", "mode", "excluded")
+MORE: Mapping[str, tuple[str, ...]] = {
+    "MemoryClient.add": ("tags", "aliases", "speaker", "session_id", "channel"),
+    "MemoryClient.auto_retrieve": ("question",),
+    "MemoryClient.entries.change": ("content", "subjects", "tags", "aliases", "parent", "status"),
+    "MemoryClient.settings.change": ("language", "timezone", "obsidian_context_notes"),
+    "MemoryClient.context_for_query": QUERY_MORE,
+    "MemoryClient.retrieve": QUERY_MORE,
+    "MemoryClient.why": QUERY_MORE,
+}
+NOTHING = Known.model_construct(
+    **dict.fromkeys(("job", "finished", "run", "token", "archived", "snapshot"), "none"),
+    wait="none/w1",
+    sha256="0" * 64,
+    api_key="0" * 12,
+    signal=0,
+    result={},
+    backup="20260301T120000Z-00000000",
+    entry=calls.ENTRY,
+    fact=CLAIM,  # of which a call takes the id
+    claims=(CLAIM,),
+    lessons=(),
+    purged=Purged(forgetting_id="f"),
+    cursors=defaultdict(lambda: None),
+)
+VALUES = {**calls.values_of(NOTHING), "lines": calls.lines_of(())}
+METHODS = [name for name in calls.GIVEN if " " not in name and "." in name]
 
 
-def public(of: type) -> Iterator[tuple[str, Any]]:
-    for name, member in inspect.getmembers(of, inspect.isfunction):
-        if not name.startswith("_"):
-            yield name, member
+@pytest.fixture
+def settings(settings: Settings) -> Settings:
+    """Settings with a folder for backups."""
+    return settings.model_copy(update={"backup_directory": settings.data_dir / "backups"})
 
 
 def members(hint: Any) -> Iterator[Any]:
@@ -49,18 +90,19 @@ def members(hint: Any) -> Iterator[Any]:
 def shapes(hint: Any) -> Iterator[Any]:
     """What somebody may give for a parameter, as functions that put a text into it."""
     types = list(members(hint))
+    models = [one for one in types if isinstance(one, type) and one in MADE]
     if Any in types:
         yield lambda text: {"k": [text]}
         yield lambda text: {text: 1}
     if Sequence in map(get_origin, types):
         if str in types:
             yield lambda text: ("a", text)
-        for model in (one for one in types if isinstance(one, type) and one in MADE):
+        for model in models:
             yield from (lambda text, put=put: (put(text),) for put in put_into(model))
     else:
         if (str in types or Any in types) and Mapping not in map(get_origin, types):
             yield lambda text: text
-        for model in (one for one in types if isinstance(one, type) and one in MADE):
+        for model in models:
             yield from put_into(model)
 
 
@@ -76,15 +118,12 @@ def put_into(model: type) -> Iterator[Any]:
             )
 
 
-def cases(of: type, name: str) -> Iterator[tuple[str, Any]]:
+def cases(name: str, method: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Every text parameter of a method, and what puts a text into it."""
-    function = getattr(of, name)
-    hints = get_type_hints(function)
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name == "self":
-            continue
+    hints = get_type_hints(method)
+    for parameter in inspect.signature(method).parameters.values():
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-            for more in MORE[of, name]:
+            for more in MORE.get(name, ()):
                 yield more, lambda text: text
                 yield more, lambda text: (text,)
         elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -94,67 +133,11 @@ def cases(of: type, name: str) -> Iterator[tuple[str, Any]]:
                 yield parameter.name, put
 
 
-def has_text(function: Any) -> bool:
-    hints = get_type_hints(function)
-    hints.pop("return", None)
-    return any(
-        str in members(hint)
-        or Any in members(hint)
-        or set(MADE) & {*filter(_is_type, members(hint))}
-        for hint in hints.values()
-    )
-
-
-def _is_type(hint: Any) -> bool:
-    return isinstance(hint, type)
-
-
-async def call(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any) -> None:
-    done = getattr(target, name)(*rest, **arguments)
-    if inspect.isawaitable(done):
-        async with asyncio.timeout(_LONG):  # a call that never comes back is no refusal either
-            await done
-
-
-def parts_of(memory: MemoryClient) -> list[ClientPart]:
-    return [part for part in vars(memory).values() if isinstance(part, ClientPart)]
-
-
-def target_of(client: MnesticClient, of: type) -> Any:
-    memory = client.memory("ada")
-    return {
-        **{type(part): part for part in parts_of(memory)},
-        MemoryClient: memory,
-        MnesticClient: client,
-        InboxClient: client.inbox("ada"),
-        PredicateClient: client.predicates(),
-        MaintenanceClient: client.maintenance,
-        BackupClient: backups_of(client),
-    }[of]
-
-
-def backups_of(client: MnesticClient) -> BackupClient:
-    folder = client.settings.data_dir / "backups"
-    return open_backups(client.settings.model_copy(update={"backup_directory": folder}))
-
-
-@pytest.mark.parametrize("of", CALLS)
-def test_every_method_that_takes_a_text_has_a_case(of: type) -> None:
-    taking = {name for name, function in public(of) if has_text(function)}
-
-    assert taking - CALLS[of].keys() == set()
-
-
-async def test_every_part_of_a_memory_is_enumerated(client: MnesticClient) -> None:
-    parts = {type(part) for part in parts_of(client.memory("ada"))}
-
-    assert parts == {of for of in CALLS if issubclass(of, ClientPart)}
-
-
-async def outcome(target: Any, name: str, arguments: Mapping[str, Any], *rest: Any) -> str:
+async def outcome(method: Callable[..., Any], *given: Any, **named: Any) -> str:
     """`kept`, `refused`, or the error that is none of ours."""
     try:
-        await call(target, name, arguments, *rest)
+        async with asyncio.timeout(_LONG):  # a call that never comes back is no refusal either
+            await calls.given_by(method(*given, **named))
     except RefusedError:
         return "refused"
     except Exception as error:  # noqa: BLE001 - that is what is looked for
@@ -162,18 +145,19 @@ async def outcome(target: Any, name: str, arguments: Mapping[str, Any], *rest: A
     return "kept"
 
 
-@pytest.mark.parametrize(("of", "name"), first_of_each(ENUMERATED, itemgetter(0)))
+@pytest.mark.parametrize("name", calls.first_of_each(METHODS, lambda name: name.rpartition(".")[0]))
 async def test_whatever_text_comes_in_what_comes_out_is_an_error_of_ours(
-    client: MnesticClient, of: type, name: str
+    client: MnesticClient, name: str
 ) -> None:
-    target = target_of(client, of)
+    method = calls.opened(client, name)
+    positional, named = calls.arguments_of(calls.GIVEN[name], VALUES)
     wrong = []
-    for parameter, put in cases(of, name):
+    for parameter, put in cases(name, method):
         for how, text in BAD.items():
             with suppress(ValidationError):  # of a model that the caller makes, which says so
                 given = {} if put is None else {parameter: put(text)}
-                rest = (text,) if put is None else ()
-                ended = await outcome(target, name, {**CALLS[of][name], **given}, *rest)
+                rest = [text] if put is None else positional
+                ended = await outcome(method, *rest, **{**named, **given})
                 if ended not in {"refused", "kept"} or (ended == "kept" and how in NOT_TEXT):
                     wrong.append((parameter, how, ended))
 
@@ -184,14 +168,16 @@ async def test_a_time_without_an_offset_or_out_of_range_is_refused(client: Mnest
     naive = datetime(2026, 1, 1)  # noqa: DTZ001 - that is what is refused
     early = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
     wrong = []
-    for of, name in ENUMERATED:
-        target, hints = target_of(client, of), get_type_hints(getattr(of, name))
+    for name in METHODS:
+        method = calls.opened(client, name)
+        _, named = calls.arguments_of(calls.GIVEN[name], VALUES)
+        hints = get_type_hints(method)
         hints.pop("return", None)
         for parameter in (one for one, hint in hints.items() if datetime in members(hint)):
             for given, allowed in ((naive, {"refused"}), (early, {"refused", "kept"})):
-                ended = await outcome(target, name, {**CALLS[of][name], parameter: given})
+                ended = await outcome(method, **{**named, parameter: given})
                 if ended not in allowed:
-                    wrong.append((of.__name__, name, parameter, given, ended))
+                    wrong.append((name, parameter, given, ended))
 
     assert wrong == []
 
@@ -209,35 +195,7 @@ async def test_the_error_names_the_parameter_and_what_is_wrong(client: MnesticCl
             await memory.entries.change(text, tags=["a"])
     with pytest.raises(InvalidInputError, match=r"tags\.1.*NUL"):
         await memory.add("Tea.", tags=["a", "b\x00"])
-
-
-@pytest.mark.parametrize(
-    ("call", "why"),
-    [
-        (lambda m: m.settings.reset(["language"]), "names: is a list; give a text"),
-        (lambda m: m.settings.reset("languag"), "languag: is not known"),
-        (lambda m: m.settings.reset(None), "names: is a NoneType; give a text"),
-        (lambda m: m.settings.change(nonsense=3), "nonsense: is not known"),
-        (lambda m: m.records.get(["n"], "k"), "namespace: is a list; give a text"),
-        (lambda m: m.entries.get(3), "entry_id: is a int; give a text"),
-        (lambda m: m.retrieve(3), "text: is a int; give a text"),
-        (lambda m: m.retrieve("Tea?", limt=3), r"limt: is not known; did you mean limit\?"),
-        (
-            lambda m: m.add("Tea.", entry_typ="insight"),
-            r"entry_typ: is not known; did you mean entry_type\?",
-        ),
-        (lambda m: m.add("Tea.", entry_type="nonsense"), "no nonsense; there are interaction"),
-        (lambda m: m.entries.change("e", nonsense=1), "nonsense: is not known$"),
-        (lambda m: m.entries.change("e", tag=["a"]), r"tag: is not known; did you mean tags\?"),
-        (lambda m: m.auto_retrieve("Tea?", "c", nonsense=1), "there is no nonsense"),
-        (lambda m: m.context_for_query("Tea?", tiers=["nonsense"]), "no nonsense; there are summ"),
-        (lambda m: m.facts.list(statuses=["nonsense"]), "no nonsense; there are active"),
-        (lambda m: m.events.list(kinds=["nonsense"]), "there is no nonsense; there are "),
-        (lambda m: m.facts.world(["Mara"]), "subject: is a list; give a text"),
-    ],
-)
-async def test_a_name_that_is_none_is_an_error_of_ours(
-    client: MnesticClient, call: Callable[[Any], Awaitable[object]], why: str
-) -> None:
-    with pytest.raises(InvalidInputError, match=why):
-        await call(client.memory("ada"))
+    for name, given, why in read_cases(__file__, "wrong_calls"):
+        method = attrgetter(name)(memory)
+        with pytest.raises(InvalidInputError, match=why):
+            await (method(*given) if isinstance(given, list) else method(**given))
