@@ -1,11 +1,11 @@
 """Backup and restore: the commands of `docs/recovery.md`, one after the other, and what is there afterwards."""
 
 import asyncio
+import os
 import re
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -33,39 +33,23 @@ pytestmark = pytest.mark.acceptance
 PAGE = Path(__file__).parents[2] / "docs" / "recovery.md"
 COPY, UNPACK, LOOK_AT_COPY, DUMP, PREPARE, RESTORE, LOOK = range(7)
 LIMIT_S = 60.0
-
-
-def commands() -> list[str]:
-    """The blocks of commands on the page."""
-    return re.findall(
-        r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
-
-
-class Shell:
-    """Types the page's commands, where the programs of Postgres and ours are at hand."""
-
-    def __init__(self, folder: Path, base: Mapping[str, str]) -> None:
-        self._folder, self._base = folder, dict(base)
-
-    def type(self, number: int, **env: str) -> str:
-        path = f"{Path(MNESTIC).parent}:{_programs() / 'bin'}:{self._base['PATH']}"
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", commands()[number]],
-            cwd=self._folder,
-            env={**self._base, "PATH": path, **env},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == 0, f"{commands()[number]}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
+Shell = Callable[..., str]
 
 
 @pytest.fixture
 def shell(processes: Any, tmp_path: Path) -> Shell:
-    return Shell(tmp_path, processes.environment({}))
+    """Types the page's commands, where the programs of Postgres and ours are at hand."""
+    path = f"{Path(MNESTIC).parent}:{_programs() / 'bin'}:{os.environ['PATH']}"
+
+    def type_in(number: int, **env: str) -> str:
+        page = PAGE.read_text(encoding="utf-8")
+        block = re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[number]
+        words = ("bash", "-euo", "pipefail", "-c", block)
+        done = processes.run(*words, env={"PATH": path, **env}, cwd=tmp_path)
+        assert done.code == 0, f"{block}\n{done.out}\n{done.err}"
+        return str(done.out)
+
+    return type_in
 
 
 @pytest.fixture
@@ -83,38 +67,22 @@ async def other_server(folder: Path) -> AsyncIterator[str]:
         yield address.maintenance_url
 
 
-Working = Callable[[Settings], AbstractAsyncContextManager[MnesticClient]]
-
-
-@pytest.fixture
-def working() -> Working:
+@asynccontextmanager
+async def working(settings: Settings) -> AsyncIterator[MnesticClient]:
     """A client and the workers of a deployment on the database that settings name, for as long as a block."""
-
-    class _Working(AsyncExitStack):
-        def __init__(self, settings: Settings) -> None:
-            super().__init__()
-            self._settings = settings
-
-        async def __aenter__(self) -> Any:
-            await super().__aenter__()
-            assert self._settings.database_url is not None
-            assert self._settings.database_admin_url is not None
-            admin_url = self._settings.database_admin_url.get_secret_value()
-            memory = PostgresMemory(self._settings.database_url.get_secret_value(), pool_size=5)
-            self.push_async_callback(memory.close)
-            client = await self.enter_async_context(await MnesticClient.connect(self._settings))
-            activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-            worker = make_worker(client.temporal, self._settings, activities=activities)
-            await self.enter_async_context(worker)
-            maintenance = make_maintenance_worker(
-                client.temporal,
-                self._settings,
-                activities=maintenance_activities(memory, admin_url=admin_url),
-            )
-            await self.enter_async_context(maintenance)
-            return client
-
-    return _Working
+    assert settings.database_url is not None
+    assert settings.database_admin_url is not None
+    admin_url = settings.database_admin_url.get_secret_value()
+    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=5)
+    activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
+    maintained = maintenance_activities(memory, admin_url=admin_url)
+    async with (
+        await MnesticClient.connect(settings) as client,
+        make_worker(client.temporal, settings, activities=activities),
+        make_maintenance_worker(client.temporal, settings, activities=maintained),
+    ):
+        yield client
+    await memory.close()
 
 
 async def start(client: MnesticClient, plan: Path, job_id: str) -> None:
@@ -131,19 +99,9 @@ async def until_state(client: MnesticClient, job_id: str, state: str) -> None:
             await asyncio.sleep(0.05)
 
 
-async def delete_from_temporal(client: MnesticClient, job_id: str) -> None:
-    name = job_workflow_id(client.settings.tenant_id, job_id)
-    await client.temporal.workflow_service.delete_workflow_execution(
-        DeleteWorkflowExecutionRequest(
-            namespace=client.temporal.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=name),
-        )
-    )
-
-
 @pytest.fixture
 async def moved(
-    settings: Settings, other_server: str, plan: Path, shell: Shell, working: Working
+    settings: Settings, other_server: str, plan: Path, shell: Shell
 ) -> tuple[Settings, Mapping[str, str]]:
     """Settings and environment of a database that was dumped and restored on another server.
 
@@ -154,7 +112,7 @@ async def moved(
         await client.memory("ada").add("The ferry to Texel leaves at nine.")
         await start(client, plan, "before")
         await start(client, plan, "lost")
-        shell.type(DUMP, MNESTIC_DATABASE_ADMIN_URL=settings.database_admin_url.get_secret_value())
+        shell(DUMP, MNESTIC_DATABASE_ADMIN_URL=settings.database_admin_url.get_secret_value())
         await client.memory("ada").add("This comes after the dump.")
         await start(client, plan, "since")
     admin_url = other_server.replace("/postgres?", "/agents?")
@@ -168,20 +126,28 @@ async def moved(
         "MNESTIC_TENANT_ID": settings.tenant_id,
         "MNESTIC_DATA_DIR": str(settings.data_dir),
     }
-    shell.type(PREPARE, **env)
-    shell.type(RESTORE, **env)
+    shell(PREPARE, **env)
+    shell(RESTORE, **env)
     urls = {"database_url": SecretStr(app_url), "database_admin_url": SecretStr(admin_url)}
     return settings.model_copy(update=urls), env
 
 
+def seen(url: str, *, tenant: str) -> int:
+    """How many entries the application sees as a tenant."""
+    with psycopg.connect(url) as application:
+        application.execute("SET ROLE mnestic_app")
+        application.execute("SELECT set_config('mnestic.tenant_id', %s, true)", [tenant])
+        return len(application.execute("SELECT * FROM mnestic.entry").fetchall())
+
+
 async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
-    moved: tuple[Settings, Mapping[str, str]], shell: Shell, working: Working
+    moved: tuple[Settings, Mapping[str, str]], shell: Shell
 ) -> None:
     there, env = moved
     word = {"word": "again"}
 
     async with working(there) as client:
-        looked = await asyncio.to_thread(shell.type, LOOK, **env)
+        looked = await asyncio.to_thread(shell, LOOK, **env)
         found = await client.memory("ada").retrieve("When does the ferry leave?")
         await client.memory("ada").add("Mara keeps the key under the fern.")
         resumed = await client.resume_job("before", word)
@@ -191,7 +157,12 @@ async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
         await until_state(client, "since", "needs_attention")
         overridden = await client.override_job("since", word, reason="restored")
         await client.wait_for_result("since")
-        await delete_from_temporal(client, "lost")
+        lost = WorkflowExecution(workflow_id=job_workflow_id(there.tenant_id, "lost"))
+        await client.temporal.workflow_service.delete_workflow_execution(
+            DeleteWorkflowExecutionRequest(
+                namespace=client.temporal.namespace, workflow_execution=lost
+            )
+        )
         await client.fork_job("lost", as_job="lost-again")
         await until_state(client, "lost-again", "waiting")
         forked = await client.resume_job("lost-again", word)
@@ -207,14 +178,6 @@ async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
     assert seen(env["MNESTIC_DATABASE_URL"], tenant=there.tenant_id) >= 2
 
 
-def seen(url: str, *, tenant: str) -> int:
-    """How many entries the application sees as a tenant."""
-    with psycopg.connect(url) as application:
-        application.execute("SET ROLE mnestic_app")
-        application.execute("SELECT set_config('mnestic.tenant_id', %s, true)", [tenant])
-        return len(application.execute("SELECT * FROM mnestic.entry").fetchall())
-
-
 def test_a_data_directory_is_copied_and_its_job_goes_on(
     start_up: Callable[..., Any], plan: Path, folder: Path, shell: Shell
 ) -> None:
@@ -227,10 +190,10 @@ def test_a_data_directory_is_copied_and_its_job_goes_on(
     up.until_job("j1", "waiting")
     assert up.running.stop().code == 0
 
-    shell.type(COPY, MNESTIC_DATA_DIR=str(data))
-    shell.type(UNPACK, RESTORED_DATA_DIR=str(copied))
+    shell(COPY, MNESTIC_DATA_DIR=str(data))
+    shell(UNPACK, RESTORED_DATA_DIR=str(copied))
     again = start_up(copied)
-    found = shell.type(LOOK_AT_COPY, RESTORED_DATA_DIR=str(copied))
+    found = shell(LOOK_AT_COPY, RESTORED_DATA_DIR=str(copied))
     receipt = again.asked("job", "resume", "j1", "--payload", '{"word": "again"}')
 
     assert "FAIL" not in found

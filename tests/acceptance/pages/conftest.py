@@ -31,7 +31,7 @@ async def url(settings: Settings) -> AsyncIterator[str]:
         await serving
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 async def chromium() -> AsyncIterator[Browser]:
     """The browser."""
     async with async_playwright() as playwright:
