@@ -32,7 +32,11 @@ def run(memory: Memory, settings: Settings, admin_url: str, tmp_path: Path) -> R
     """Runs the activity, each time of another workflow unless one is named."""
 
     async def back_up(
-        *, folder: Path | None = tmp_path / "backups", workflow: str = "", **fields: Any
+        *,
+        folder: Path | None = tmp_path / "backups",
+        workflow: str = "",
+        attempt: int = 1,
+        **fields: Any,
     ) -> StepResult:
         def opened(tenant_id: str) -> BackupStore:
             return BackupClient(admin_url, folder, tenant_id=tenant_id)
@@ -45,7 +49,7 @@ def run(memory: Memory, settings: Settings, admin_url: str, tmp_path: Path) -> R
         )
         environment = ActivityEnvironment()
         name = workflow or f"maintenance/{settings.tenant_id}/backup-{uuid.uuid4().hex}"
-        environment.info = dataclasses.replace(environment.info, workflow_id=name)
+        environment.info = dataclasses.replace(environment.info, workflow_id=name, attempt=attempt)
         activities = BackupActivities(memory, open_backups=opened)
         return await environment.run(activities.back_up, params)
 
@@ -61,7 +65,7 @@ async def test_a_backup_is_made_verified_and_counted_once_and_a_dry_run_only_cou
     folder_is_there = (tmp_path / "backups").exists()
     done = await run(workflow="maintenance/t/backup-1")
     await ada.add("The ferry leaves at ten.")
-    again = await run(workflow="maintenance/t/backup-1")
+    again = await run(workflow="maintenance/t/backup-1", attempt=2)
 
     assert dry.counts == {name: done.counts[name] for name in ("tables", "rows")}
     assert not folder_is_there
