@@ -18,7 +18,7 @@ from mnestic.activities.models.calls import (
 )
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.knowledge.entries import Embedding, Unembedded
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Embedder, Memory, Transaction
@@ -164,7 +164,7 @@ async def _answer(
     return await calls.answer(scope, lambda: embedder.embed(texts), operation_key=key)
 
 
-async def _lock_message(transaction: Transaction, entry: Unembedded) -> PendingMessage | None:
+async def _lock_message(transaction: Transaction, entry: Unembedded) -> IncomingMessage | None:
     """An entry's message, locked before the entry, in the same order as in `learn`."""
     if entry.session_id is None or entry.source_id is None:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from mnestic.activities.knowledge.receiving import receive, remove_excluded
 from mnestic.memory.knowledge.inbox import Signal, read_signal
-from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
+from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_at
 from mnestic.memory.ports import Transaction
 
 
@@ -26,17 +26,17 @@ async def store_signals(transaction: Transaction, signals: Sequence[Signal], *, 
 
 
 async def retry_parked(
-    transaction: Transaction, lessons: Sequence[PendingMessage], *, owner: str
+    transaction: Transaction, messages: Sequence[IncomingMessage], *, owner: str
 ) -> int:
     """Lets parked messages be learned from and embedded again; returns how many."""
-    retried = await transaction.ingest_states.retry(lessons)
-    places = (entry_id_at(lesson.place, owner=owner) for lesson in lessons)
+    retried = await transaction.ingest_states.retry(messages)
+    places = (entry_id_at(message.place, owner=owner) for message in messages)
     await transaction.entries.embed_again(list(places))
     return retried
 
 
 async def retry_signal(
-    transaction: Transaction, lesson: PendingMessage, signal: Signal, *, owner: str
+    transaction: Transaction, message: IncomingMessage, signal: Signal, *, owner: str
 ) -> int:
     """Keeps a signal that was refused before; returns 1 if that is not done yet, else 0.
 
@@ -44,7 +44,7 @@ async def retry_signal(
         InvalidInputError: this version refuses it as well; it stays parked when the transaction ends so.
     """
     read_signal(signal)
-    if not await transaction.ingest_states.drop([lesson]):
+    if not await transaction.ingest_states.drop([message]):
         return 0
     await store_signals(transaction, [signal], owner=owner)
     return 1

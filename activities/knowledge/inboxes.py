@@ -83,8 +83,8 @@ class InboxActivities:
             begun = await transaction.ingest_states.receive(
                 [IncomingMessage(resource=refused_resource(signal))]
             )
-            for lesson in begun.lessons:
-                await transaction.ingest_states.park(lesson, reason=reason)
+            for message in begun.messages:
+                await transaction.ingest_states.park(message, reason=reason)
         return reason
 
     def _transaction(self, params: StoreSignalsInput) -> AbstractAsyncContextManager[Transaction]:

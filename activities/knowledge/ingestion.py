@@ -28,7 +28,7 @@ from mnestic.memory.errors import ExtractionPausedError, InvalidInputError
 from mnestic.memory.knowledge.extraction import Extraction, Turn, valid_claims
 from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
-    PendingMessage,
+    IncomingMessage,
     contexts_of,
     entry_id_at,
     in_conversations,
@@ -150,14 +150,14 @@ class IngestActivities:
         """
         attempt = ExtractionAttempt.after(activity.info(), size=self._extractor.batch)
 
-        async def read(batch: Sequence[PendingMessage]) -> None:
+        async def read(batch: Sequence[IncomingMessage]) -> None:
             with attempt.reading():
                 learned, refused = await self._read(params, batch)
             attempt.taken += len(batch)
             attempt.learned += learned
             attempt.refused += refused
 
-        async def park(pending: PendingMessage, why: str) -> None:
+        async def park(pending: IncomingMessage, why: str) -> None:
             log.warning("parked", extra={"source": pending.name, "why": why})
             async with begin_model_step(self._memory, params) as transaction:
                 await park_unread(transaction, pending, reason=why, extractor=self._extractor)
@@ -184,7 +184,7 @@ class IngestActivities:
         async with _step():
             limit = params.limit
             while True:
-                batch: tuple[PendingMessage, ...] = ()
+                batch: tuple[IncomingMessage, ...] = ()
                 try:
                     async with begin_model_step(self._memory, params) as transaction:
                         await transaction.ingest_states.lock()
@@ -233,7 +233,7 @@ class IngestActivities:
 
     async def _take(
         self, params: IngestInput, attempt: ExtractionAttempt
-    ) -> tuple[PendingMessage, ...]:
+    ) -> tuple[IncomingMessage, ...]:
         """Those of the messages of the first attempt that are left, else the next ones."""
         async with begin_model_step(self._memory, params) as transaction:
             take = partial(transaction.ingest_states.take, "received", limit=params.limit)
@@ -245,12 +245,12 @@ class IngestActivities:
             activity.heartbeat(attempt)
         return batch
 
-    async def _park(self, params: IngestInput, pending: PendingMessage, why: str) -> None:
+    async def _park(self, params: IngestInput, pending: IncomingMessage, why: str) -> None:
         log.warning("parked", extra={"source": pending.name, "why": why})
         async with begin_model_step(self._memory, params) as transaction:
             await transaction.ingest_states.park(pending, reason=why)
 
-    async def _read(self, params: IngestInput, batch: Sequence[PendingMessage]) -> tuple[int, int]:
+    async def _read(self, params: IngestInput, batch: Sequence[IncomingMessage]) -> tuple[int, int]:
         """Extracts and stores the claims of messages.
 
         Returns how many messages change no fact, and how many claims were refused.
@@ -295,8 +295,8 @@ class IngestActivities:
         return await self._extracting.answer(params, lambda: self._extractor.extract(alone))
 
     async def _contexts(
-        self, params: IngestInput, batch: Sequence[PendingMessage]
-    ) -> dict[tuple[str, str], tuple[PendingMessage, ...]]:
+        self, params: IngestInput, batch: Sequence[IncomingMessage]
+    ) -> dict[tuple[str, str], tuple[IncomingMessage, ...]]:
         """The messages before each in its session, where the extractor reads them; by session and source id."""
         if not self._extractor.reads_earlier:
             return {pending.place: () for pending in batch}
@@ -305,7 +305,7 @@ class IngestActivities:
         return contexts_of(batch, before)
 
     async def _nearest(
-        self, params: IngestInput, batch: Sequence[PendingMessage]
+        self, params: IngestInput, batch: Sequence[IncomingMessage]
     ) -> dict[tuple[str, str], tuple[Turn, ...]]:
         """The earlier messages that a model may name as replaced by each message, by session and source id."""
         if self._extractor.model is None:

@@ -136,7 +136,7 @@ async def receive_message(
         part: Distinguishes messages of one operation.
     """
     job_id = params.operation.job_id
-    message = Resource(
+    resource = Resource(
         session_id=params.scope.session_id,
         source_id=params.operation.key + part,
         channel=channel or CHANNEL,
@@ -145,18 +145,18 @@ async def receive_message(
         at=at,
     )
     try:
-        check_message(message, limit_bytes=_LARGEST_BYTES)
+        check_message(resource, limit_bytes=_LARGEST_BYTES)
     except InvalidInputError as error:
-        transaction.note("learning.skip", message.name, reason=str(error))
+        transaction.note("learning.skip", resource.name, reason=str(error))
         return
-    came = IncomingMessage(
-        resource=message,
+    message = IncomingMessage(
+        resource=resource,
         kind=kind,
         job_id=job_id,
         workflow_run=activity.info().workflow_run_id,
         attached_to=await _last_message(transaction, params) if kind == "tool_result" else None,
     )
-    await receive(transaction, [came], owner=f"{params.scope.tenant_id}/{params.scope.agent_id}")
+    await receive(transaction, [message], owner=f"{params.scope.tenant_id}/{params.scope.agent_id}")
 
 
 async def start_extraction(params: OperationInput) -> None:
@@ -185,7 +185,7 @@ async def _receive(transaction: Transaction, params: IngestExchangeInput) -> Ing
         "job_id": params.operation.job_id,
         "workflow_run": activity.info().workflow_run_id,
     }
-    messages = [came.model_copy(update=of_job) for came in found.messages]
+    messages = [message.model_copy(update=of_job) for message in found.messages]
     owner = f"{params.scope.tenant_id}/{params.scope.agent_id}"
     return IngestExchangeResult(new=await receive(transaction, messages, owner=owner))
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
-    PendingMessage,
+    IncomingMessage,
     contexts_of,
     numbers_of,
 )
@@ -17,8 +17,8 @@ from mnestic.memory.ports import Extractor, Transaction
 
 
 async def store_extracted(
-    transaction: Transaction, read: Sequence[PendingMessage], *, extractor: Extractor
-) -> list[PendingMessage]:
+    transaction: Transaction, read: Sequence[IncomingMessage], *, extractor: Extractor
+) -> list[IncomingMessage]:
     """Stores what was extracted from messages, and has later ones that were read without them extracted again.
 
     A message is not stored if others have arrived right before it since it was read; it is taken again.
@@ -47,7 +47,7 @@ async def store_extracted(
 
 
 async def park_unread(
-    transaction: Transaction, pending: PendingMessage, *, reason: str, extractor: Extractor
+    transaction: Transaction, pending: IncomingMessage, *, reason: str, extractor: Extractor
 ) -> None:
     """Parks a message that cannot be extracted; later ones are extracted again all the same, since its words are there."""
     await transaction.ingest_states.lock()
@@ -58,8 +58,8 @@ async def park_unread(
 
 async def _repeat_later(
     transaction: Transaction,
-    messages: Sequence[PendingMessage],
-    around: Sequence[PendingMessage],
+    messages: Sequence[IncomingMessage],
+    around: Sequence[IncomingMessage],
     *,
     extractor: Extractor,
 ) -> None:

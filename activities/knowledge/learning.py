@@ -15,7 +15,7 @@ from mnestic.memory.knowledge.enrichment import (
 )
 from mnestic.memory.knowledge.entries import Replacements
 from mnestic.memory.knowledge.facts import FactChange
-from mnestic.memory.knowledge.ingestion import PendingMessage, entry_id_at
+from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_at
 from mnestic.memory.knowledge.relations import Place, related_messages
 from mnestic.memory.ports import Transaction
 
@@ -24,7 +24,7 @@ _CIRCUMSTANCES = {"source": {"job_id", "workflow_run"}}  # of a claim; they are 
 
 async def learn_from(
     transaction: Transaction,
-    batch: Sequence[PendingMessage],
+    batch: Sequence[IncomingMessage],
     *,
     owner: str,
     workflow_run: str | None,
@@ -60,7 +60,7 @@ async def learn_from(
 
 
 async def _claims_of(
-    transaction: Transaction, batch: Sequence[PendingMessage], *, workflow_run: str | None
+    transaction: Transaction, batch: Sequence[IncomingMessage], *, workflow_run: str | None
 ) -> dict[Place, list[Claim]]:
     """What messages claim, without what is kept out."""
     batch = await with_namesakes_apart(transaction, batch)

@@ -6,14 +6,14 @@ It stands apart from ingestion because few messages describe a name.
 from collections.abc import Sequence
 
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.subjects import NamingMessage, separate_namesakes
 from mnestic.memory.ports import Transaction
 
 
 async def with_namesakes_apart(
-    transaction: Transaction, batch: Sequence[PendingMessage]
-) -> list[PendingMessage]:
+    transaction: Transaction, batch: Sequence[IncomingMessage]
+) -> list[IncomingMessage]:
     """The messages, with claims about the one whom they describe where others have the same name."""
     messages = [
         NamingMessage(

@@ -47,25 +47,25 @@ async def receive(
         one if isinstance(one, IncomingMessage) else IncomingMessage(resource=one)
         for one in messages
     ]
-    for came in incoming:
-        check_message(came.resource)
+    for message in incoming:
+        check_message(message.resource)
     incoming = await cut_messages(transaction, incoming)
     # In one order for everybody, so that nobody waits for somebody who waits.
-    ordered = sorted(incoming, key=lambda came: (came.resource.at, came.place))
-    lessons, basis = await transaction.ingest_states.receive(ordered)
+    ordered = sorted(incoming, key=lambda message: (message.resource.at, message.place))
+    messages, basis = await transaction.ingest_states.receive(ordered)
     if basis is not None:
-        first = {came.place: came for came in reversed(ordered)}
-        stored = [first[one.place].as_stored(one) for one in lessons]
-        children = Counter((came.resource.session_id, came.attached_to) for came in stored)
+        first = {message.place: message for message in reversed(ordered)}
+        stored = [first[one.place].as_stored(one) for one in messages]
+        children = Counter((message.resource.session_id, message.attached_to) for message in stored)
         entries = await work_on(
-            (came.resource.content for came in stored),
+            (message.resource.content for message in stored),
             lambda: [
-                entry_of(came, owner=owner, children=children[came.place], basis=basis)
-                for came in stored
+                entry_of(message, owner=owner, children=children[message.place], basis=basis)
+                for message in stored
             ],
         )
         await transaction.entries.add(entries)
-    return len(lessons)
+    return len(messages)
 
 
 async def cut_messages(
@@ -81,14 +81,14 @@ def _cut_blocks(
     """Messages without the blocks that prompts were given, and without those that are nothing else."""
     left: list[IncomingMessage] = []
     cut = 0
-    for came in incoming:
-        content = without_blocks(came.resource.content)
-        if content == came.resource.content:
-            left.append(came)
+    for message in incoming:
+        content = without_blocks(message.resource.content)
+        if content == message.resource.content:
+            left.append(message)
             continue
         cut += 1
         if not is_blank(content):
-            left.append(_with(came, content=content))
+            left.append(_with(message, content=content))
     if cut:
         transaction.note("message.cut_block", f"{cut} messages")
     return left
@@ -98,31 +98,28 @@ async def _cut_excluded(
     transaction: Transaction, incoming: Sequence[IncomingMessage]
 ) -> list[IncomingMessage]:
     """Messages without the clauses and channels that are kept out, and without those of which nothing is left."""
-    resources = [came.resource for came in incoming]
-    texts = [
-        (said.content, said.speaker, *came.subjects)
-        for said, came in zip(resources, incoming, strict=True)
-    ]
+    resources = [message.resource for message in incoming]
+    texts = [(one.resource.content, one.resource.speaker, *one.subjects) for one in incoming]
     contents = await transaction.suppression_list.left_of(texts)
-    channels = await transaction.suppression_list.left_of([(said.channel,) for said in resources])
+    channels = await transaction.suppression_list.left_of([(one.channel,) for one in resources])
     left: list[IncomingMessage] = []
     cut = 0
-    for came, content, channel in zip(incoming, contents, channels, strict=True):
+    for message, content, channel in zip(incoming, contents, channels, strict=True):
         changed = {"content": content, "channel": channel}
-        if changed == came.resource.model_dump(include={*changed}):
-            left.append(came)
+        if changed == message.resource.model_dump(include={*changed}):
+            left.append(message)
             continue
         cut += 1
         if content:
-            left.append(_with(came, **changed))
+            left.append(_with(message, **changed))
     if cut:
         transaction.note("message.keep_out", f"{cut} messages")
     return left
 
 
-def _with(came: IncomingMessage, **changed: str) -> IncomingMessage:
+def _with(message: IncomingMessage, **changed: str) -> IncomingMessage:
     """A message with other words."""
-    return came.model_copy(update={"resource": came.resource.model_copy(update=changed)})
+    return message.model_copy(update={"resource": message.resource.model_copy(update=changed)})
 
 
 async def remove_excluded(transaction: Transaction, claims: Sequence[Claim]) -> list[Claim]:
@@ -163,12 +160,14 @@ async def add_entry(
         raise NotFoundError(what="entry", name=above[0])
     source_id = draft.source_id or _content_id(draft)
     while True:
-        came = _incoming(draft, source_id=source_id, speaker=speaker)
-        begun = await transaction.ingest_states.receive([came])
-        entry_id = entry_id_of(came.resource, owner=owner)
+        message = _incoming(draft, source_id=source_id, speaker=speaker)
+        begun = await transaction.ingest_states.receive([message])
+        entry_id = entry_id_of(message.resource, owner=owner)
         if begun.basis is not None:
-            (lesson,) = begun.lessons
-            describe = partial(entry_of_draft, lesson, draft, owner=owner, basis=begun.basis)
+            (stored_message,) = begun.messages
+            describe = partial(
+                entry_of_draft, stored_message, draft, owner=owner, basis=begun.basis
+            )
             drafted = await work_on([draft.content], describe)
             (entry,) = await transaction.entries.add([drafted])
             await recompute_importance(transaction, above)
@@ -176,12 +175,10 @@ async def add_entry(
         stored = await transaction.entries.select([entry_id])
         if not stored and draft.source_id is not None:
             stored = await transaction.archive.select([entry_id])
-        if stored and (
-            draft.source_id is not None or not await _has_lost(transaction, came.resource)
-        ):
+        if stored and (draft.source_id is not None or not await _has_lost(transaction, message)):
             return stored[entry_id]
         if draft.source_id is not None:
-            what = f"message {came.resource.name}"
+            what = f"message {message.name}"
             raise InvalidInputError(what=what, why="was removed; add it without a source id")
         source_id = make_id("again", source_id)
 
@@ -192,7 +189,7 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
     Raises:
         InvalidInputError: it cannot be stored.
     """
-    message = Resource(
+    resource = Resource(
         session_id=draft.session_id,
         source_id=source_id,
         channel=draft.channel,
@@ -200,14 +197,14 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
         content=draft.content,
         at=draft.at or datetime.now(UTC),
     )
-    check_message(message)
-    return IncomingMessage(resource=message, entry_type=draft.entry_type, is_now=draft.at is None)
+    check_message(resource)
+    return IncomingMessage(resource=resource, entry_type=draft.entry_type, is_now=draft.at is None)
 
 
-async def _has_lost(transaction: Transaction, message: Resource) -> bool:
-    """Whether a message says something else than when it came: a part of it was forgotten."""
-    lesson = await transaction.ingest_states.find(message.session_id, message.source_id)
-    return lesson is not None and lesson.resource.content != message.content
+async def _has_lost(transaction: Transaction, message: IncomingMessage) -> bool:
+    """Whether a message says something else than when it was received: a part of it was forgotten."""
+    stored = await transaction.ingest_states.find(*message.place)
+    return stored is not None and stored.resource.content != message.resource.content
 
 
 async def recompute_importance(transaction: Transaction, parent_ids: Collection[str]) -> None:

@@ -20,7 +20,7 @@ from mnestic.memory.knowledge.entries import (
     TimeMention,
 )
 from mnestic.memory.knowledge.extraction import Extracted, Replaced, TurnKind
-from mnestic.memory.knowledge.ingestion import IngestState, PendingMessage, entry_id_at
+from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestState, entry_id_at
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
@@ -83,7 +83,7 @@ class MessageState(_Part):
     reason: str | None = None
 
     @classmethod
-    def of(cls, pending: PendingMessage) -> Self:
+    def of(cls, pending: IncomingMessage) -> Self:
         """The state of a message, without the message."""
         fields = pending.model_dump(exclude={"resource", "number", "kind", "context"})
         return cls(message_kind=pending.kind, **fields)

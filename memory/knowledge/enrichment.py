@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryChange, EntryDraft, Replacements
 from mnestic.memory.knowledge.facts import FactChange
 from mnestic.memory.knowledge.importance import ImportanceBasis, importance
-from mnestic.memory.knowledge.ingestion import IncomingMessage, PendingMessage, entry_id_of
+from mnestic.memory.knowledge.ingestion import IncomingMessage, entry_id_of
 from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.knowledge.predicates import NAMING, Predicate
 from mnestic.memory.knowledge.relations import MOST_RELATED
@@ -27,34 +27,34 @@ _LONGEST_KEYWORD = 64  # characters; what is longer is no word that anybody look
 
 
 def entry_of(
-    came: IncomingMessage,
+    message: IncomingMessage,
     *,
     owner: str,
     basis: ImportanceBasis,
     children: int = 0,
 ) -> Entry:
-    """The entry that a resource becomes when it is received, before anybody asks what it claims.
+    """The entry that a message becomes when it is received, before anybody asks what it claims.
 
     Args:
-        came: The resource, and what it came with.
+        message: It, and what it came with.
         owner: Whose entry it is, for its id.
         basis: What importance is measured by.
         children: How many entries belong to it.
     """
-    resource = came.resource
-    at = resource.local_at
-    speaker = (resource.speaker,) if came.kind == "message" else ()
+    resource = message.resource
+    at, corrected, above = resource.local_at, message.corrects, message.attached_to
+    speaker = (resource.speaker,) if message.kind == "message" else ()
     entry = Entry(
         id=entry_id_of(resource, owner=owner),
-        entry_type=came.entry_type,
+        entry_type=message.entry_type,
         content=resource.content,
         session_id=resource.session_id,
         source_id=resource.source_id,
         channel=resource.channel,
         speaker=resource.speaker,
-        subjects=came.subjects or speaker,
-        related=() if came.corrects is None else (came.entry_id(came.corrects, owner=owner),),
-        parent=None if came.attached_to is None else came.entry_id(came.attached_to, owner=owner),
+        subjects=message.subjects or speaker,
+        related=() if corrected is None else (message.entry_id(corrected, owner=owner),),
+        parent=None if above is None else message.entry_id(above, owner=owner),
         at=at,
         **_described(resource.content, at=at),
     )
@@ -62,24 +62,23 @@ def entry_of(
 
 
 def entry_of_draft(
-    lesson: PendingMessage,
+    message: IncomingMessage,
     draft: EntryDraft,
     *,
     owner: str,
     basis: ImportanceBasis,
 ) -> Entry:
-    """The entry that somebody adds, of the resource that stores it.
+    """The entry that somebody adds, of the message that stores it.
 
     Args:
-        lesson: The resource.
+        message: It, as it is stored.
         draft: What is said of the entry beside its content.
         owner: Whose entry it is, for its id.
         basis: What importance is measured by.
     """
     changes = draft.model_dump(include={"tags", "aliases", "critical", "parent", "expires_at"})
     subjects = draft.subjects or ((draft.speaker,) if draft.speaker else ())
-    came = IncomingMessage(resource=lesson.resource, entry_type=lesson.entry_type)
-    entry = entry_of(came, owner=owner, basis=basis)
+    entry = entry_of(message, owner=owner, basis=basis)
     entry = entry.model_copy(update=changes | {"subjects": subjects})
     return with_importance(entry, basis=basis)
 

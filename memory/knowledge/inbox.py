@@ -249,8 +249,8 @@ def extractable(
         messages = (IncomingMessage(resource=resource, entry_type="insight", subjects=about),)
     else:
         messages = (_correction(signal),)
-    for came in messages:
-        check_message(came.resource)
+    for message in messages:
+        check_message(message.resource)
     claim = _claim(signal) if isinstance(signal, Correction) and signal.statement else None
     return ExtractableSignal(messages=messages, claim=claim)
 

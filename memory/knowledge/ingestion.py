@@ -34,30 +34,36 @@ NO_EXTRACTOR = "none"  # what extracted the claims of a message where there is n
 IngestState = Literal["received", "extracted", "learned", "parked", "dropped"]
 
 
-class PendingMessage(DeferredModel):
-    """A resource that is to be learned from, and how far that is.
+class IncomingMessage(DeferredModel):
+    """A message on its way to an entry and to facts: what it is, what it came with, and how far it is.
 
-    `extracted` and `replaces` are what its extractor found, from the state `extracted` on, and `context` the numbers of the messages with
-    which it read it; `reason` says why it is parked. With another `number` its message says something else by now. `subjects` are
-    those of its entry, if that is there.
+    `attached_to` is the message that a tool's result came with, `corrects` the one that a correction is
+    about, both by their source ids in the same session. `subjects` are whom it is about, where that
+    is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
+
+    The rest is set once it is stored. `extracted` and `replaces` are what its extractor found, from the state `extracted` on, and
+    `context` the numbers of the messages with which it read it; `reason` says why it is parked. With another `number` its
+    message says something else by now. `subjects` are those of its entry then.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     resource: Resource
-    number: int | None = None
     kind: TurnKind = "message"
     entry_type: EntryType = "interaction"
-    state: IngestState = "received"
     job_id: str | None = None
     workflow_run: str | None = None
+    attached_to: str | None = None
     corrects: str | None = None
+    subjects: tuple[str, ...] = ()
+    is_now: bool = False
+    number: int | None = None
+    state: IngestState = "received"
     extractor: str | None = None
     extracted: tuple[Extracted, ...] = ()
     replaces: tuple[Replaced, ...] = ()
     context: tuple[int, ...] | None = None
     reason: str | None = None
-    subjects: tuple[str, ...] | None = None
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -70,7 +76,7 @@ class PendingMessage(DeferredModel):
 
         What a note without *I* gives to nobody is its subject's: "gate code: 4471" of the villa. With several it is nobody's.
         """
-        resource, speaker, subjects = self.resource, self.resource.speaker, self.subjects or ()
+        resource, speaker, subjects = self.resource, self.resource.speaker, self.subjects
         words = set(words_of(resource.content))
         unnamed = [name for name in subjects if not words.issuperset(words_of(name))]
         is_about_speaker = speaker in subjects or query_lists().first_person & words
@@ -86,7 +92,7 @@ class PendingMessage(DeferredModel):
         )
 
     def turn_after(
-        self, context: Sequence["PendingMessage"], *, nearest: Sequence[Turn] = ()
+        self, context: Sequence["IncomingMessage"], *, nearest: Sequence[Turn] = ()
     ) -> Turn:
         """The resource as an extractor reads it after the messages of its context, with those that are nearest to it."""
         before = tuple(one.turn for one in context)
@@ -97,8 +103,8 @@ class PendingMessage(DeferredModel):
         claims: tuple[Extracted, ...],
         replaces: tuple[Replaced, ...] = (),
         *,
-        context: Sequence["PendingMessage"],
-    ) -> "PendingMessage":
+        context: Sequence["IncomingMessage"],
+    ) -> "IncomingMessage":
         """With what its extractor found, and the messages with which it read it."""
         found = {"extracted": claims, "replaces": replaces, "context": numbers_of(context)}
         return self.model_copy(update=found)
@@ -136,36 +142,10 @@ class PendingMessage(DeferredModel):
         """How it is named to a person."""
         return self.resource.name
 
-
-class IncomingMessage(DeferredModel):
-    """A raw message on its way in: what it is, and what it came with.
-
-    `attached_to` is the message that a tool's result came with, `corrects` the one that a correction is
-    about, both by their source ids in the same session. `subjects` are whom it is about, where that
-    is not the speaker. What `is_now` is said at the database's time, whatever its resource says.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    resource: Resource
-    kind: TurnKind = "message"
-    entry_type: EntryType = "interaction"
-    job_id: str | None = None
-    workflow_run: str | None = None
-    attached_to: str | None = None
-    corrects: str | None = None
-    subjects: tuple[str, ...] = ()
-    is_now: bool = False
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Session and source id, which no other message has."""
-        return self.resource.place
-
-    def as_stored(self, lesson: PendingMessage) -> "IncomingMessage":
+    def as_stored(self, stored: "IncomingMessage") -> "IncomingMessage":
         """With the stored message, which is the one that came first."""
-        stored = {"resource": lesson.resource, "kind": lesson.kind, "entry_type": lesson.entry_type}
-        return self.model_copy(update=stored)
+        first = {name: getattr(stored, name) for name in ("resource", "kind", "entry_type")}
+        return self.model_copy(update=first)
 
     def entry_id(self, source_id: str, *, owner: str) -> str:
         """The id of the entry that another message of the session becomes."""
@@ -176,7 +156,7 @@ class IncomingMessage(DeferredModel):
 class ReceivedMessages(NamedTuple):
     """New messages, as they are stored, and what their importance is measured by; None where none is new."""
 
-    lessons: tuple[PendingMessage, ...] = ()
+    messages: tuple[IncomingMessage, ...] = ()
     basis: ImportanceBasis | None = None
 
 
@@ -230,29 +210,29 @@ class MemoryStatistics(DeferredModel):
     archived: dict[ArchiveReason, int]
 
 
-def numbers_of(messages: Sequence[PendingMessage]) -> tuple[int, ...]:
+def numbers_of(messages: Sequence[IncomingMessage]) -> tuple[int, ...]:
     """The numbers of messages."""
     return tuple(one.number for one in messages if one.number is not None)
 
 
-def in_conversations(messages: Sequence[PendingMessage]) -> list[PendingMessage]:
+def in_conversations(messages: Sequence[IncomingMessage]) -> list[IncomingMessage]:
     """Messages by session, in the order in which the sessions come, and those of a session by date."""
-    sessions: dict[str, list[PendingMessage]] = defaultdict(list)
+    sessions: dict[str, list[IncomingMessage]] = defaultdict(list)
     for one in messages:
         sessions[one.resource.session_id].append(one)
     return [one for each in sessions.values() for one in sorted(each, key=lambda said: said.order)]
 
 
 def contexts_of(
-    messages: Sequence[PendingMessage], around: Sequence[PendingMessage]
-) -> dict[tuple[str, str], tuple[PendingMessage, ...]]:
+    messages: Sequence[IncomingMessage], around: Sequence[IncomingMessage]
+) -> dict[tuple[str, str], tuple[IncomingMessage, ...]]:
     """For each message those right before it in its session, the oldest first; by session and source id.
 
     Args:
         messages: Those that are to be understood.
         around: Others of their sessions, among them all that may be their contexts.
     """
-    sessions: dict[str, list[PendingMessage]] = defaultdict(list)
+    sessions: dict[str, list[IncomingMessage]] = defaultdict(list)
     for one in sorted((*around, *messages), key=lambda each: each.order):
         sessions[one.resource.session_id].append(one)
     wanted = {one.place for one in messages}

@@ -29,7 +29,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         IncomingMessage,
         IngestCounts,
         IngestState,
-        PendingMessage,
         ReceivedMessages,
     )
     from mnestic.memory.knowledge.predicates import Predicate
@@ -328,11 +327,11 @@ class IngestStateStore(Protocol):
 
     async def take(
         self, state: IngestState, *, limit: int, until: int | None = None
-    ) -> tuple[PendingMessage, ...]:
+    ) -> tuple[IncomingMessage, ...]:
         """The oldest in a state, up to a number, locked; what another transaction has locked is left to it."""
         ...
 
-    async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
+    async def store_extracted(self, messages: Sequence[IncomingMessage], *, extractor: str) -> None:
         """Stores the claims of each message and the name of the extractor; one that changes no fact is done then."""
         ...
 
@@ -341,42 +340,42 @@ class IngestStateStore(Protocol):
         ...
 
     async def list_around(
-        self, messages: Sequence[PendingMessage], *, before: int = 0, after: int = 0
-    ) -> tuple[PendingMessage, ...]:
+        self, messages: Sequence[IncomingMessage], *, before: int = 0, after: int = 0
+    ) -> tuple[IncomingMessage, ...]:
         """So many messages around each of these in its session, by date and source id; neither these nor forgotten ones."""
         ...
 
     async def repeat(
-        self, lessons: Sequence[PendingMessage], *, state: Literal["received", "extracted"]
+        self, messages: Sequence[IncomingMessage], *, state: Literal["received", "extracted"]
     ) -> int:
         """Has messages that were extracted, or learned from, go on from an earlier state; returns how many."""
         ...
 
-    async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
+    async def mark_learned(self, messages: Sequence[IncomingMessage]) -> None:
         """Marks messages whose entries and facts are stored."""
         ...
 
-    async def park(self, lesson: PendingMessage, *, reason: str) -> None:
+    async def park(self, message: IncomingMessage, *, reason: str) -> None:
         """Sets one aside that cannot be learned from, or not be embedded, with the reason; the others go on."""
         ...
 
-    async def retry(self, lessons: Sequence[PendingMessage]) -> int:
+    async def retry(self, messages: Sequence[IncomingMessage]) -> int:
         """Lets parked ones be learned from again, from where they were; returns how many were parked."""
         ...
 
-    async def drop(self, lessons: Sequence[PendingMessage]) -> int:
+    async def drop(self, messages: Sequence[IncomingMessage]) -> int:
         """Gives up those that are not learned from; returns how many were not. The resources stay."""
         ...
 
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
-    ) -> PendingMessage | None:
+    ) -> IncomingMessage | None:
         """The ingest state of a resource, None without one; with `lock`, nobody else moves it on until the transaction ends."""
         ...
 
     async def list_by_state(
         self, state: IngestState, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[PendingMessage, ...], str | None]:
+    ) -> tuple[tuple[IncomingMessage, ...], str | None]:
         """Messages in a state, the oldest first, and the cursor of the next page."""
         ...
 

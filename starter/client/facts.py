@@ -19,7 +19,7 @@ from mnestic.memory.knowledge.claims import (
 )
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicates import NAMING, check_predicate
 from mnestic.memory.knowledge.subjects import spelt
 from mnestic.memory.knowledge.world.graph import Graph
@@ -215,9 +215,9 @@ class FactClient(ClientPart):
             fact = await transaction.facts.get(fact_id)
             return fact, await transaction.facts.list_claims(fact)
 
-    async def messages(self, claims: Sequence[Claim]) -> dict[str, PendingMessage]:
+    async def messages(self, claims: Sequence[Claim]) -> dict[str, IncomingMessage]:
         """The message of each claim, by claim id; a claim that a person made by hand has none."""
-        found: dict[str, PendingMessage] = {}
+        found: dict[str, IncomingMessage] = {}
         async with self._scope.transaction(write=False) as transaction:
             for claim in claims:
                 source = claim.source

@@ -6,7 +6,7 @@ from contextlib import suppress
 from mnestic.activities.knowledge.inbox_messages import retry_parked, retry_signal
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.inbox import find_refused
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.starter.client.client_scope import ClientPart
 
 
@@ -15,14 +15,14 @@ class ParkedClient(ClientPart):
 
     async def list(
         self, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[PendingMessage, ...], str | None]:
+    ) -> tuple[tuple[IncomingMessage, ...], str | None]:
         """Messages whose extraction failed, with the reasons, and the next page's cursor."""
         async with self._scope.transaction(write=False) as transaction:
             return await transaction.ingest_states.list_by_state(
                 "parked", limit=limit, cursor=cursor
             )
 
-    async def retry(self, messages: Sequence[PendingMessage]) -> int:
+    async def retry(self, messages: Sequence[IncomingMessage]) -> int:
         """Returns parked messages to extraction, by the next `IngestMessages`; returns how many.
 
         A signal that an inbox refused is parsed again, and stays parked if it still cannot be stored.
@@ -41,7 +41,7 @@ class ParkedClient(ClientPart):
                     )
         return retried
 
-    async def drop(self, messages: Sequence[PendingMessage]) -> int:
+    async def drop(self, messages: Sequence[IncomingMessage]) -> int:
         """Drops parked messages; the raw messages stay."""
         async with self._scope.transaction(write=True) as transaction:
             return await transaction.ingest_states.drop(messages)

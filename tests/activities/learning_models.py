@@ -16,7 +16,7 @@ from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory
@@ -140,7 +140,7 @@ async def parked(ada: MemoryClient) -> dict[str, str | None]:
 
 async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
     async with begin() as transaction:
-        found: Sequence[PendingMessage]
+        found: Sequence[IncomingMessage]
         found, _ = await transaction.ingest_states.list_by_state("extracted")
         silent, _ = await transaction.ingest_states.list_by_state("learned")
     return {

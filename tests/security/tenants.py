@@ -26,7 +26,7 @@ from mnestic.memory.jobs.waits import ResumeReceipt
 from mnestic.memory.knowledge.claims import Claim
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -68,7 +68,7 @@ class Known(BaseModel):
     archived: str
     fact: Fact
     claims: tuple[Claim, ...]
-    lessons: tuple[PendingMessage, ...]
+    lessons: tuple[IncomingMessage, ...]
     purged: Purged
     token: str  # of what would be forgotten of TOPIC
     signal: int

@@ -255,4 +255,4 @@ async def test_messages_that_were_kept_before_are_learned_from_as_they_were_kept
         incoming = [IncomingMessage(resource=message(number)) for number in (1, 2, 3)]
         begun = await transaction.ingest_states.receive(incoming)
 
-    assert [one.resource.content for one in begun.lessons] == ["kept", "text 2", "kept"]
+    assert [one.resource.content for one in begun.messages] == ["kept", "text 2", "kept"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.memory.errors import NotFoundError
-from mnestic.memory.knowledge.ingestion import PendingMessage
+from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_id
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory, warn_if_unknown
@@ -95,7 +95,7 @@ def drop(agent: Agent, names: Names = None, as_json: AsJson = False) -> None:
 
 async def _parked(
     memory: "MemoryClient", names: Sequence[str] | None
-) -> tuple[PendingMessage, ...]:
+) -> tuple[IncomingMessage, ...]:
     """The parked messages of these names, or all.
 
     Raises:

@@ -10,7 +10,6 @@ from mnestic.memory.knowledge.ingestion import (
     IncomingMessage,
     IngestCounts,
     IngestState,
-    PendingMessage,
     ReceivedMessages,
 )
 from mnestic.memory.knowledge.resources import Resource
@@ -40,11 +39,11 @@ class PostgresIngestStateStore:
         rows = [
             {
                 "place": place,
-                **came.resource.model_dump(exclude={"at"}),
-                "at": None if came.is_now else came.resource.at,
-                **came.model_dump(include=_BEGUN),
+                **message.resource.model_dump(exclude={"at"}),
+                "at": None if message.is_now else message.resource.at,
+                **message.model_dump(include=_BEGUN),
             }
-            for place, came in enumerate(messages)
+            for place, message in enumerate(messages)
         ]
         begun = await self._unit.fetch(
             _RECEIVE, **packed({}, rows, what="messages", name="messages")
@@ -59,33 +58,33 @@ class PostgresIngestStateStore:
         stored_before = await self._unit.fetch(_SELECT, **_places(rest)) if rest else ()
         in_order = sorted((*new, *stored_before), key=attrgetter("number"))
         basis = ImportanceBasis(begun[0].updated_at, stored_policy(begun[0].importance_policy))
-        return ReceivedMessages(tuple(map(_lesson, in_order)), basis)
+        return ReceivedMessages(tuple(map(_message, in_order)), basis)
 
     async def take(
         self, state: IngestState, *, limit: int, until: int | None = None
-    ) -> tuple[PendingMessage, ...]:
+    ) -> tuple[IncomingMessage, ...]:
         """See the port."""
         rows = await self._unit.fetch(
             _LIST, state=state, after=None, until=until, limit=check_limit(limit), lock=True
         )
-        return tuple(map(_lesson, rows))
+        return tuple(map(_message, rows))
 
-    async def store_extracted(self, lessons: Sequence[PendingMessage], *, extractor: str) -> None:
+    async def store_extracted(self, messages: Sequence[IncomingMessage], *, extractor: str) -> None:
         """See the port."""
-        if not lessons:
+        if not messages:
             return
         rows = [
             {
-                "session_id": lesson.resource.session_id,
-                "source_id": lesson.resource.source_id,
-                "number": lesson.number,
-                "state": "extracted" if lesson.may_change_facts else "learned",
+                "session_id": message.resource.session_id,
+                "source_id": message.resource.source_id,
+                "number": message.number,
+                "state": "extracted" if message.may_change_facts else "learned",
                 "extractor": extractor,
-                "extracted": lesson.extracted,
-                "replaces": lesson.replaces,
-                "context": lesson.context,
+                "extracted": message.extracted,
+                "replaces": message.replaces,
+                "context": message.context,
             }
-            for lesson in lessons
+            for message in messages
         ]
         await self._unit.write(_STORE_EXTRACTED, **packed({}, rows, what="claims"))
 
@@ -94,8 +93,8 @@ class PostgresIngestStateStore:
         await self._unit.fetch(_LOCK, name="\x1f".join(("ingest", *self._unit.owner.values())))
 
     async def list_around(
-        self, messages: Sequence[PendingMessage], *, before: int = 0, after: int = 0
-    ) -> tuple[PendingMessage, ...]:
+        self, messages: Sequence[IncomingMessage], *, before: int = 0, after: int = 0
+    ) -> tuple[IncomingMessage, ...]:
         """See the port."""
         if not messages:
             return ()
@@ -103,56 +102,56 @@ class PostgresIngestStateStore:
         given = [one.resource.model_dump(include=places) for one in messages]
         parameters = packed({}, given, what="messages", name="messages")
         rows = await self._unit.fetch(_AROUND, **parameters, before=before, after=after)
-        return tuple(map(_lesson, rows))
+        return tuple(map(_message, rows))
 
     async def repeat(
-        self, lessons: Sequence[PendingMessage], *, state: Literal["received", "extracted"]
+        self, messages: Sequence[IncomingMessage], *, state: Literal["received", "extracted"]
     ) -> int:
         """See the port."""
-        if not lessons:
+        if not messages:
             return 0
         again = await self._set(
-            lessons, of=("extracted", "learned"), state=state, with_context=True
+            messages, of=("extracted", "learned"), state=state, with_context=True
         )
         self._unit.wrote("learning.repeat", f"{again} messages")
         return again
 
-    async def mark_learned(self, lessons: Sequence[PendingMessage]) -> None:
+    async def mark_learned(self, messages: Sequence[IncomingMessage]) -> None:
         """See the port."""
-        await self._set(lessons, of=("extracted",), state="learned")
-        self._unit.wrote("learning.learned", f"{len(lessons)} messages")
+        await self._set(messages, of=("extracted",), state="learned")
+        self._unit.wrote("learning.learned", f"{len(messages)} messages")
 
-    async def park(self, lesson: PendingMessage, *, reason: str) -> None:
+    async def park(self, message: IncomingMessage, *, reason: str) -> None:
         """See the port."""
         open_ones: tuple[IngestState, ...] = ("received", "extracted", "learned")
-        await self._set([lesson], of=open_ones, state="parked", reason=reason)
-        self._unit.wrote("learning.park", lesson.name, reason=reason)
+        await self._set([message], of=open_ones, state="parked", reason=reason)
+        self._unit.wrote("learning.park", message.name, reason=reason)
 
-    async def retry(self, lessons: Sequence[PendingMessage]) -> int:
+    async def retry(self, messages: Sequence[IncomingMessage]) -> int:
         """See the port."""
-        again = await self._set(lessons, of=("parked",), state=None)
+        again = await self._set(messages, of=("parked",), state=None)
         self._unit.wrote("learning.retry", f"{again} messages")
         return again
 
-    async def drop(self, lessons: Sequence[PendingMessage]) -> int:
+    async def drop(self, messages: Sequence[IncomingMessage]) -> int:
         """See the port."""
         unlearned: tuple[IngestState, ...] = ("received", "extracted", "parked")
-        dropped = await self._set(lessons, of=unlearned, state="dropped")
+        dropped = await self._set(messages, of=unlearned, state="dropped")
         self._unit.wrote("learning.drop", f"{dropped} messages")
         return dropped
 
     async def find(
         self, session_id: str, source_id: str, *, lock: bool = False
-    ) -> PendingMessage | None:
+    ) -> IncomingMessage | None:
         """See the port."""
         row = await self._unit.fetch_one(
             _FIND, session_id=session_id, source_id=source_id, lock=lock or None
         )
-        return None if row is None else _lesson(row)
+        return None if row is None else _message(row)
 
     async def list_by_state(
         self, state: IngestState, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[PendingMessage, ...], str | None]:
+    ) -> tuple[tuple[IncomingMessage, ...], str | None]:
         """See the port."""
         (after,) = decode_cursor(cursor, parts=1) if cursor is not None else (None,)
         rows = await self._unit.fetch(
@@ -164,9 +163,9 @@ class PostgresIngestStateStore:
             lock=None,
         )
         self._unit.read("learning.list", state)
-        lessons = tuple(_lesson(row) for row in rows[:limit])
+        messages = tuple(_message(row) for row in rows[:limit])
         more = len(rows) > limit
-        return lessons, encode_cursor(str(rows[limit - 1].number)) if more else None
+        return messages, encode_cursor(str(rows[limit - 1].number)) if more else None
 
     async def count(self) -> IngestCounts:
         """See the port."""
@@ -176,17 +175,17 @@ class PostgresIngestStateStore:
 
     async def _set(
         self,
-        lessons: Sequence[PendingMessage],
+        messages: Sequence[IncomingMessage],
         *,
         of: Sequence[IngestState],
         state: IngestState | None,
         reason: str | None = None,
         with_context: bool = False,
     ) -> int:
-        """Moves lessons that are in one of these states to another."""
+        """Moves messages that are in one of these states to another."""
         return await self._unit.write(
             _SET,
-            **_places([one.resource for one in lessons]),
+            **_places([one.resource for one in messages]),
             states=[*of],
             state=state,
             reason=reason,
@@ -202,7 +201,8 @@ def _places(messages: Sequence[Any]) -> dict[str, list[str]]:
     }
 
 
-def _lesson(row: Any) -> PendingMessage:
+def _message(row: Any) -> IncomingMessage:
     resource = Resource.model_validate(row, from_attributes=True)
     columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
-    return read_stored(PendingMessage, columns, what=f"learning {row.session_id}/{row.source_id}")
+    columns["subjects"] = row.subjects or ()
+    return read_stored(IncomingMessage, columns, what=f"learning {row.session_id}/{row.source_id}")

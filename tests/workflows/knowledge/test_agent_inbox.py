@@ -197,7 +197,7 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
             update={"source_id": "refused#1", "content": json.dumps(mended)}
         )
         begun = await transaction.ingest_states.receive([IncomingMessage(resource=kept)])
-        await transaction.ingest_states.park(begun.lessons[0], reason="is of a later version")
+        await transaction.ingest_states.park(begun.messages[0], reason="is of a later version")
     second = await told.parked.retry((await told.parked.list())[0])
 
     for why in ("speaker", "names nothing", "can be indexed"):
