@@ -12,7 +12,7 @@ import ijson
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.items import Item, Skipped
-from mnestic.starter.importers.programs.json_limits import check_json
+from mnestic.starter.importers.programs.json_pieces import check_json
 
 _MOST_EVENTS, _MOST_OBJECTS = 100_000, 10  # of the first objects, in which keys are looked for
 _LISTS = ("results", "memories", "items", "conversations")  # keys below which a dump has its list

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.importers.programs import json_limits
+from mnestic.starter.importers.programs import json_pieces
 from mnestic.starter.importers.programs.detection import find_export
 from mnestic.starter.importers.programs.items import ImportedMessage, ImportOptions, Skipped
 from tests.starter.importers.programs.conftest import SAMPLES, Read
@@ -198,10 +198,10 @@ def test_limits_are_found_wherever_a_piece_ends(
     document = json.dumps([text, {text: [text] * at}], ensure_ascii=bool(at % 2))
     path.write_text("[" * deep + document + "]" * deep, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(json_limits, "_CHUNK", chunk)
-        patched.setattr(json_limits, "DEEPEST", 5)
+        patched.setattr(json_pieces, "_CHUNK", chunk)
+        patched.setattr(json_pieces, "DEEPEST", 5)
         if deep <= 2:
-            json_limits.check_json(path, "file")
+            json_pieces.check_json(path, "file")
         else:
             with pytest.raises(InvalidInputError, match="nested deeper"):
-                json_limits.check_json(path, "file")
+                json_pieces.check_json(path, "file")
