@@ -12,11 +12,11 @@ import ijson
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.items import Item, Skipped
-from mnestic.starter.importers.programs.json_pieces import check_json
+from mnestic.starter.importers.programs.json_pieces import read_pieces, unmarked
 
 _MOST_EVENTS, _MOST_OBJECTS = 100_000, 10  # of the first objects, in which keys are looked for
 _LISTS = ("results", "memories", "items", "conversations")  # keys below which a dump has its list
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PLACES = ("", "item", *(f"{name}.item" for name in _LISTS))
 
 
 class JsonShape(NamedTuple):
@@ -36,20 +36,17 @@ def find_shape(path: Path, source: str) -> JsonShape | None:
     keys: set[str] = set()
     objects = 0
     try:
-        check_json(path, source)
-        with path.open("rb") as file:
-            _skip_mark(file)
-            events = ijson.parse(file, multiple_values=True, use_float=True)
-            for at, event, value in islice(events, _MOST_EVENTS):
-                if prefix is None and event == "start_map" and (not at or at.endswith("item")):
-                    prefix = at
-                elif not objects and prefix == "" and event == "start_array" and at in _LISTS:
-                    prefix, keys = None, set()  # the objects are in this list
-                elif prefix is not None and at == prefix:
-                    keys |= {value} if event == "map_key" else set()
-                    objects += event == "end_map"
-                    if objects == _MOST_OBJECTS:
-                        break
+        events = ijson.parse(ijson.from_iter(read_pieces(path, source)), multiple_values=True)
+        for at, event, value in islice(events, _MOST_EVENTS):
+            if prefix is None and event == "start_map" and at in _PLACES:
+                prefix = at
+            elif not objects and prefix == "" and event == "start_array" and at in _LISTS:
+                prefix, keys = None, set()  # the objects are in this list
+            elif prefix is not None and at == prefix:
+                keys |= {value} if event == "map_key" else set()
+                objects += event == "end_map"
+                if objects == _MOST_OBJECTS:
+                    break
     except (OSError, ijson.JSONError, ValueError):
         if not keys:
             return None
@@ -95,19 +92,12 @@ def read_objects(path: Path, prefix: str, source: str) -> Iterator[dict[str, Any
 def _read_values(path: Path, prefix: str, source: str) -> Iterator[tuple[int, Any]]:
     number = 0
     try:
-        check_json(path, source)
-        with path.open("rb") as file:
-            _skip_mark(file)
-            items = ijson.items(file, prefix, multiple_values=True, use_float=True)
-            for number, item in enumerate(items, start=1):
-                yield number, item
+        pieces = ijson.from_iter(read_pieces(path, source))
+        items = ijson.items(pieces, prefix, multiple_values=True)
+        for number, item in enumerate(items, start=1):
+            yield number, unmarked(item)
     except OSError as error:
         raise InvalidInputError(what=source, why=f"cannot be read: {error.strerror}") from error
-    except (ijson.JSONError, ValueError):  # ValueError: a number of thousands of digits
+    except (ijson.JSONError, ValueError):  # ValueError: bytes that are no text
         why = f"is cut off or not JSON after item {number}; export it again"
         raise InvalidInputError(what=source, why=why) from None
-
-
-def _skip_mark(file: Any) -> None:
-    if file.read(len(_BYTE_ORDER_MARK)) != _BYTE_ORDER_MARK:
-        file.seek(0)

@@ -1,6 +1,7 @@
 """Dumps of other memories: mem0, and the store of LangGraph."""
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -69,12 +70,32 @@ def test_items_of_a_store_are_records(read: Read) -> None:
         ({"namespace": []}, "namespace has 0 characters"),
         ({"key": "k" * 300}, "key has 300 characters"),
         ({"value": "a\x00b"}, "value"),
+        ({"value": "half \ud83d"}, "value: holds half of a surrogate pair"),
+        ({"value": {"\ude00": 1}}, "value: holds half of a surrogate pair"),
+        ({"value": {"n": math.nan}}, "value.n: is nan, which JSON does not have"),
     ],
 )
 def test_an_item_that_cannot_be_a_record_is_skipped(
     read: Read, fields: dict[str, Any], why: str
 ) -> None:
-    [item] = read("store.json", text=json.dumps([ITEM | fields]))
+    item, other = read("store.json", text=json.dumps([ITEM | fields, ITEM]))
 
     assert isinstance(item, Skipped)
     assert item.why.startswith(why)
+    assert isinstance(other, ImportedRecord)
+
+
+def test_a_number_that_json_readers_differ_in_hides_no_other(read: Read) -> None:
+    numbers = json.dumps([ITEM, ITEM | {"value": [2**63, "\U0001f600"]}, ITEM])[:-1]
+
+    items = read("store.json", text=numbers + ', {"prefix": "a", "key": "k", "value": 1e99999999}]')
+
+    assert [one.value for one in items[:3]] == [{"n": 1.5}, [2**63, "\U0001f600"], {"n": 1.5}]  # type: ignore[union-attr]
+    assert items[3:] == [Skipped("item 4", "value: is inf, which JSON does not have")]
+
+
+def test_an_object_in_another_place_is_named(read: Read) -> None:
+    first, second = read("dump.json", text=json.dumps([[MEMORY], MEMORY]))
+
+    assert first == Skipped("item 1", "is no object")
+    assert isinstance(second, ImportedMessage)
