@@ -6,10 +6,12 @@ It stands alone because a conversation is a tree, which grows a branch with ever
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnestic.memory.timestamps import parse_timestamp
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -48,56 +50,66 @@ class ChatGPTExport:
         if not isinstance(nodes, dict):
             yield Skipped(place, "is no conversation: it has no `mapping` of messages")
             return
-        branch = _branch(nodes, conversation.get("current_node"))
-        name = conversation.get("conversation_id") or conversation.get("id")
-        title = conversation.get("title")
+        branch, is_whole = _branch(nodes, conversation.get("current_node"))
+        if branch and not is_whole:
+            why = "is no message that can be read; what came before it is skipped"
+            yield Skipped(f"{place}, parent of message {branch[0]}", why)
         begun = conversation.get("create_time")
-        for node in branch:
-            message = node.get("message")
-            if not isinstance(message, dict):
-                continue
-            item = self._item(
-                message,
-                Origin(
-                    session_id=f"chatgpt/{name or begun}",
-                    source_id=str(message.get("id") or node.get("id")),
-                    channel=self._options.channel or (str(title) if _is_text(title) else _UNTITLED),
-                    place=f"{place}, message {message.get('id') or node.get('id')}",
-                ),
-                begun=begun,
-            )
-            begun = message.get("create_time") or begun
-            yield item
+        for name in branch:
+            if (message := nodes[name].get("message")) is not None:
+                at = f"{place}, message {name}"
+                begun = _created(nodes[name]) or begun
+                read = partial(self._item, conversation, name=name, place=at, begun=begun)
+                yield fields.read_object(message, read, at)
+        shown = set(branch)
+        for name, node in nodes.items():
+            if not isinstance(node, dict):
+                yield Skipped(f"{place}, message {name}", "is no object")
+            elif name not in shown and node.get("message") is not None:
+                lost = Skipped(f"{place}, message {name}", "is on no whole branch")
+                yield LeftOut("other branch") if is_whole else lost
 
-    def _item(self, message: Mapping[str, Any], origin: Origin, *, begun: Any) -> Item:
-        author, content = message.get("author"), message.get("content")
-        role = author.get("role") if isinstance(author, dict) else None
-        if role not in ("user", "assistant") or not isinstance(content, dict):
+    def _item(
+        self,
+        conversation: Mapping[str, Any],
+        message: Mapping[str, Any],
+        *,
+        name: str,
+        place: str,
+        begun: Any,
+    ) -> Item:
+        role = fields.get(fields.get(message, "author", dict), "role", str)
+        if role not in ("user", "assistant") or _is_internal(message):
             return LeftOut("internal")
-        if _is_internal(message, content):
-            return LeftOut("internal")
-        text, media = _text_of(content)
+        text, media = _text_of(message)
         if not text:
             return LeftOut("media" if media else "empty", media)
         try:
             at = parse_timestamp(message.get("create_time") or begun)
-        except ValueError:
-            return Skipped(origin.place, "has no time of creation")
+        except ValueError as error:
+            return Skipped(place, f"its create_time {error}")
+        of_item = conversation.get("create_time") or place.partition(",")[0]
+        session = fields.find_id(conversation, "conversation_id") or fields.find_id(conversation)
+        title = (fields.find(conversation, "title", str) or "").strip()
+        origin = Origin(
+            session_id=f"chatgpt/{session or of_item}",
+            source_id=fields.find_id(message) or name,
+            channel=self._options.channel or title or _UNTITLED,
+            place=place,
+        )
         speaker = (self._options.speaker or role) if role == "user" else role
         return message_of(origin, speaker=speaker, text=text, at=at.astimezone(UTC), media=media)
 
 
-def _branch(nodes: Mapping[str, Any], current: Any) -> list[Mapping[str, Any]]:
-    """The nodes from the root to the current one; without one, to the newest leaf."""
-    node_id = current if isinstance(current, str) and current in nodes else _newest_leaf(nodes)
-    path: list[Mapping[str, Any]] = []
-    seen = set()
-    while isinstance(node := nodes.get(node_id or ""), dict) and node_id not in seen:
-        seen.add(node_id)
-        path.append(node)
-        parent = node.get("parent")
-        node_id = parent if isinstance(parent, str) else None
-    return path[::-1]
+def _branch(nodes: Mapping[str, Any], current: Any) -> tuple[list[str], bool]:
+    """The nodes down to the current one; without one, to the newest leaf. Also whether they begin at a root."""
+    is_known = isinstance(current, str) and current in nodes
+    name = current if is_known else _newest_leaf(nodes)
+    path: dict[str, None] = {}
+    while isinstance(name, str) and name not in path and isinstance(nodes.get(name), dict):
+        path[name] = None
+        name = nodes[name].get("parent")
+    return [*path][::-1], bool(path) and name is None
 
 
 def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
@@ -110,31 +122,20 @@ def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:
 def _created(node: Mapping[str, Any]) -> float:
     message = node.get("message")
     at = message.get("create_time") if isinstance(message, dict) else None
-    return float(at) if isinstance(at, (int, float)) else 0.0
+    return at if isinstance(at, (int, float)) else 0.0
 
 
-def _is_internal(message: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
+def _is_internal(message: Mapping[str, Any]) -> bool:
     """Whether it is a call of a tool, a thought, or hidden from the person."""
-    metadata = message.get("metadata")
-    is_hidden = isinstance(metadata, dict) and metadata.get("is_visually_hidden_from_conversation")
-    to = message.get("recipient") or "all"
-    return bool(is_hidden) or to != "all" or content.get("content_type") not in _WRITTEN
+    metadata = fields.find(message, "metadata", dict) or {}
+    is_hidden = metadata.get("is_visually_hidden_from_conversation")
+    to = fields.find(message, "recipient", str) or "all"
+    kind = fields.get(fields.get(message, "content", dict), "content_type", str)
+    return bool(is_hidden) or to != "all" or kind not in _WRITTEN
 
 
-def _text_of(content: Mapping[str, Any]) -> tuple[str, int]:
+def _text_of(message: Mapping[str, Any]) -> tuple[str, int]:
     """The text of the parts, and the number of the pictures and files among them."""
-    texts: list[str] = []
-    media = 0
-    parts = content.get("parts")
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, str):
-            texts.append(part)
-        elif isinstance(part, dict) and _is_text(part.get("text")):
-            texts.append(part["text"])  # what was spoken
-        else:
-            media += 1
-    return _CITATION.sub("", "\n".join(filter(None, texts))).strip(), media
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and bool(value.strip())
+    # An object has the text of what was spoken.
+    texts = fields.texts_of(fields.get(message, "content", dict), "parts", "text")
+    return _CITATION.sub("", "\n".join(filter(None, texts))).strip(), texts.count(None)

@@ -5,10 +5,12 @@ It stands alone because a message's text is in parts, among calls of tools and w
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnestic.memory.timestamps import parse_timestamp
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -42,42 +44,49 @@ class ClaudeExport:
         if not isinstance(messages, list):
             yield Skipped(place, "is no conversation: it has no `chat_messages`")
             return
-        title = str(conversation.get("name") or "").strip() or _UNTITLED
         for at, message in enumerate(messages, 1):
-            if isinstance(message, dict):
-                origin = Origin(
-                    session_id=f"claude/{conversation.get('uuid') or number}",
-                    source_id=str(message.get("uuid") or at),
-                    channel=self._options.channel or title,
-                    place=f"{place}, message {at}",
-                )
-                yield self._item(message, origin)
-            else:
-                yield Skipped(f"{place}, message {at}", "is no object")
+            origin = Origin(
+                session_id=f"claude/{number}",
+                source_id=str(at),
+                channel=_UNTITLED,
+                place=f"{place}, message {at}",
+            )
+            read = partial(self._item, conversation, origin=origin)
+            yield fields.read_object(message, read, origin.place)
 
-    def _item(self, message: Mapping[str, Any], origin: Origin) -> Item:
-        sender = message.get("sender")
+    def _item(
+        self, conversation: Mapping[str, Any], message: Mapping[str, Any], *, origin: Origin
+    ) -> Item:
+        sender = fields.get(message, "sender", str)
         if sender not in _SENDERS:
             return LeftOut("internal")
         text = _text_of(message)
-        attached = (message.get("attachments"), message.get("files"))
-        media = sum(len(some) for some in attached if isinstance(some, list))
+        attached = ("attachments", "files")
+        media = sum(len(fields.find(message, name, list) or ()) for name in attached)
         if not text:
             return LeftOut("media" if media else "empty", media)
         try:
             at = parse_timestamp(message.get("created_at")).astimezone(UTC)
         except ValueError as error:
             return Skipped(origin.place, f"its created_at {error}")
-        speaker = (self._options.speaker or "user") if sender == _PERSON else str(sender)
+        session = fields.find_id(conversation, "uuid")
+        title = (fields.find(conversation, "name", str) or "").strip()
+        origin = origin._replace(
+            session_id=f"claude/{session}" if session else origin.session_id,
+            source_id=fields.find_id(message, "uuid") or origin.source_id,
+            channel=self._options.channel or title or origin.channel,
+        )
+        speaker = (self._options.speaker or "user") if sender == _PERSON else sender
         return message_of(origin, speaker=speaker, text=text, at=at, media=media)
 
 
 def _text_of(message: Mapping[str, Any]) -> str:
     """The texts of the parts, without thoughts and calls of tools; older exports have one text."""
-    parts = message.get("content")
-    texts = [
-        str(part.get("text") or "")
-        for part in (parts if isinstance(parts, list) else ())
-        if isinstance(part, dict) and part.get("type") == "text"
+    parts = fields.find(message, "content", list) or ()
+    written = [
+        part
+        for part in parts
+        if not isinstance(part, dict) or fields.get(part, "type", str) == "text"
     ]
-    return "\n".join(filter(None, texts)).strip() or str(message.get("text") or "").strip()
+    text = "\n".join(filter(None, fields.texts_of({"content": written}, "content", "text"))).strip()
+    return text or (fields.find(message, "text", str) or "").strip()

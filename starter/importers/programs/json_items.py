@@ -4,6 +4,7 @@ It stands alone because a document of gigabytes must not be in memory whole, wha
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import ijson
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.starter.importers.programs.fields import read_object
 from mnestic.starter.importers.programs.items import Item, Skipped
 from mnestic.starter.importers.programs.json_pieces import read_pieces, unmarked
 
@@ -78,6 +80,15 @@ def read_items(
             yield from read(number, item)
         else:
             yield Skipped(f"{place} {number}", "is no object")
+
+
+def read_each(
+    path: Path, prefix: str, source: str, *, read: Callable[..., Item], place: str = "item"
+) -> Iterator[Item]:
+    """As `read_items`, where each object is one item; `read` also gets its place."""
+    for number, item in _read_values(path, prefix, source):
+        at = f"{place} {number}"
+        yield read_object(item, partial(read, place=at), at)
 
 
 def read_objects(path: Path, prefix: str, source: str) -> Iterator[dict[str, Any]]:

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from mnestic.memory.canonical import check_json
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.resources import check_name
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportedRecord,
     ImportOptions,
     Item,
     Skipped,
 )
-from mnestic.starter.importers.programs.json_items import read_items
+from mnestic.starter.importers.programs.json_items import read_each
 
 
 class LangGraphStore:
@@ -30,29 +30,23 @@ class LangGraphStore:
 
     def items(self) -> Iterator[Item]:
         """The records in the order of the file."""
-        return read_items(
-            *(self._path, self._prefix, self._source),
-            read=lambda number, item: [_record(item, place=f"item {number}")],
-        )
+        return read_each(self._path, self._prefix, self._source, read=_record)
 
 
 def _record(item: Mapping[str, Any], *, place: str) -> Item:
-    try:
-        namespace = _namespace(item)
-        key, value = str(item.get("key", "")), item.get("value")
-        check_name(namespace, what=place, field="namespace")
-        check_name(key, what=place, field="key")
-        if value is None:
-            return Skipped(place, "has no value")
-        check_json(value, what="value")
-    except InvalidInputError as error:
-        return Skipped(place, str(error).removeprefix(f"{place}: "))
+    namespace = _namespace(item)
+    key, value = fields.find_id(item, "key") or "", item.get("value")
+    check_name(namespace, what=place, field="namespace")
+    check_name(key, what=place, field="key")
+    if value is None:
+        return Skipped(place, "has no value")
+    check_json(value, what="value")
     return ImportedRecord(place, namespace, key, value)
 
 
 def _namespace(item: Mapping[str, Any]) -> str:
     """The namespace as a path: the API has a list of parts, the table their names with dots."""
-    namespace = item.get("namespace")
-    if isinstance(namespace, list):
-        return "/".join(map(str, namespace))
-    return str(namespace or item.get("prefix") or "").replace(".", "/")
+    if isinstance(item.get("namespace"), list):
+        return "/".join(part or "" for part in fields.texts_of(item, "namespace"))
+    path = fields.find(item, "namespace", str) or fields.find(item, "prefix", str) or ""
+    return path.replace(".", "/")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mnestic.memory.timestamps import parse_timestamp
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -16,7 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_items
+from mnestic.starter.importers.programs.json_items import read_each
 
 _OWNERS = ("user_id", "actor_id", "agent_id")
 
@@ -32,14 +33,11 @@ class Mem0Dump:
 
     def items(self) -> Iterator[Item]:
         """The memories in the order of the file."""
-        return read_items(
-            *(self._path, self._prefix, self._source),
-            read=lambda number, memory: [self._item(memory, place=f"item {number}")],
-        )
+        return read_each(self._path, self._prefix, self._source, read=self._item)
 
     def _item(self, memory: Mapping[str, Any], *, place: str) -> Item:
-        text, source_id = memory.get("memory"), memory.get("id")
-        if not isinstance(text, str) or not text.strip():
+        text, source_id = fields.find(memory, "memory", str), fields.find_id(memory)
+        if not text or not text.strip():
             return LeftOut("empty")
         if not source_id:
             return Skipped(place, "has no id")
@@ -47,13 +45,13 @@ class Mem0Dump:
             at = parse_timestamp(memory.get("created_at"))
         except ValueError as error:
             return Skipped(place, f"its created_at {error}")
-        owners = (memory.get(field) for field in _OWNERS)
-        owner = next((name for name in owners if isinstance(name, str) and name.strip()), None)
+        owners = (fields.find(memory, field, str) for field in _OWNERS)
+        owner = next((name for name in owners if name and name.strip()), None)
         speaker = owner or self._options.speaker or "user"
-        run = memory.get("run_id") or "memories"
+        run = fields.find_id(memory, "run_id") or "memories"
         origin = Origin(
             session_id=f"mem0/{speaker}/{run}",
-            source_id=str(source_id),
+            source_id=source_id,
             channel=self._options.channel or "mem0",
             place=place,
         )

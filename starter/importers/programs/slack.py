@@ -6,10 +6,11 @@ It stands alone because names of users and channels are in files of their own.
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -18,7 +19,7 @@ from mnestic.starter.importers.programs.items import (
     Skipped,
     message_of,
 )
-from mnestic.starter.importers.programs.json_items import read_items, read_objects
+from mnestic.starter.importers.programs.json_items import read_each, read_objects
 from mnestic.starter.importers.programs.slack_text import text_of
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
@@ -48,11 +49,9 @@ class SlackExport:
 
     def _items_of(self, path: Path, source: str, *, channel: str, place: str) -> Iterator[Item]:
         """The messages of a day."""
-
-        def read(number: int, message: Mapping[str, Any]) -> list[Item]:
-            return [self._item(message, channel=channel, place=f"{place} {number}")]
-
-        return read_items(path, "item", source, read=read, place=place)
+        names = self._names  # if they cannot be read, nothing is
+        read = partial(self._item, names=names, channel=channel)
+        return read_each(path, "item", source, read=read, place=place)
 
     def _days(self) -> list[Path]:
         if self._path.is_file():
@@ -63,12 +62,14 @@ class SlackExport:
             if _DAY.fullmatch(path.stem) and path.is_file()
         )
 
-    def _item(self, message: Mapping[str, Any], *, channel: str, place: str) -> Item:
-        files = message.get("files")
-        media = len(files) if isinstance(files, list) else 0
-        if message.get("type", "message") != "message" or message.get("subtype") not in _SAID:
+    def _item(
+        self, message: Mapping[str, Any], *, names: Mapping[str, str], channel: str, place: str
+    ) -> Item:
+        media = len(fields.find(message, "files", list) or ())
+        kind = fields.find(message, "type", str) or "message"
+        if kind != "message" or fields.find(message, "subtype", str) not in _SAID:
             return LeftOut("notice", media)
-        text = text_of(message, self._names)
+        text = text_of(message, names)
         if not text:
             return LeftOut("media" if media else "empty", media)
         ts = message.get("ts")
@@ -87,11 +88,11 @@ class SlackExport:
         return message_of(origin, speaker=self._speaker(message), text=text, at=at, media=media)
 
     def _speaker(self, message: Mapping[str, Any]) -> str:
-        user = message.get("user")
-        own = _name_of({"profile": message.get("user_profile")})
-        name = self._names.get(user) if isinstance(user, str) else None
-        bot = message.get("username") or message.get("bot_id")
-        return str(name or own or bot or user or self._options.speaker or "unknown")
+        user = fields.find(message, "user", str)
+        own = _name_of({"profile": fields.find(message, "user_profile", dict)})
+        name = self._names.get(user) if user else None
+        bot = fields.find(message, "username", str) or fields.find(message, "bot_id", str)
+        return name or own or bot or user or self._options.speaker or "unknown"
 
     @cached_property
     def _names(self) -> Mapping[str, str]:

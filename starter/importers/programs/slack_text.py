@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from mnestic.starter.importers.programs import fields
+
 _LINK = re.compile(r"<(?P<sign>[@#!]?)(?P<target>[^<>|]*)(?:\|(?P<label>[^<>]*))?>")
 _NO_SIGN = {"@": "", "#": "#", "!": "@"}
 
@@ -34,13 +36,8 @@ def plain_text(text: str, names: Mapping[str, str]) -> str:
 
 def text_of(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
     """The text of a message; of a program's message without one, that of its attachments."""
-    text = message.get("text")
-    if isinstance(text, str) and text.strip():
+    text = fields.find(message, "text", str)
+    if text and text.strip():
         return plain_text(text, names)
-    attachments = message.get("attachments")
-    parts = [
-        one.get("text") or one.get("fallback")
-        for one in (attachments if isinstance(attachments, list) else ())
-        if isinstance(one, dict)
-    ]
-    return plain_text("\n".join(part for part in parts if isinstance(part, str)), names)
+    texts = fields.texts_of(message, "attachments", "text", "fallback")
+    return plain_text("\n".join(filter(None, texts)), names)

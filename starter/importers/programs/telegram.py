@@ -5,10 +5,12 @@ It stands alone because a text is in pieces, and what is forwarded is somebody e
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mnestic.memory.timestamps import parse_timestamp
+from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
@@ -45,18 +47,14 @@ class TelegramExport:
         if not isinstance(messages, list):
             yield Skipped(f"chat {number}", "has no messages")
             return
-        name = str(chat.get("name") or "").strip() or "Telegram"
         for at, message in enumerate(messages, 1):
             place = f"chat {number}, message {at}"
-            if isinstance(message, dict):
-                yield self._item(message, chat=str(chat.get("id") or name), name=name, place=place)
-            else:
-                yield Skipped(place, "is no object")
+            yield fields.read_object(message, partial(self._item, chat, place=place), place)
 
-    def _item(self, message: Mapping[str, Any], *, chat: str, name: str, place: str) -> Item:
-        if message.get("type") != "message":
+    def _item(self, chat: Mapping[str, Any], message: Mapping[str, Any], *, place: str) -> Item:
+        if fields.get(message, "type", str) != "message":
             return LeftOut("notice")
-        text = _text_of(message.get("text"))
+        text = _text_of(message)
         media = int(any(message.get(kind) for kind in _MEDIA))
         if not text:
             return LeftOut("media" if media else "empty", media)
@@ -64,14 +62,15 @@ class TelegramExport:
             at = self._time(message)
         except ValueError:
             return Skipped(place, "its date is no time")
-        by = message.get("forwarded_from") if "forwarded_from" in message else message.get("from")
+        name = (fields.find(chat, "name", str) or "").strip() or "Telegram"
+        by = fields.find(message, "forwarded_from" if "forwarded_from" in message else "from", str)
         origin = Origin(
-            session_id=f"telegram/{chat}/{at:%Y-%m-%d}",
-            source_id=str(message.get("id") or place),
+            session_id=f"telegram/{fields.find_id(chat) or name}/{at:%Y-%m-%d}",
+            source_id=fields.find_id(message) or place,
             channel=self._options.channel or name,
             place=place,
         )
-        speaker = str(by or "").strip() or self._options.speaker or "unknown"
+        speaker = (by or "").strip() or self._options.speaker or "unknown"
         return message_of(origin, speaker=speaker, text=text, at=at, media=media)
 
     def _time(self, message: Mapping[str, Any]) -> datetime:
@@ -84,8 +83,8 @@ class TelegramExport:
         return parse_timestamp((at if at.tzinfo else at.replace(tzinfo=zone)).isoformat())
 
 
-def _text_of(text: Any) -> str:
+def _text_of(message: Mapping[str, Any]) -> str:
     """A text, which may be in pieces: plain ones, and links, names and the like."""
-    pieces = text if isinstance(text, list) else [text]
-    texts = (piece.get("text") if isinstance(piece, dict) else piece for piece in pieces)
-    return "".join(piece for piece in texts if isinstance(piece, str)).strip()
+    if not isinstance(message.get("text"), list):
+        return (fields.find(message, "text", str) or "").strip()
+    return "".join(filter(None, fields.texts_of(message, "text", "text"))).strip()

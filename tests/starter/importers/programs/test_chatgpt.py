@@ -1,12 +1,21 @@
 """Conversations of ChatGPT."""
 
 import json
+import math
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Skipped
+from mnestic.starter.importers.programs.detection import find_export
+from mnestic.starter.importers.programs.items import (
+    ImportedMessage,
+    ImportOptions,
+    LeftOut,
+    Skipped,
+)
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
 
@@ -44,7 +53,8 @@ def test_the_current_branch_is_read_with_titles_and_times(read_messages: ReadMes
 def test_what_the_program_says_to_itself_is_left_out_and_counted(read: Read) -> None:
     items = read("conversations.json")
 
-    assert [item for item in items if isinstance(item, LeftOut)] == [LeftOut("internal")] * 3
+    left = [item.reason for item in items if isinstance(item, LeftOut)]
+    assert left == [*["internal"] * 3, "other branch"]
     assert [item.media for item in items if isinstance(item, ImportedMessage)] == [0, 1, 0]
 
 
@@ -60,11 +70,74 @@ def test_what_the_program_says_to_itself_is_left_out_and_counted(read: Read) -> 
             {"content": {"content_type": "multimodal_text", "parts": [{"asset_pointer": "x"}]}},
             LeftOut("media", 1),
         ),
-        ({"create_time": None}, Skipped("item 1, message n", "has no time of creation")),
+        ({"create_time": None}, "its create_time is no ISO 8601 text such as 2025-01-18T09:30:00Z"),
+        ({"create_time": math.nan}, "its create_time nan is no number of seconds since 1970"),
+        ({"author": "user"}, "author: is a text, not an object"),
+        ({"author": {}}, "role: is missing"),
+        ({"content": "I bake."}, "content: is a text, not an object"),
+        ({"content": {"content_type": "text", "parts": "I bake."}}, "parts: is a text, not a list"),
+        ({"content": {"content_type": "text", "parts": [5]}}, "parts: has a part of another type"),
+        ({"id": [1]}, "id: is a list, not a text"),
     ],
 )
-def test_a_node_that_is_no_message_is_left_out(read: Read, more: Any, left: Any) -> None:
-    assert read("c.json", text=conversation(node("n", None, "I bake.", **more))) == [left]
+def test_a_node_that_is_no_message_is_left_out_or_named(read: Read, more: Any, left: Any) -> None:
+    [item] = read("c.json", text=conversation(node("n", None, "I bake.", **more)))
+
+    if isinstance(left, str):
+        assert isinstance(item, Skipped)
+        assert item.place == "item 1, message n"
+        assert item.why.startswith(left)
+    else:
+        assert item == left
+
+
+@pytest.mark.parametrize("broken", ["broken", None, [1]])
+@pytest.mark.parametrize("parent", ["b", "zzz", 5])
+def test_what_is_above_a_broken_node_is_named(read: Read, parent: Any, broken: Any) -> None:
+    nodes = json.loads(conversation(node("a", None, "a"), node("c", parent, "c"), current_node="c"))
+    nodes[0]["mapping"]["b"] = broken
+    nodes[0]["mapping"]["c"]["message"]["id"] = None
+
+    lost, read_on, *others = read("c.json", text=json.dumps(nodes))
+
+    assert lost.place == "item 1, parent of message c"  # type: ignore[union-attr]
+    assert isinstance(read_on, ImportedMessage)
+    assert read_on.message.resource.source_id == "c"
+    assert others == [
+        Skipped("item 1, message a", "is on no whole branch"),
+        Skipped("item 1, message b", "is no object"),
+    ]
+
+
+@given(
+    parents=st.lists(st.sampled_from([None, 0, 1, 2, 3, 4, "zzz", 5.5]), min_size=5, max_size=5),
+    messages=st.lists(
+        st.sampled_from([..., None, "oops", [1], {}, {"author": {"role": "tool"}}, {"id": 1e400}]),
+        min_size=5,
+        max_size=5,
+    ),
+    current=st.integers(0, 5),
+)
+@settings(deadline=None, max_examples=60)
+def test_every_message_of_a_conversation_is_counted(
+    tmp_path_factory: pytest.TempPathFactory, parents: Any, messages: Any, current: int
+) -> None:
+    nodes = {}
+    for n, (parent, message) in enumerate(zip(parents, messages, strict=True)):
+        one = node(f"{n}", f"{parent}" if isinstance(parent, int) else parent, "text")
+        nodes[f"{n}"] = one if message is ... else one | {"message": message}
+    text = json.dumps([{"mapping": nodes, "current_node": f"{current}"}])
+    talk = {"uuid": "k", "chat_messages": [one["message"] for one in nodes.values()]}
+    folder = tmp_path_factory.getbasetemp()
+    counts = []
+    for document in (text, json.dumps([talk])):
+        path = folder / "counted.json"
+        path.write_text(document, encoding="utf-8")
+        export = find_export(path, ImportOptions(), source="file")
+        assert export is not None
+        counts.append([item for item in export.items() if "parent of" not in str(item)])
+
+    assert [*map(len, counts)] == [sum(one is not None for one in messages), 5]
 
 
 @pytest.mark.parametrize("current", [None, "nowhere"])

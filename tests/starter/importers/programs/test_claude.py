@@ -23,7 +23,7 @@ def test_conversations_are_read_without_thoughts_and_tools(read_messages: ReadMe
 
 def test_what_is_attached_is_counted_and_what_is_broken_is_named(read: Read) -> None:
     broken = [
-        {"uuid": "k", "chat_messages": [{"sender": "human", "text": "Hi."}, 7]},
+        {"uuid": "k", "chat_messages": [{"sender": "human", "text": "Hi."}, 7, {}, {"sender": []}]},
         {"uuid": "j"},
     ]
 
@@ -33,5 +33,6 @@ def test_what_is_attached_is_counted_and_what_is_broken_is_named(read: Read) -> 
     assert [one.media for one in items if isinstance(one, ImportedMessage)] == [1, 0, 0]
     assert [one for one in items if isinstance(one, LeftOut)] == [LeftOut("media", 1)]
     assert [one.place for one in of_broken if isinstance(one, Skipped)] == [
-        *("item 1, message 1", "item 1, message 2", "item 2")
+        *(f"item 1, message {number}" for number in (1, 2, 3, 4)),
+        "item 2",
     ]

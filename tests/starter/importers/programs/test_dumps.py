@@ -73,6 +73,8 @@ def test_items_of_a_store_are_records(read: Read) -> None:
         ({"value": "half \ud83d"}, "value: holds half of a surrogate pair"),
         ({"value": {"\ude00": 1}}, "value: holds half of a surrogate pair"),
         ({"value": {"n": math.nan}}, "value.n: is nan, which JSON does not have"),
+        ({"namespace": [{}]}, "namespace: has a part of another type"),
+        ({"key": [1]}, "key: is a list, not a text"),
     ],
 )
 def test_an_item_that_cannot_be_a_record_is_skipped(
