@@ -15,6 +15,7 @@ from mnestic.starter.importers.programs.items import (
     LeftOut,
     ProgramExport,
     Skipped,
+    without_conflicts,
 )
 from mnestic.starter.importers.programs.report import ImportReport
 
@@ -51,7 +52,7 @@ async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIte
     report = ImportReport(export.format)
     batch: list[ImportedMessage] = []
     size = 0
-    for item in export.items():
+    for item in without_conflicts(export.items()):
         report.read += 1
         match item:
             case ImportedMessage():

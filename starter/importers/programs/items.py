@@ -4,7 +4,7 @@ It stands alone because every reader ends in these values, and the import stores
 """
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 from zoneinfo import ZoneInfo
@@ -122,6 +122,19 @@ def message_of(
     return ImportedMessage(
         origin.place, IncomingMessage(resource=resource, entry_type=entry_type), media
     )
+
+
+def without_conflicts(items: Iterable[Item]) -> Iterator[Item]:
+    """The items; of messages that share an id, those are skipped that say something else than the first."""
+    contents: dict[int, int] = {}  # hashes: there may be millions
+    for item in items:
+        if isinstance(item, ImportedMessage):
+            message = item.message.resource
+            content = hash((message.speaker, message.content))
+            if contents.setdefault(hash(message.place), content) != content:
+                yield Skipped(item.place, "has the id of another message, with other content")
+                continue
+        yield item
 
 
 def short_id(text: str) -> str:

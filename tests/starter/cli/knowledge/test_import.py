@@ -80,18 +80,18 @@ async def test_items_that_cannot_be_stored_are_listed_and_the_exit_code_says_so(
     ask: Ask, tmp_path: Path
 ) -> None:
     path = tmp_path / "conversations.json"
-    said = {"sender": "human", "text": "I row.", "created_at": "2026-05-01T10:00:00Z"}
-    path.write_text(
-        json.dumps([None, {"uuid": "c", "chat_messages": [said, said | {"created_at": "soon"}]}]),
-        encoding="utf-8",
-    )
+    said = {"uuid": "m", "sender": "human", "text": "I row.", "created_at": "2026-05-01T10:00:00Z"}
+    messages = [said, said | {"created_at": "soon"}, said, said | {"text": "I sail."}]
+    path.write_text(json.dumps([None, {"uuid": "c", "chat_messages": messages}]), encoding="utf-8")
 
     done = await ask("memory", "import", str(path), *ADA)
 
     assert done.code == 2
-    assert "claude: 1 new, 0 known, 2 skipped; " in done.out
+    assert "claude: 1 new, 1 known, 3 skipped; " in done.out
     assert "refused: item 1: is no object\n" in done.err
-    assert f"error: file {path}: 2 of its items cannot be stored\n" in done.err
+    why = "has the id of another message, with other content"
+    assert f"refused: item 2, message 4: {why}\n" in done.err
+    assert f"error: file {path}: 3 of its items cannot be stored\n" in done.err
 
 
 async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: Path) -> None:
