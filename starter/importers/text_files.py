@@ -27,7 +27,7 @@ def check_file(path: Path, source: str) -> None:
         if not path.exists():
             raise InvalidInputError(what=source, why="there is no such file")
         if not path.is_file():
-            raise InvalidInputError(what=source, why=f"is a directory or a device; {EXPECTED}")
+            raise InvalidInputError(what=source, why=f"is a folder, pipe or device; {EXPECTED}")
         if path.stat().st_size > MAX_BYTES:
             raise InvalidInputError(what=source, why=f"is larger than {MAX_BYTES // 2**20} MB")
     except (OSError, ValueError) as error:

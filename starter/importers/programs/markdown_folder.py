@@ -74,7 +74,7 @@ class MarkdownFolder:
 
 
 def markdown_files(folder: Path) -> Iterator[Path]:
-    """The Markdown files in a folder, in the order of their names; links and what is hidden are passed over."""
+    """What is called Markdown in a folder, in the order of the names; links, folders and what is hidden are passed over."""
     for path in sorted(folder.rglob("*")):
         inside = path.relative_to(folder).parts
         is_hidden = any(part.startswith(".") for part in inside)
@@ -82,6 +82,6 @@ def markdown_files(folder: Path) -> Iterator[Path]:
             path.suffix.lower() in MARKDOWN
             and not is_hidden
             and not path.is_symlink()
-            and path.is_file()
+            and not path.is_dir()
         ):
             yield path

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs import fields
 from mnestic.starter.importers.programs.items import (
     ImportOptions,
@@ -45,6 +46,9 @@ class SlackExport:
             channel = self._options.channel or self._direct.get(name, name)
             relative = path.name if path == self._path else f"{path.parent.name}/{path.name}"
             source = self._source if path == self._path else f"{self._source}/{relative}"
+            if not path.is_file():
+                yield Skipped(relative, "is a pipe, a device or a folder")
+                continue
             yield from self._items_of(path, source, channel=channel, place=f"{relative}, item")
 
     def _items_of(self, path: Path, source: str, *, channel: str, place: str) -> Iterator[Item]:
@@ -56,11 +60,7 @@ class SlackExport:
     def _days(self) -> list[Path]:
         if self._path.is_file():
             return [self._path]
-        return sorted(
-            path
-            for path in self._path.glob("*/*.json")
-            if _DAY.fullmatch(path.stem) and path.is_file()
-        )
+        return sorted(path for path in self._path.glob("*/*.json") if _DAY.fullmatch(path.stem))
 
     def _item(
         self, message: Mapping[str, Any], *, names: Mapping[str, str], channel: str, place: str
@@ -123,8 +123,10 @@ class SlackExport:
         """The objects of a file beside the channels; None if there is no such file."""
         folder = self._path if self._path.is_dir() else self._path.absolute().parent.parent
         path = folder / name
-        if not path.is_file():
+        if not path.exists():
             return None
+        if not path.is_file():
+            raise InvalidInputError(what=f"{self._source}, {name}", why="is no file")
         return [*read_objects(path, "item", f"{self._source}, {name}")]
 
 

@@ -1,5 +1,6 @@
 """Folders of Markdown, such as a vault of notes."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,7 @@ def vault(tmp_path: Path) -> Path:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     (tmp_path / "elsewhere.md").write_text("Elsewhere.", encoding="utf-8")
     (tmp_path / "Notes" / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    os.mkfifo(tmp_path / "Notes" / "Pipe.md")
     return tmp_path / "Notes"
 
 
@@ -64,7 +66,9 @@ def test_each_file_is_read_and_one_that_cannot_be_is_named(vault: Path) -> None:
         "Garden",
         *["Meetings/Sync"] * 2,
     ]
-    assert [one.place for one in items if isinstance(one, Skipped)] == ["Meetings/Bad.md, line 1"]
+    assert [one.place for one in items if isinstance(one, Skipped)] == [
+        *("Meetings/Bad.md, line 1", "Pipe.md")
+    ]
     assert [one for one in items if isinstance(one, LeftOut)] == [LeftOut("empty file")]
 
 

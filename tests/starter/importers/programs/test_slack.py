@@ -1,6 +1,8 @@
 """Exports of Slack: folders, and the file of one day."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +73,18 @@ def test_what_cannot_be_stored_is_skipped_with_its_place(read: Read) -> None:
     [skipped] = read("d.json", text='[{"type": "message", "user": "U", "text": "x", "ts": "soon"}]')
 
     assert skipped == Skipped("d.json, item 1", "its ts is no time")
+
+
+def test_a_pipe_in_a_folder_is_named(tmp_path: Path, read: Read) -> None:
+    folder = tmp_path / "export" / "garden"
+    folder.mkdir(parents=True)
+    (folder / "2025-04-07.json").write_text("[5]", encoding="utf-8")
+    os.mkfifo(folder / "2025-04-08.json")
+
+    assert read(str(tmp_path / "export")) == [
+        Skipped("garden/2025-04-07.json, item 1", "is no object"),
+        Skipped("garden/2025-04-08.json", "is a pipe, a device or a folder"),
+    ]
 
 
 def test_an_answer_belongs_to_the_session_in_which_its_thread_began(
