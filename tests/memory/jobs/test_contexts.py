@@ -45,17 +45,7 @@ def test_the_budget_is_a_hard_cap_and_records_leave_room_for_what_happened() -> 
     assert packed.tokens == words(packed.text) <= 80
     assert {piece.kind for piece in packed.included} == {"record", "episode"}
     assert CONTEXT.packed(count_tokens=words, max_tokens=0).text == ""
-
-
-def test_two_records_of_one_value_and_two_episodes_of_one_text_are_both_there() -> None:
-    twice = JobContext(
-        episodes=tuple(each.model_copy(update={"summary": "Same."}) for each in EPISODES),
-        records=tuple(
-            ReadRecord(namespace=name, key="k", version=1, value="v") for name in ("a", "b")
-        ),
-    )
-
-    assert len(twice.packed(count_tokens=words, max_tokens=1000).included) == 4
+    assert context.packed(count_tokens=words, max_tokens=5000).dropped == ()  # all of one value
 
 
 def test_what_somebody_wrote_cannot_end_the_block() -> None:

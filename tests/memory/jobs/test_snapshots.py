@@ -45,21 +45,19 @@ def test_a_sealed_snapshot_is_read_as_it_was() -> None:
     assert found.head.working == SNAPSHOT.working_memory.document().ref
     assert seal(found.read().parts) == (BODY, SHA256)
     assert canonical_json(json.loads(BODY)) == BODY
+    assert found.tail() == SNAPSHOT.episodic_tail
+    assert [each.id for each in found.head.episodic_tail] == ["e1"]
 
 
 @given(st.integers(0, len(BODY) - 1), st.integers(1, 255))
-def test_any_changed_byte_is_found_out(place: int, change: int) -> None:
+def test_any_changed_byte_is_found_out_and_both_hashes_are_told(place: int, change: int) -> None:
     forged = bytearray(BODY)
     forged[place] ^= change
 
-    with pytest.raises(SnapshotCorruptedError, match="n1"):
+    with pytest.raises(SnapshotCorruptedError, match=f"n1.*{SHA256}") as caught:
         unseal(bytes(forged), snapshot_id="n1", sha256=SHA256)
 
-
-@given(st.integers(0, len(BODY) - 1))
-def test_a_snapshot_that_was_cut_is_found_out(length: int) -> None:
-    with pytest.raises(SnapshotCorruptedError):
-        unseal(BODY[:length], snapshot_id="n1", sha256=SHA256)
+    assert sha256_hex(bytes(forged)) in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -93,13 +91,6 @@ def test_a_stored_snapshot_of_an_older_version_is_read(
     assert len(found.read_set) == reads
     assert not any(read.pinned for read in found.read_set)
     assert json.loads(seal(found.parts)[0])["read_set"][0]["pinned"] is False
-
-
-def test_a_corrupted_snapshot_tells_both_hashes() -> None:
-    with pytest.raises(SnapshotCorruptedError, match=SHA256) as caught:
-        unseal(b"{}", snapshot_id="n1", sha256=SHA256)
-
-    assert sha256_hex(b"{}") in str(caught.value)
 
 
 def test_a_newer_form_is_refused_and_says_what_to_do() -> None:
@@ -144,42 +135,26 @@ def test_what_changed_in_a_record_is_told(
         assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
 
 
-@pytest.mark.parametrize("version", [0, 3, 4, 5])
-def test_working_memory_in_another_state_is_told_whatever_its_version(version: int) -> None:
+@pytest.mark.parametrize(
+    ("working", "changed"),
+    [
+        (WORKING, []),
+        (replace(WORKING, version=9), []),  # another job has begun to wait in the session
+        (WorkingRef(version=4, sha256="0" * 64), [("changed", "", "working_memory", 4, 4)]),
+        (WorkingRef(version=0, sha256="0" * 64), [("changed", "", "working_memory", 4, 0)]),
+    ],
+)
+def test_working_memory_in_another_state_is_told_whatever_its_version(
+    working: WorkingRef, changed: list[tuple[str, str, str, int, int]]
+) -> None:
     name = ("p", "name")
 
-    drift = compare(
-        HEAD,
-        working=WorkingRef(version=version, sha256="0" * 64),
-        records={name: record("name", 2)},
-        versions={name: 2},
-    )
+    drift = compare(HEAD, working=working, records={name: record("name", 2)}, versions={name: 2})
 
-    assert [(change.kind, change.namespace, change.key) for change in drift] == [
-        ("changed", "", "working_memory")
-    ]
-    assert (drift[0].snapshot_version, drift[0].current_version) == (4, version)
-
-
-def test_the_same_state_under_another_version_is_no_drift() -> None:
-    name = ("p", "name")
-
-    drift = compare(
-        HEAD,
-        working=replace(WORKING, version=9),  # another job has begun to wait in the session
-        records={name: record("name", 2)},
-        versions={name: 2},
-    )
-
-    assert drift == ()
-
-
-def test_what_is_as_it_was_is_no_drift() -> None:
-    name = ("p", "name")
-
-    drift = compare(HEAD, working=WORKING, records={name: record("name", 2)}, versions={name: 2})
-
-    assert drift == ()
+    assert [
+        (one.kind, one.namespace, one.key, one.snapshot_version, one.current_version)
+        for one in drift
+    ] == changed
 
 
 def episodes(*hours: int) -> tuple[Episode, ...]:
@@ -196,22 +171,10 @@ def episodes(*hours: int) -> tuple[Episode, ...]:
 
 def test_an_episode_that_was_not_sealed_is_newer() -> None:
     now = episodes(4, 3, 2, 1)
+    late = episodes(3, 2, 1)  # of which the second committed after the first
 
     assert newer_episodes(episodes(2, 1), now, full=20) == episodes(4, 3)
     assert newer_episodes((), now, full=20) == now
     assert newer_episodes(now, now, full=20) == ()
-
-
-def test_an_episode_that_committed_late_is_newer_although_it_began_before_another() -> None:
-    assert newer_episodes(episodes(3, 1), episodes(3, 2, 1), full=20) == episodes(2)
-
-
-def test_an_episode_from_before_a_full_tail_is_not_newer() -> None:
+    assert newer_episodes(episodes(3, 1), late, full=20) == episodes(2)
     assert newer_episodes(episodes(4, 3), episodes(5, 4, 2), full=2) == episodes(5)
-
-
-def test_the_tail_of_a_snapshot_is_read_by_itself() -> None:
-    sealed = unseal(BODY, snapshot_id="n1", sha256=SHA256)
-
-    assert sealed.tail() == SNAPSHOT.episodic_tail
-    assert [each.id for each in sealed.head.episodic_tail] == ["e1"]

@@ -77,6 +77,7 @@ def test_without_a_history_the_rows_tell_the_job() -> None:
         ("ended", "rows"),
     ]
     assert told[0].detail["episode_id"] == "e1"
+    assert "Mara" not in str(told), "no text of an episode is told"
     assert (told[1].detail["key"], told[1].detail["sha256"]) == ("approval", "a" * 64)
     assert (told[2].detail["request_id"], told[2].detail["drift_count"]) == ("r1", 2)
     assert (told[3].detail["outcome"], told[3].detail["episode_id"]) == ("completed", "e20")
@@ -159,12 +160,6 @@ def test_a_wait_that_is_open_or_was_cancelled_has_no_restore() -> None:
     told = join_rows([], waits=rows, operations=[], episodes=[])
 
     assert [line.what for line in told] == ["wait_opened", "wait_opened"]
-
-
-def test_no_text_of_an_episode_is_told() -> None:
-    told = join_rows([], waits=[], operations=[done("end", 20)], episodes=[episode(20)])
-
-    assert "Mara" not in str(told)
 
 
 def test_what_nobody_knows_is_left_out() -> None:
