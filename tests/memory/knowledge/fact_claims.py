@@ -1,11 +1,10 @@
-"""Claims of where Mara lives and what follows from them, which the tests of facts share."""
+"""Claims of where Mara lives, which the tests of facts share."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mnestic.memory.knowledge.claims import Cardinality, Claim, ClaimSource, Span
+from mnestic.memory.knowledge.claims import Claim, ClaimSource, Span
 from mnestic.memory.knowledge.predicates import Predicate
-from mnestic.memory.knowledge.resolution import resolve
 
 PREDICATES: dict[str, Predicate] = {
     "single": Predicate(name="lives_in", cardinality="single"),
@@ -34,18 +33,3 @@ def claim(said: float, value: str | None, kind: str = "affirmed", **fields: Any)
         ),
     }
     return Claim.model_validate(values | fields)
-
-
-def told(
-    *claims: Claim, cardinality: Cardinality = "single"
-) -> list[tuple[str, str, str | None, float | None]]:
-    """Object, status, end, and the day on which it ended."""
-    return [
-        (
-            fact.object,
-            fact.status,
-            fact.end,
-            None if fact.valid_to is None else (fact.valid_to - NOON) / timedelta(days=1),
-        )
-        for fact in resolve(claims, owner="o", predicate=PREDICATES[cardinality])
-    ]

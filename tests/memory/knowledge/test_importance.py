@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from mnestic.memory.errors import InvalidInputError, StoredValueError
 from mnestic.memory.knowledge.entries import ENTRY_TYPES, Entry
@@ -51,10 +50,13 @@ def test_what_makes_a_memory_important(fields: dict[str, Any], wanted: float) ->
     assert importance(entry(**fields), now=NOON) == pytest.approx(wanted)
 
 
-def test_children_are_relations() -> None:
+def test_children_are_relations_and_a_policy_changes_the_weights() -> None:
     alone, above = (importance(entry(), now=NOON, children=number) for number in (0, 2))
+    policy = ImportancePolicy(entry_type=0, recency=1, recent_days=10)
+    half = importance(entry(at=NOON - timedelta(days=5)), now=NOON, policy=policy)
 
     assert above == pytest.approx(alone + 0.06)
+    assert half == pytest.approx(0.5)
 
 
 @given(
@@ -79,19 +81,6 @@ def test_importance_is_between_0_and_1(
     assert 0 <= importance(given, now=NOON) <= 1
 
 
-def test_a_policy_of_ones_own_changes_the_weights() -> None:
-    policy = ImportancePolicy(entry_type=0, recency=1, recent_days=10)
-
-    found = importance(entry(at=NOON - timedelta(days=5)), now=NOON, policy=policy)
-
-    assert found == pytest.approx(0.5)
-
-
-def test_a_weight_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValidationError, match="recentness"):
-        ImportancePolicy.model_validate({"recentness": 1})
-
-
 def test_a_type_keeps_its_weight_where_another_is_given_one() -> None:
     stored = changed_weights({"by_type": {"insight": 0.1}}, {"by_type": {"context": 1}})
 
@@ -99,6 +88,8 @@ def test_a_type_keeps_its_weight_where_another_is_given_one() -> None:
 
     assert stored == {"by_type": {"insight": 0.1, "context": 1.0}}
     assert policy.by_type == ImportancePolicy().by_type | {"insight": 0.1, "context": 1.0}
+    with pytest.raises(StoredValueError, match="recency"):
+        stored_policy({"recency": "high"})
 
 
 @pytest.mark.parametrize(
@@ -122,8 +113,3 @@ def test_a_weight_that_cannot_be_is_refused_with_what_is_allowed(
 ) -> None:
     with pytest.raises(InvalidInputError, match=why):
         changed_weights({}, changes)
-
-
-def test_a_stored_weight_that_cannot_be_is_reported() -> None:
-    with pytest.raises(StoredValueError, match="recency"):
-        stored_policy({"recency": "high"})

@@ -31,19 +31,15 @@ def fact(value: str, *, subject: str = "Mara") -> Fact:
     )
 
 
-def test_a_fact_is_one_line_of_json_that_says_since_when() -> None:
+def test_a_fact_is_one_line_of_json_that_says_since_when_and_until_when() -> None:
     line = quote_fact(fact("São Tomé & Príncipe"))
 
     assert line == (
         '{"subject": "Mara", "predicate": "lives_in", "object": "São Tomé & Príncipe", '
         '"since": "2026-03-02"}'
     )
-
-
-def test_a_fact_that_ends_says_until_when() -> None:
-    told = fact("Porto").model_copy(update={"valid_to": NOON + timedelta(days=30)})
-
-    assert json.loads(quote_fact(told))["until"] == "2026-04-01"
+    ending = fact("Porto").model_copy(update={"valid_to": NOON + timedelta(days=30)})
+    assert json.loads(quote_fact(ending))["until"] == "2026-04-01"
 
 
 @pytest.mark.parametrize("place", ["object", "subject"])
