@@ -1,7 +1,5 @@
 """Function words of a question, by the language that it is in."""
 
-import pytest
-
 from mnestic.memory.language.function_words import (
     content_spans,
     elided_words,
@@ -9,44 +7,18 @@ from mnestic.memory.language.function_words import (
     function_words,
     question_words,
 )
+from tests.memory.tables import tables, wrong
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    ("question", "left"),
-    [
-        ("Où range Lucie ses skis", "range Lucie skis"),
-        ("Qu'est-ce que vous avez mangé", "mangé"),
-        ("Wo wächst die Birke", "wächst Birke"),
-        ("Wogegen hilft der Tee", "hilft Tee"),
-        ("Dónde aparca Rosa", "aparca Rosa"),
-        ("Dove dorme il gatto", "dorme gatto"),
-        ("Quem pintou a porta", "pintou porta"),
-        ("Hoeveel weegt de kist", "weegt kist"),
-    ],
-)
-def test_words_that_ask_and_function_words_of_a_question_are_silent(
-    question: str, left: str
-) -> None:
-    words = question.split()
+def test_function_words_of_a_question_are_silent_where_its_language_is_certain() -> None:
+    def left(question: str) -> str:
+        words = question.split()
+        silent = find_function_words(words)
+        return " ".join(word for word in words if word not in silent)
 
-    silent = find_function_words(words)
-
-    assert [word for word in words if word not in silent] == left.split()
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "what was the hat in the war",
-        "who has a die",
-        "die Birke",
-        "La Paz trip",
-        "come to Rome",
-        "",
-    ],
-)
-def test_words_of_english_or_of_no_certain_language_are_left(question: str) -> None:
-    assert find_function_words(question.split()) == frozenset()
+    assert wrong(CASES["left"], left) == []
 
 
 def test_elided_words_are_no_part_of_the_word_behind_them() -> None:
@@ -54,21 +26,11 @@ def test_elided_words_are_no_part_of_the_word_behind_them() -> None:
     assert elided_words("Marie-Ange") == elided_words("olivier") == frozenset()
 
 
-@pytest.mark.parametrize(
-    ("text", "content"),
-    [
-        ("お父さんの車はどこですか", ["父さ", "車は"]),
-        ("美咲はどこで働いていますか", ["美咲", "働い"]),
-        ("メロンはいくらでしたか", ["メロン"]),
-        ("さくらは何時に来ましたか", ["さくら", "来ま"]),
-        ("どうしてですか", []),
-        ("北海道", ["北海道"]),
-        ("猫", ["猫"]),
-        ("书店在哪里", ["书店在"]),
-    ],
-)
-def test_grammar_of_an_unspaced_script_is_no_content(text: str, content: list[str]) -> None:
-    assert [text[start:end] for start, end in content_spans(text)] == content
+def test_grammar_of_an_unspaced_script_is_no_content() -> None:
+    def content(text: str) -> list[str]:
+        return [text[start:end] for start, end in content_spans(text)]
+
+    assert wrong(CASES["content"], content) == []
 
 
 def test_every_question_word_is_a_function_word() -> None:
