@@ -1,13 +1,11 @@
 """Identifiers and numbered names are the same or others, however alike they look."""
 
-import sys
-from collections import Counter
 from datetime import UTC, datetime
-from types import FrameType
-from typing import Any
+from functools import partial
 
 import pytest
 
+from mnestic.memory.retrieval import exact_terms
 from mnestic.memory.retrieval.exact_terms import (
     OTHER,
     SAME,
@@ -18,52 +16,17 @@ from mnestic.memory.retrieval.exact_terms import (
     spellings,
 )
 from tests.memory.retrieval.candidate_samples import Sample, candidates
+from tests.memory.steps import steps_of
+from tests.memory.tables import tables, wrong
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    ("asked", "content", "identity"),
-    [
-        ("What is PAY-310 about?", "PAY-310 is the refund that failed twice.", SAME),
-        ("What is PAY-310 about?", "pay 310 is the refund that failed twice.", SAME),
-        ("What is pay 310 about?", "PAY-301 is the refund that failed twice.", OTHER),
-        ("What is PAY-310 about?", "PAY-301 is the refund that failed twice.", OTHER),
-        ("What is PAY-310 about?", "PAY-301 was split into PAY-310 and PAY-311.", SAME),
-        ("What is PAY-310 about?", "The refund failed twice.", 0),
-        ("Who sits in room 415?", "Room 451 is free.", OTHER),
-        ("Who sits in room 415?", "Room 415 is taken.", SAME),
-        ("Does Redis 7 run there?", "Redis 6 runs there.", OTHER),
-        ("Does Redis 7 run there?", "There redis 7 runs.", SAME),
-        ("Who uses Node 20.1?", "We use Node 20.11.", OTHER),
-        ("Who uses Node 20.1?", "We use Node 20.1.7.", SAME),
-        ("Who uses Node 20?", "We use Node 20.1.7.", SAME),
-        ("Who is still on kafka 3.1?", "The audit log is on kafka 3.4.1.", OTHER),
-        ("Who is still on kafka 3.4.1?", "The audit log is on kafka 3.4.", OTHER),
-        ("Is release 2.3.0 out?", "Release 2.3.0-rc1 is out.", OTHER),
-        ("Who reviews MR 318?", "MR !311 and MR #318 are Ida's.", SAME),
-        ("Who reviews MR 318?", "MR #381 is Ida's.", OTHER),
-        ("Who reviews merge request 318?", "MR-318 is Ida's.", SAME),
-        ("Who reviews merge request #318?", "MR 381 is Ida's.", OTHER),
-        ("Who reviews PR-318?", "Pull request 318 is Ida's.", SAME),
-        ("What is wrong with lane -14?", "Lane 41 is wet.", OTHER),
-        ("What is wrong with lane no. 14?", "Lane 14 is wet.", SAME),
-        ("What's 536?", "Cabin 536 has a view.", SAME),
-        ("What's 536?", "Cabin 563 has a view.", OTHER),
-        ("parcel b 8841", "Parcel B-8841 is here.", SAME),
-        ("parcel b 8841", "Parcel B-8814 is here.", OTHER),
-        ("req 30118?", "REQ-30181 is about the lift.", OTHER),
-        ("Whose alarm code is 6614?", "My alarm code is 6641.", OTHER),
-        ("Whose alarm code is 6614?", "My alarm code is 6614.", SAME),
-        ("Did 20 people come?", "About 12 people came.", 0),
-        ("Who earns more than 3000 euros?", "I earn 3,200 euros.", 0),
-        ("What changed in 2019?", "In 2020 we moved.", OTHER),
-        ("What is at https://localhost/panel", "See https://localhost/panel for it", SAME),
-        ("What is at https://localhost/panel", "See https://localhost/board for it", OTHER),
-    ],
-)
-def test_an_exact_term_is_in_an_entry_or_another_is(
-    asked: str, content: str, identity: int
-) -> None:
-    assert find_exact_terms(asked).identity(find_exact_terms(content)) == identity
+def test_an_exact_term_is_in_an_entry_or_another_is() -> None:
+    def identity(asked: str, content: str) -> int:
+        return find_exact_terms(asked).identity(find_exact_terms(content))
+
+    assert wrong(CASES["identity"], identity) == []
 
 
 @pytest.mark.parametrize("asked", ["Does Redis 7 run there?", "What changed in 3.12?", "Is it C#?"])
@@ -98,62 +61,21 @@ def test_a_number_in_the_name_of_the_speaker_tells_speakers_apart() -> None:
     assert found.rows["identity"].tolist() == [OTHER, SAME, 0]
 
 
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
-        ("Where is the Ricoh copier?", "The Sharp copier stands in the hall."),
-        ("Who runs the Oslo branch?", "Ida runs the Turku branch."),
-        ("When does Uncle Olaf arrive?", "Uncle Gert arrives at noon."),
-        ("Is the hotel Ritz booked?", "We booked the hotel Astoria."),
-    ],
-)
-def test_a_thing_of_a_kind_with_another_name_is_another(query: str, text: str) -> None:
-    terms = ExactTerms(kinds=find_kinds(query))
+def test_a_thing_of_a_kind_with_another_name_is_another() -> None:
+    def has_other_kind(query: str, text: str) -> bool:
+        return ExactTerms(kinds=find_kinds(query)).has_other_kind(text)
 
-    assert terms.has_other_kind(text)
-
-
-@pytest.mark.parametrize(
-    ("query", "text"),
-    [
-        ("Where is the Ricoh copier?", "The copier stands in the hall."),
-        ("Where is the Ricoh copier?", "The Sharp copier went, a Ricoh came."),
-        ("Where is the Rico copier?", "The Ricoh copier stands in the hall."),
-        ("Where are the Xmas lights?", "The Christmas lights are in the attic."),
-        ("Where is the copier?", "The Sharp copier stands in the hall."),
-        ("Where Is The Ricoh Copier?", "The Sharp copier stands in the hall."),
-        ("Is the Ricoh copier new?", "Old copiers are collected on Monday."),
-    ],
-)
-def test_a_thing_without_another_name_may_be_the_one_asked_for(query: str, text: str) -> None:
-    terms = ExactTerms(kinds=find_kinds(query))
-
-    assert not terms.has_other_kind(text)
+    assert wrong(CASES["other_kind"], has_other_kind) == []
 
 
 @pytest.mark.parametrize(
     "part", ["Postgres 16, ", "AB-1234 and Postgres 16, ", "the 123456 ", "a@b.de 7, "]
 )
 def test_a_long_text_takes_steps_by_its_length_alone(part: str) -> None:
-    few, many = (_steps(part * times) for times in (10, 300))
+    find_exact_terms(part)  # with all patterns compiled
+    few, many = (steps_of(partial(find_exact_terms, part * times)) for times in (10, 300))
 
-    assert many["events"] < 45 * few["events"]
-    assert many["searches"] == few["searches"]
-
-
-def _steps(text: str) -> Counter[str]:
-    """How many calls `find_exact_terms` makes of its own and of others, and how often it searches a whole text."""
-    counts = Counter[str]()
-
-    def count(frame: FrameType, event: str, called: Any) -> None:
-        if event in {"call", "c_call"}:
-            counts["events"] += 1
-        is_own = frame.f_globals["__name__"] == find_exact_terms.__module__
-        if is_own and event == "c_call" and called.__name__ in {"findall", "finditer"}:
-            counts["searches"] += 1
-
-    find_exact_terms(text)  # with all patterns compiled
-    sys.setprofile(count)
-    find_exact_terms(text)
-    sys.setprofile(None)
-    return counts
+    assert many["calls"] < 45 * few["calls"]
+    for search in ("findall", "finditer"):
+        name = f"{exact_terms.__name__}.{search}"
+        assert many[name] == few[name]
