@@ -13,11 +13,9 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The hose is 12 m long.", "The hose is 21 m long."),
         ("The hose is twelve metres long.", "The hose is thirteen metres long."),
         ("It is the hose of Mara.", "It is the hose of Tom."),
         ("The hose leaks.", "The hose doesn't leak."),
-        ("The hose leaks.", "The hose never leaks."),
         ("The hose leaks.", "Does the hose leak?"),
         ("Order the hose as H-1001.", "Order the hose as H-1010."),
     ],

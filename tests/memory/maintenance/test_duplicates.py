@@ -2,51 +2,24 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.time_mentions import times_of
 from mnestic.memory.maintenance.duplicates import Merge, joined, plan_merges
+from tests.memory.tables import tables, wrong
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("The boiler is in the cellar.", "the boiler is  in the cellar"),
-        ("The boiler: it is in the cellar!", "The boiler, it is in the cellar."),
-        ("We pay 1.5 euros.", "we pay 1.5 euros"),
-        ("Ist die Tür zu?", "ist die tür zu ?"),
-    ],
-)
-def test_the_same_words_are_merged_into_the_later_entry(older: str, newer: str) -> None:
-    plan = plan_merges([entry("a", older), entry("b", newer, days=1)])
+def test_the_same_words_are_merged_into_the_later_entry_and_others_are_none() -> None:
+    rows = [
+        (*texts, ((Merge("a", "b"),) if is_duplicate else (), ()))
+        for *texts, is_duplicate in tables(__file__)["duplicates"]
+    ]
 
-    assert plan.certain == (Merge("a", "b"),)
-    assert plan.likely == ()
+    def plan(older: str, newer: str) -> object:
+        return plan_merges([entry("a", older), entry("b", newer, days=1)])
 
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        pytest.param("See ticket 4812.", "See ticket 4899.", id="numbers"),
-        pytest.param("It costs 3.5 euros.", "It costs 35 euros.", id="decimals"),
-        pytest.param("It is -5 degrees.", "It is 5 degrees.", id="signs"),
-        pytest.param("He writes C++.", "He writes C#.", id="signs of names"),
-        pytest.param("Write to kim.lee@x.org.", "Write to kim lee@x.org.", id="addresses"),
-        pytest.param("She eats nuts.", "She does not eat nuts.", id="negation"),
-        pytest.param("The valve is open.", "The valve is open?", id="questions"),
-        pytest.param("We moved to Bergen.", "We moved from Bergen.", id="prepositions"),
-        pytest.param("Kim owes Lee money.", "Lee owes Kim money.", id="order"),
-        pytest.param("We heat with oil.", "We heat with gas.", id="values"),
-        pytest.param("I need vitamin A.", "I need vitamin.", id="letters"),
-    ],
-)
-def test_what_differs_in_what_it_says_is_no_duplicate(one: str, other: str) -> None:
-    plan = plan_merges([entry("a", one), entry("b", other, days=1)])
-
-    assert plan == ((), ())
+    assert wrong(rows, plan) == []
 
 
 def test_a_day_is_the_day_that_it_means() -> None:

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from mnestic.memory.errors import BudgetExceededError, ConfigurationError
 from mnestic.memory.models.messages import TokenUsage
 from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
+from tests.memory.tables import refusal
 
 PRICES = ModelPrices.model_validate(
     {
@@ -20,27 +21,19 @@ PRICES = ModelPrices.model_validate(
 TOKENS = st.integers(0, 10**9)
 
 
-@pytest.mark.parametrize(
-    ("model", "cost"),
-    [
-        ("gpt-5-mini", "2.25"),
-        ("gpt-5-mini-2025-08-07", "2.25"),
-        ("gpt-5-2025-08-07", "11.25"),
-        ("gpt-5-0807", "11.25"),
-        ("free", "0"),
-    ],
-)
-def test_a_call_costs_what_its_model_does(model: str, cost: str) -> None:
+def test_a_call_costs_what_its_model_does() -> None:
     used = TokenUsage(input_tokens=1_000_000, output_tokens=1_000_000)
+    costs = {
+        "gpt-5-mini": Decimal("2.25"),
+        "gpt-5-mini-2025-08-07": Decimal("2.25"),
+        "gpt-5-2025-08-07": Decimal("11.25"),
+        "gpt-5-0807": Decimal("11.25"),
+        "free": Decimal(0),
+    }
+    others = ["gpt-4", "gpt-5-nano", "gpt-5-mini-high", "gpt-5.1", "GPT-5", "gpt-5-", "gpt-5-1", ""]
 
-    assert PRICES.cost_usd(model, used) == Decimal(cost)
-
-
-@pytest.mark.parametrize(
-    "model", ["gpt-4", "gpt-5-nano", "gpt-5-mini-high", "gpt-5.1", "GPT-5", "gpt-5-", "gpt-5-1", ""]
-)
-def test_a_model_without_a_price_has_no_cost(model: str) -> None:
-    assert PRICES.cost_usd(model, TokenUsage(input_tokens=1, output_tokens=1)) is None
+    assert {model: PRICES.cost_usd(model, used) for model in costs} == costs
+    assert {PRICES.cost_usd(model, used) for model in others} == {None}
 
 
 @given(one=st.tuples(TOKENS, TOKENS), two=st.tuples(TOKENS, TOKENS))
@@ -62,27 +55,21 @@ def test_prices_are_read_from_json_and_written_as_json() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        "{",
-        "[]",
-        '{"a": 1}',
-        '{"a": {"input": 1}}',
-        '{"a": {"input": -1, "output": 1}}',
+        *("{", "[]", '{"a": 1}', '{"a": {"input": 1}}', '{"a": {"input": -1, "output": 1}}'),
         '{"a": {"input": "nan", "output": 1}}',
         '{"a": {"input": 1, "output": 1, "cached": 1}}',
     ],
 )
 def test_prices_of_another_form_are_refused(wrong: str) -> None:
-    with pytest.raises(ValidationError):
-        ModelPrices.model_validate(wrong)
+    assert refusal(ModelPrices.model_validate, wrong, error=ValidationError)
 
 
-@pytest.mark.parametrize(
-    "given_",
-    [{}, {"tokens": 0}, {"usd": 0}, {"usd": float("inf")}, {"tokens": None, "usd": None}],
-)
-def test_a_budget_of_nothing_is_refused(given_: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
-        Budget.model_validate(given_)
+def test_a_budget_of_nothing_is_refused() -> None:
+    nothing: list[dict[str, Any]] = [
+        *({}, {"tokens": 0}, {"usd": 0}, {"usd": float("inf")}, {"tokens": None, "usd": None})
+    ]
+
+    assert all(refusal(Budget.model_validate, one, error=ValidationError) for one in nothing)
 
 
 @given(
@@ -108,17 +95,14 @@ def test_a_call_never_gets_more_than_what_is_left(
         assert 1 <= cap == min(asked, left)
 
 
-@pytest.mark.parametrize(("cost", "allowed"), [("0", True), ("0.09", True), ("0.1", False)])
-def test_money_that_is_used_up_ends_the_calls(cost: str, *, allowed: bool) -> None:
-    total = UsageTotal(calls=1, cost_usd=Decimal(cost))
+def test_money_that_is_used_up_ends_the_calls() -> None:
+    def capped(cost: str) -> int:
+        total = UsageTotal(calls=1, cost_usd=Decimal(cost))
+        return Budget(usd=0.1).cap_output(5, used=total, input_tokens=1, job_id="j1")
 
-    try:
-        cap = Budget(usd=0.1).cap_output(5, used=total, input_tokens=1, job_id="j1")
-    except BudgetExceededError as error:
-        assert not allowed
-        assert "job j1 is used up: 0.1 of 0.1 USD" in str(error)  # noqa: PT017 - one of two right ways
-    else:
-        assert (allowed, cap) == (True, 5)
+    assert (capped("0"), capped("0.09")) == (5, 5)
+    with pytest.raises(BudgetExceededError, match=r"job j1 is used up: 0\.1 of 0\.1 USD"):
+        capped("0.1")
 
 
 def test_a_budget_of_money_needs_prices() -> None:
