@@ -1,7 +1,6 @@
 """What an extractor makes of messages in people's own words: the cases of a file, and what of them came out."""
 
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -48,11 +47,6 @@ def turns_of(case: dict[str, Any]) -> list[Turn]:
     ]
 
 
-async def believed(turns: Sequence[Turn], extractor: Extractor) -> list[Fact]:
-    """What follows from what the turns claim, as the product works it out."""
-    return facts_of(turns, (await extractor.extract(turns)).claims, extractor)
-
-
 def facts_of(
     turns: Sequence[Turn], found: Sequence[Sequence[Extracted]], extractor: Extractor
 ) -> list[Fact]:
@@ -71,18 +65,13 @@ def facts_of(
     ]
 
 
-def _in_one_batch(cases: Sequence[dict[str, Any]]) -> list[list[Turn]]:
-    """The turns of cases, each a session of its own."""
-    return [
-        [turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns_of(case)]
-        for number, case in enumerate(cases)
-    ]
-
-
 async def outcomes(cases: Sequence[dict[str, Any]], extractor: Extractor) -> list[Outcome]:
     """What became of each pattern of the cases."""
     found = []
-    sessions = _in_one_batch(cases)
+    sessions = [
+        [turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns_of(case)]
+        for number, case in enumerate(cases)
+    ]
     everything = [turn for turns in sessions for turn in turns]
     claims = iter((await extractor.extract(everything)).claims)
     for case, turns in zip(cases, sessions, strict=True):
@@ -114,10 +103,3 @@ def rates(found: Sequence[Outcome]) -> dict[str, tuple[int, int]]:
         )
         for kind in ("active", "absent", "archived")
     }
-
-
-def write_wrong(found: Sequence[Outcome]) -> None:
-    """Writes what did not come out, for whoever mends it."""
-    for one in found:
-        if not one.is_right:
-            sys.stdout.write(f"{one.case}: {one.kind} {one.pattern!r}; {one.believed}\n")

@@ -94,10 +94,11 @@ def world_of(
 
     async def find(name: str) -> World:
         if (admin_url, name) not in _kept:
-            world = World(client, settings.tenant_id)
+            tenant_id = f"{settings.tenant_id}-{name}"
+            world = World(client, tenant_id)
             async with run_worker():
                 await world.keep(load(name)["memory"])
-            _kept[admin_url, name] = settings.tenant_id
+            _kept[admin_url, name] = tenant_id
         return World(client, _kept[admin_url, name])
 
     return find

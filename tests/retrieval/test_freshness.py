@@ -36,30 +36,28 @@ async def not_found(memory: MemoryClient, text: str) -> list[str]:
     return [mode for mode in MODES if text not in {each.entry.content for each in found[mode]}]
 
 
-@pytest.mark.parametrize("learning", [False, True], ids=["no worker is up", "a worker learns"])
-async def test_what_eight_writers_write_is_found_at_once(
-    client: MnesticClient, run_worker: RunWorker, learning: bool
+async def test_what_eight_writers_write_is_found_at_once_without_a_worker_and_with_one(
+    client: MnesticClient, run_worker: RunWorker
 ) -> None:
     said = texts()
     missed: list[tuple[str, list[str]]] = []
 
-    async def write(number: int) -> None:
+    async def write(some: list[str], *, learning: bool) -> None:
         memory = client.memory("ada")
-        for text in said[number::WRITERS]:
+        for text in some:
             await memory.add(text)
             if modes := await not_found(memory, text):
                 missed.append((text, modes))
             if learning:
                 await start_ingest(client, agent_id="ada")
 
-    async def write_all() -> None:
-        await asyncio.gather(*(write(number) for number in range(WRITERS)))
+    async def write_all(some: list[str], *, learning: bool) -> None:
+        each = (some[number::WRITERS] for number in range(WRITERS))
+        await asyncio.gather(*(write(part, learning=learning) for part in each))
 
-    if learning:
-        async with run_worker():
-            await write_all()
-    else:
-        await write_all()
+    await write_all(said[::2], learning=False)
+    async with run_worker():
+        await write_all(said[1::2], learning=True)
 
     assert len(said) >= 64
     assert missed == []
@@ -90,29 +88,17 @@ async def test_messages_that_were_heard_are_found_however_many_wait_for_a_vector
     assert await not_found(memory, more[-1]) == []
 
 
-async def test_what_was_changed_is_found_by_what_it_says_now(
-    client: MnesticClient, worker: None
+async def test_what_was_changed_is_found_by_what_it_says_now_and_what_was_removed_no_more(
+    client: MnesticClient,
 ) -> None:
-    del worker
     memory = client.memory("ada")
-    before, after, *others = texts()
-    entry_id = (await memory.add(before, source_id="changed")).id
-    for text in others[:20]:
+    before, after, gone, *others = texts()[:20]
+    changed, removed = (await memory.add(before)).id, (await memory.add(gone)).id
+    for text in others:
         await memory.add(text)
-    await (await start_ingest(client, agent_id="ada")).result()
 
-    await memory.entries.change(entry_id, content=after)
+    await memory.entries.change(changed, content=after)
+    await memory.entries.remove(removed)
 
-    assert await not_found(memory, after) == []
-    assert await not_found(memory, before) == list(MODES)
-
-
-async def test_what_was_removed_is_found_no_more(client: MnesticClient) -> None:
-    memory = client.memory("ada")
-    said = texts()[:20]
-    added = [await memory.add(text) for text in said]
-
-    await memory.entries.remove(added[0].id)
-
-    assert await not_found(memory, said[0]) == list(MODES)
-    assert await not_found(memory, said[1]) == []
+    assert await not_found(memory, after) == await not_found(memory, others[0]) == []
+    assert await not_found(memory, before) == await not_found(memory, gone) == list(MODES)

@@ -34,9 +34,6 @@ def test_what_is_set_is_read_and_what_a_newer_version_set_is_left() -> None:
     settings = settings_of({"auto_retrieve_max_results": 2, "of_a_newer_version": 1})
 
     assert settings == AgentSettings(auto_retrieve_max_results=2)
-
-
-def test_a_stored_setting_that_cannot_be_is_told() -> None:
     with pytest.raises(StoredValueError, match="auto_retrieve_max_results"):
         settings_of({"auto_retrieve_max_results": "many"})
 

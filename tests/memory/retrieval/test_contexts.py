@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime, timedelta
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +14,7 @@ from mnestic.memory.retrieval.contexts import (
     HISTORY,
     INGEST_STATE,
     QUERY,
+    Context,
     Frame,
     context_of,
     fact_tier,
@@ -88,26 +88,17 @@ def test_facts_that_the_question_asks_for_are_told_first() -> None:
     assert [piece.name for piece in tier.pieces] == ["f1", "f0"]
 
 
-@pytest.mark.parametrize(("frame", "first"), [(QUERY, "new"), (CONVERSATION, "old")])
-def test_a_conversation_is_told_the_oldest_first(frame: Frame, first: str) -> None:
-    tier = message_tier([entry("new", 1), entry("old", 2)], now=NOW)
+def test_a_conversation_is_told_the_oldest_first_with_repetitions_and_keeps_the_newest() -> None:
+    def packed(frame: Frame, *contents: str, max_tokens: int = 2000) -> Context:
+        tier = message_tier(map(entry, contents, range(1, 9)), now=NOW)
+        return context_of(frame, [tier], max_tokens=max_tokens, count_tokens=count_tokens)
 
-    context = context_of(frame, [tier], max_tokens=2000, count_tokens=count_tokens)
+    def first(frame: Frame) -> str:
+        return packed(frame, "new", "old").text.splitlines()[2]
 
-    assert f'"{first}"' in context.text.splitlines()[2]
-
-
-def test_what_is_said_twice_in_a_conversation_is_told_twice() -> None:
-    tier = message_tier([entry("Yes.", 1), entry("Yes.", 2)], now=NOW)
-
-    context = context_of(CONVERSATION, [tier], max_tokens=2000, count_tokens=count_tokens)
-
-    assert [part.name for part in context.kept] == ["e1", "e2"]
-
-
-def test_the_newest_messages_are_kept_when_a_conversation_is_too_long() -> None:
-    tier = message_tier([entry("word " * 20, number) for number in range(5)], now=NOW)
-
-    context = context_of(CONVERSATION, [tier], max_tokens=150, count_tokens=count_tokens)
-
-    assert [part.name for part in context.kept] == ["e0", "e1"]
+    assert '"new"' in first(QUERY)
+    assert '"old"' in first(CONVERSATION)
+    repeated, long = packed(CONVERSATION, "Yes.", "Yes."), ["word " * 20] * 5
+    assert [part.name for part in repeated.kept] == ["e1", "e2"]
+    cut = packed(CONVERSATION, *long, max_tokens=150)
+    assert [part.name for part in cut.kept] == ["e1", "e2"]

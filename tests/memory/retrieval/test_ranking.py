@@ -65,23 +65,22 @@ def test_what_says_more_stands_before_what_says_less() -> None:
     assert order(ranked(half, most, least, **EVERYTHING)) == [2, 1, 3]
 
 
-def test_nothing_that_is_known_is_no_answer() -> None:
-    assert ranked(entry(1, cosine=0.2), entry(2, cosine=0.24)) == []
-    assert ranked() == []
-
-
-def test_words_or_meaning_alone_are_enough() -> None:
+def test_words_or_meaning_alone_are_enough_and_too_little_of_either_is_no_answer() -> None:
     by_words, *_ = ranked(entry(1, **BOTH, cosine=0.1))
     by_meaning, *_ = ranked(entry(1, cosine=0.7))
 
     assert by_words.score > 0.5
     assert by_meaning.score > POLICY.min_score
+    assert ranked(entry(1, cosine=0.2), entry(2, cosine=0.24)) == ranked() == []
 
 
-def test_a_score_is_the_logistic_function_of_the_sum_of_the_signals() -> None:
-    one, *_ = ranked(entry(1, **BOTH, cosine=0.4, is_turn=True, is_tagged=True))
+def test_a_score_is_the_logistic_function_of_its_signals_whatever_else_is_found() -> None:
+    best = entry(1, **BOTH, cosine=0.5, is_turn=True, is_tagged=True)
+    alone, *_ = ranked(best)
+    beside, *_ = ranked(best, *(entry(number, lexemes=1) for number in range(2, 30)))
 
-    assert one.score == pytest.approx(1 / (1 + math.exp(-sum(one.signals.values()))))
+    assert alone.score == pytest.approx(1 / (1 + math.exp(-sum(alone.signals.values()))))
+    assert alone.score == beside.score
 
 
 def test_each_signal_has_a_weight() -> None:
@@ -98,14 +97,6 @@ def test_a_score_stays_a_share_however_much_speaks_for_it(intercept: float) -> N
     found = ranked(entry(1, **BOTH), policy=policy, **EVERYTHING)
 
     assert [one.score for one in found] == [pytest.approx(float(intercept > 0))]
-
-
-def test_a_score_does_not_depend_on_what_else_is_found() -> None:
-    best = entry(1, **BOTH, cosine=0.5)
-    alone, *_ = ranked(best)
-    beside, *_ = ranked(best, *(entry(number, lexemes=1) for number in range(2, 30)))
-
-    assert alone.score == beside.score
 
 
 def test_turns_beside_a_hit_are_lent_a_part_of_it() -> None:
@@ -127,34 +118,27 @@ def test_the_answer_is_found_beside_who_asks_the_same() -> None:
     assert found[0].signals["reply"] == POLICY.reply
 
 
-def test_who_is_asked_about_comes_before_somebody_else() -> None:
+def test_who_is_asked_about_comes_before_somebody_else_whose_own_is_left_out() -> None:
     said = {**BOTH, "is_turn": True}
-    found = ranked(
+    asked = query(names=("mara",))
+
+    turns = ranked(
         entry(1, person_match="other", **said),
         entry(2, person_match="mentioned", **said),
         entry(3, person_match="named", is_by_named_speaker=True, **said),
-        query=query(names=("mara",)),
+        query=asked,
         **EVERYTHING,
     )
-    assert order(found) == [3, 2, 1]
-
-
-def test_what_was_kept_about_somebody_else_is_left_out() -> None:
-    found = ranked(
-        entry(1, person_match="other", **BOTH),
-        entry(2, person_match="named", **BOTH),
-        query=query(names=("mara",)),
+    kept = ranked(
+        entry(1, person_match="other", **BOTH), entry(2, person_match="named", **BOTH), query=asked
     )
-    assert order(found) == [2]
-
-
-def test_a_name_alone_is_answered_by_what_is_about_it() -> None:
-    found = ranked(
+    by_name = ranked(
         entry(1, person_match="named"),
         entry(2, person_match="other"),
         query=query(weights=(), names=("mara",)),
     )
-    assert order(found) == [1]
+
+    assert (order(turns), order(kept), order(by_name)) == ([3, 2, 1], [2], [1])
 
 
 def test_the_time_that_is_asked_about_counts() -> None:
@@ -190,12 +174,6 @@ def test_of_a_wider_time_only_its_share_counts() -> None:
     assert of_the_days == 1
 
 
-def test_who_asks_the_same_comes_after_who_tells_it() -> None:
-    asks, tells = entry(1, **BOTH, asks=True, is_turn=True), entry(2, **BOTH, is_turn=True)
-
-    assert order(ranked(asks, tells)) == [2, 1]
-
-
 def test_of_near_equals_with_the_same_words_the_newest_stands_first() -> None:
     old = entry(1, lexemes=3, cosine=0.6)
     new: dict[str, Any] = {"number": 2, "at": NOON - 30 * DAY, "lexemes": 3, "cosine": 0.3}
@@ -205,6 +183,8 @@ def test_of_near_equals_with_the_same_words_the_newest_stands_first() -> None:
     assert order(ranked(old, entry(**new | {"lexemes": 2}), **EVERYTHING)) == [1, 2]
     assert order(ranked(old, entry(**new, speaker="mara"))) == [1, 2]
     assert order(ranked(old, entry(**new, asks=True))) == [1, 2]
+    asks, tells = entry(1, **BOTH, asks=True, is_turn=True), entry(2, **BOTH, is_turn=True)
+    assert order(ranked(asks, tells)) == [2, 1]
 
 
 def test_the_newest_takes_the_place_of_the_best_and_no_score_is_made() -> None:
@@ -214,32 +194,15 @@ def test_the_newest_takes_the_place_of_the_best_and_no_score_is_made() -> None:
     assert sorted(one.score for one in ranked(best, new)) == apart
 
 
-def test_what_was_so_before_is_asked_for_and_the_oldest_stands_first() -> None:
+def test_the_newest_stands_first_unless_another_time_is_asked_for_or_it_is_to_come() -> None:
     old, new = entry(1, **BOTH, cosine=0.2), entry(2, **BOTH, cosine=0.3, at=NOON - 30 * DAY)
+    month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
+    best, planned = entry(1, **BOTH, cosine=0.4), entry(2, **BOTH, at=NOON + 30 * DAY, cosine=0.3)
 
     assert order(ranked(old, new)) == [2, 1]
     assert order(ranked(old, new, query=query(asks_for_earlier=True))) == [1, 2]
-
-
-def test_where_a_time_is_asked_about_the_newest_does_not_stand_first() -> None:
-    month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
-    found = ranked(
-        entry(1, **BOTH), entry(2, **BOTH, at=NOON - 30 * DAY), query=query(period=month)
-    )
-    assert order(found)[0] == 1
-
-
-def test_a_message_of_the_future_is_not_the_newest() -> None:
-    found = ranked(
-        entry(1, **BOTH, cosine=0.4),
-        entry(2, **BOTH, cosine=0.3, at=NOON + 30 * DAY),
-        query=query(present_until=NOON + DAY),
-    )
-    assert order(found)[0] == 1
-
-
-def test_a_tag_says_nearly_as_much_as_a_word() -> None:
-    assert order(ranked(entry(1, is_tagged=True), entry(2))) == [1]
+    assert order(ranked(entry(1, **BOTH), new, query=query(period=month)))[0] == 1
+    assert order(ranked(best, planned, query=query(present_until=NOON + DAY)))[0] == 1
 
 
 def test_a_session_that_speaks_of_it_speaks_for_its_turns() -> None:
@@ -274,9 +237,10 @@ def test_each_mode_listens_to_its_own_source() -> None:
     assert "coverage" not in semantic.signals
 
 
-def test_what_has_no_vector_yet_is_not_held_to_its_meaning() -> None:
+def test_a_tag_and_a_vector_that_is_still_to_come_speak_for_an_entry() -> None:
     new, far = entry(1, **BOTH), entry(2, **BOTH, cosine=0.05, at=NOON - 95 * DAY)
 
+    assert order(ranked(entry(1, is_tagged=True), entry(2))) == [1]
     assert order(ranked(new, far)) == [1, 2]
 
 
@@ -286,6 +250,8 @@ def test_less_than_half_of_the_best_score_is_left_out() -> None:
     assert order(ranked(best, little)) == [1]
     assert order(ranked(best, little, **EVERYTHING)) == [1, 2]
     assert order(ranked(little, min_score=0.1)) == [2]
+    entries = [entry(number, cosine=number / 100) for number in range(1, 20)]
+    assert len(ranked(*entries, **EVERYTHING)) == len(entries)
 
 
 def test_importance_counts_in_the_order_where_the_policy_says_so() -> None:
@@ -309,12 +275,6 @@ def test_leonidas_cuts_by_its_weighted_sum(period: Period | None) -> None:
     assert order(ranked(enough, query=asked, policy=PRESETS["leonidas"], min_score=0.71)) == []
     everything = ranked(enough, too_little, query=asked, policy=PRESETS["leonidas"], min_score=0.5)
     assert order(everything) == [1, 2]
-
-
-def test_a_score_of_nought_lets_everything_through() -> None:
-    entries = [entry(number, cosine=number / 100) for number in range(1, 20)]
-
-    assert len(ranked(*entries, min_score=0)) == len(entries)
 
 
 _CANDIDATES = st.builds(

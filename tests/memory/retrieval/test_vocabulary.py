@@ -63,15 +63,10 @@ def test_a_misspelt_word_is_read_as_what_is_suggested_and_weighs_less() -> None:
     assert (word.lexemes, word.word, word.is_known) == (("ferri",), "", True)
     assert word.weight == pytest.approx(0.8 * math.log(1 + 997.5 / 3.5))
     assert vocabulary.misspelt == {"ferrz": "ferri"}
-
-
-def test_what_is_known_is_never_read_as_another_word() -> None:
-    memory = known({"ferrz": 1})
-    suggested = Suggestions(lexemes={"ferrz": {"ferri": 3}})
-
-    vocabulary = vocabulary_of(["ferrz"], memory, misspellings=["ferrz"], suggested=suggested)
-
-    assert (lexemes_of(vocabulary), vocabulary.misspelt) == ([("ferrz",)], {})
+    known_word = vocabulary_of(
+        ["ferrz"], known({"ferrz": 1}), misspellings=["ferrz"], suggested=suggested
+    )
+    assert (lexemes_of(known_word), known_word.misspelt) == ([("ferrz",)], {})
 
 
 @pytest.mark.parametrize("slip", ["wich", "teh", "whcih"])
@@ -114,12 +109,8 @@ def test_a_verb_matches_its_irregular_forms_too(word: str, stored: str) -> None:
 
     assert (found.lexemes, found.is_known) == ((word, stored), True)
     assert found.weight == pytest.approx(math.log(1 + 997.5 / 3.5))
-
-
-def test_no_verb_of_another_language_matches_english_forms() -> None:
-    memory = known({"sang": 0, "sing": 3}, languages=("german",))
-
-    assert lexemes_of(vocabulary_of(["sang"], memory)) == []
+    in_german = known({word: 0, stored: 3}, languages=("german",))
+    assert lexemes_of(vocabulary_of([word], in_german)) == []
 
 
 def test_a_word_of_several_parts_is_none_by_itself() -> None:
@@ -133,16 +124,13 @@ def test_a_word_of_several_parts_is_none_by_itself() -> None:
     ]
 
 
-def test_of_a_long_question_the_most_telling_words_are_asked() -> None:
+def test_of_a_long_question_the_most_telling_words_are_asked_and_none_without_entries() -> None:
     words = {f"word{number}": number for number in range(1, 91)}
 
     vocabulary = vocabulary_of([*words], known(words))
 
     assert lexemes_of(vocabulary) == [(f"word{number}",) for number in range(1, 61)]
-
-
-def test_nothing_is_asked_of_a_memory_without_entries() -> None:
-    assert vocabulary_of(["ferry"], known({"ferry": 0}, entries=0)) == Vocabulary()
+    assert vocabulary_of([*words], known(words, entries=0)) == Vocabulary()
 
 
 def test_only_what_may_be_misspelt_and_no_entry_has_is_looked_for_again() -> None:
