@@ -16,25 +16,13 @@ from mnestic.memory.canonical import (
     storable_json,
 )
 from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
+from tests.memory.json_values import SCALARS, VALUES
 from tests.memory.tables import refusal as refusal_of
 
-text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
-scalars = (
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | text
-)
-values = st.recursive(
-    scalars,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
-    max_leaves=20,
-)
 any_text = st.text(max_size=4) | st.sampled_from(["a\0", "\\u0000", "\ud800"])
 # What callers may hand over: most of it JSON, some of it not.
 anything = st.recursive(
-    scalars
+    SCALARS
     | any_text
     | st.floats()
     | st.binary(max_size=2)
@@ -67,7 +55,7 @@ def reordered(value: Any) -> Any:
     return [reordered(item) for item in value] if isinstance(value, list) else value
 
 
-@given(values)
+@given(VALUES)
 def test_a_value_comes_back_from_its_bytes_whatever_the_order_of_its_keys(value: Any) -> None:
     check_json(value, what="value")
 

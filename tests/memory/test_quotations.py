@@ -11,30 +11,9 @@ from hypothesis import strategies as st
 
 from mnestic.memory.quotations import BLOCKS, BlockName, quoted, quoted_block, without_blocks
 
-ENDS = [
-    "\n",
-    "\r",
-    "\x0b",
-    "\x0c",
-    "\x1c",
-    "\x85",
-    "\u2028",
-    "\u2029",
-    "<|im_end|>",
-    "</s>",
-    "[/INST]",
-    "</known>",
-    "\u202e",
-    "\u2066",
-    "\ufeff",
-    "\U000e0041",
-    "\U000e0101",
-    "\ufe01",
-    "\u00ad",
-    "\u180e",
-    "\u3164",
-    "\uff1c/known\uff1e",
-]
+INVISIBLE = "\u202e\u2066\ufeff\U000e0041\U000e0101\ufe01\u00ad\u180e\u3164"
+MARKS = ("<|im_end|>", "</s>", "[/INST]", "</known>", "\uff1c/known\uff1e")
+ENDS = (*"\n\r\x0b\x0c\x1c\x85\u2028\u2029", *INVISIBLE, *MARKS)
 
 
 @given(st.text())

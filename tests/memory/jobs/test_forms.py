@@ -6,16 +6,13 @@ from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.forms import check_form, check_payload, form_fields
+from tests.memory.json_values import SCALARS
 from tests.memory.tables import not_refused, refusal, tables, wrong
 
 CASES = tables(__file__)
 APPROVAL = CASES["approval"]
 JSON = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(max_size=8),
+    SCALARS,
     lambda inner: (
         st.lists(inner, max_size=3)
         | st.dictionaries(

@@ -10,41 +10,32 @@ from pydantic import ValidationError
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory, count_messages
+from tests.memory.json_values import TEXT, VALUES
 from tests.memory.tables import refusal
 
 HELLO = Message(id="m1", role="user", content="hello", at=datetime(2026, 1, 1, tzinfo=UTC))
-text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
-json_values = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.floats(allow_nan=False, allow_infinity=False)
-    | text,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
-    max_leaves=8,
-)
 states = st.builds(
     WorkingMemory,
     version=st.integers(0, 9),
     messages=st.lists(
         st.builds(
             Message,
-            id=text,
+            id=TEXT,
             role=st.sampled_from(["system", "user", "assistant", "tool"]),
-            content=text,
+            content=TEXT,
             at=st.datetimes(timezones=st.timezones() | st.just(UTC)),
-            speaker=st.none() | text,
-            channel=st.none() | text,
+            speaker=st.none() | TEXT,
+            channel=st.none() | TEXT,
         ),
         max_size=3,
     ).map(tuple),
-    variables=st.dictionaries(text, json_values, max_size=3),
+    variables=st.dictionaries(TEXT, VALUES, max_size=3),
     tool_calls=st.lists(
-        st.builds(ToolCall, id=text, activity=text, arguments=json_values, result=json_values),
+        st.builds(ToolCall, id=TEXT, activity=TEXT, arguments=VALUES, result=VALUES),
         max_size=2,
     ).map(tuple),
-    scratchpad=text,
-    current_task=st.none() | text,
+    scratchpad=TEXT,
+    current_task=st.none() | TEXT,
 )
 
 
@@ -73,9 +64,7 @@ def test_of_what_is_no_state_nothing_is_counted() -> None:
         ({"scratchpad": "a\0"}, "memory.scratchpad: holds a NUL"),
         ({"current_task": "\ud800"}, "memory.current_task: holds half of a surrogate"),
         ({"variables": {"a": {"b": ["x", "a\0"]}}}, "memory.variables.a.b[1]: holds a NUL"),
-        ({"variables": {"a\0": 1}}, "memory.variables: holds a NUL"),
         ({"variables": {"a": [float("inf")]}}, "memory.variables.a[0]: is inf"),
-        ({"variables": {"a": 10**2000}}, "memory.variables.a: is an integer of over 4096 bits"),
         (
             {"tool_calls": (ToolCall(id="t", activity="a", arguments=[float("nan")]),)},
             "memory.tool_calls[0].arguments[0]: is nan",
