@@ -1,7 +1,6 @@
 """Worlds: what agents remember, as data, kept by the ways that users have, once for each test process."""
 
 from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
 
@@ -85,19 +84,15 @@ def load(world: str) -> dict[str, Any]:
 
 @pytest.fixture
 def world_of(
-    client: MnesticClient,
-    settings: Settings,
-    admin_url: str,
-    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    client: MnesticClient, settings: Settings, admin_url: str, worker: None
 ) -> Callable[[str], Awaitable[World]]:
     """A world by its name, which is kept in the database the first time that it is asked for."""
+    del worker
 
     async def find(name: str) -> World:
         if (admin_url, name) not in _kept:
             tenant_id = f"{settings.tenant_id}-{name}"
-            world = World(client, tenant_id)
-            async with run_worker():
-                await world.keep(load(name)["memory"])
+            await World(client, tenant_id).keep(load(name)["memory"])
             _kept[admin_url, name] = tenant_id
         return World(client, _kept[admin_url, name])
 
