@@ -12,8 +12,16 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
-from mnestic.memory.jobs.snapshots import MemorySnapshot, compare, newer_episodes, seal, unseal
+from mnestic.memory.jobs.snapshots import (
+    Drift,
+    MemorySnapshot,
+    compare,
+    newer_episodes,
+    seal,
+    unseal,
+)
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory, WorkingRef
+from tests.memory.tables import tables, wrong
 
 STORED = Path(__file__).parent / "snapshots"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -100,39 +108,27 @@ def test_a_newer_form_is_refused_and_says_what_to_do() -> None:
         unseal(body, snapshot_id="n1", sha256=sha256_hex(body))
 
 
-@pytest.mark.parametrize(
-    ("seen", "now", "kind"),
-    [
-        pytest.param((2, "v"), (2, True), None, id="as it was"),
-        pytest.param((2, "v"), (3, True), "changed", id="written"),
-        pytest.param((2, "v"), (4, True), "changed", id="deleted and written again"),
-        pytest.param((2, "v"), (3, False), "deleted", id="deleted"),
-        pytest.param((2, "v"), (2, False), "deleted", id="expired"),
-        pytest.param((2, "v"), None, "deleted", id="its row is gone"),
-        pytest.param((0, None), (1, True), "created", id="made"),
-        pytest.param((3, None), (4, True), "created", id="made after it was deleted"),
-        pytest.param((0, None), None, None, id="still not there"),
-        pytest.param((0, None), (2, False), None, id="made and deleted"),
-        pytest.param((3, None), (3, False), None, id="still deleted"),
-    ],
-)
-def test_what_changed_in_a_record_is_told(
-    seen: tuple[int, Any], now: tuple[int, bool] | None, kind: str | None
-) -> None:
-    read = ReadRecord(namespace="p", key="k", version=seen[0], value=seen[1])
-    snapshot = MemorySnapshot(working_memory=WorkingMemory(), read_set=(read,), snapshot_at=NOON)
+def test_what_changed_in_a_record_is_told() -> None:
     name = ("p", "k")
-    records = {name: record("k", now[0])} if now and now[1] else {}
-    versions = {name: now[0]} if now else {}
 
-    body, sha256 = seal(snapshot.parts)
-    head = unseal(body, snapshot_id="n1", sha256=sha256).head
-    drift = compare(head, working=head.working, records=records, versions=versions)
+    def drift(version: int, value: Any, now: list[Any] | None) -> list[Drift]:
+        read = ReadRecord(namespace="p", key="k", version=version, value=value)
+        memory = MemorySnapshot(working_memory=WorkingMemory(), read_set=(read,), snapshot_at=NOON)
+        body, sha256 = seal(memory.parts)
+        head = unseal(body, snapshot_id="n1", sha256=sha256).head
+        records = {name: record("k", now[0])} if now and now[1] else {}
+        versions = {name: now[0]} if now else {}
+        return [*compare(head, working=head.working, records=records, versions=versions)]
 
-    assert [change.kind for change in drift] == ([kind] if kind else [])
-    for change in drift:
-        assert (change.namespace, change.key) == name
-        assert (change.snapshot_version, change.current_version) == (seen[0], now[0] if now else 0)
+    rows = [
+        (version, value, now, [change_of(kind, version, now[0] if now else 0)] if kind else [])
+        for version, value, now, kind in tables(__file__)["records"]
+    ]
+    assert wrong(rows, drift) == []
+
+
+def change_of(kind: Any, before: int, now: int) -> Drift:
+    return Drift(kind=kind, namespace="p", key="k", snapshot_version=before, current_version=now)
 
 
 @pytest.mark.parametrize(

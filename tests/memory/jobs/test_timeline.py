@@ -104,7 +104,13 @@ def test_what_both_tell_is_one_entry() -> None:
 
 def test_a_wait_that_a_local_activity_opened_is_found_by_its_snapshot() -> None:
     entries = [
-        entry(10, "wait_opened", snapshot_id="snapshot-1", sha256="b" * 64),
+        entry(
+            10,
+            "wait_opened",
+            snapshot_id="snapshot-1",
+            sha256="b" * 64,
+            deadline="as Temporal has it",
+        ),
         entry(12, "restored", snapshot_id="snapshot-1", outcome="timeout"),
     ]
     row = wait(state="timed_out", closed_at=at(12))
@@ -114,6 +120,7 @@ def test_a_wait_that_a_local_activity_opened_is_found_by_its_snapshot() -> None:
     assert (opened.detail["wait_id"], opened.detail["key"]) == ("j1/w1", "approval")
     assert opened.detail["sha256"] == "b" * 64
     assert (restored.detail["wait_id"], restored.source) == ("j1/w1", "both")
+    assert (opened.detail["deadline"], opened.detail["policy"]) == ("as Temporal has it", "rebase")
 
 
 def test_a_wait_that_was_extended_is_told_once_for_each_time() -> None:
@@ -133,15 +140,6 @@ def test_of_a_wait_that_was_extended_each_deadline_is_told_where_it_was_set() ->
 
     assert "deadline" not in opened.detail
     assert (extended.detail["wait_id"], extended.detail["deadline"]) == ("j1/w1", later)
-
-
-def test_what_temporal_told_of_a_wait_stands() -> None:
-    entries = [entry(10, "wait_opened", wait_id="j1/w1", deadline="before it was extended")]
-
-    (opened,) = join_rows(entries, waits=[wait()], operations=[], episodes=[])
-
-    assert opened.detail["deadline"] == "before it was extended"
-    assert opened.detail["policy"] == "rebase"
 
 
 def test_an_override_is_told_with_its_reason() -> None:

@@ -34,20 +34,15 @@ CALLS = (
 )
 
 
-def test_costs_are_summed_by_purpose_whichever_model_it_was() -> None:
+def test_costs_are_summed_by_purpose_whichever_model_it_was_and_in_all() -> None:
     extract, think = purposes_of(CALLS)
+    total = total_of(CALLS)
 
     assert (extract.purpose, extract.models, extract.calls) == ("extract", ("small",), 2)
     assert (think.purpose, think.models) == ("think", ("small", "unknown"))
     assert (think.calls, think.unpriced, think.tokens, think.injected_tokens) == (4, 2, 2200, 800)
-    assert think.cost_usd == Decimal("0.0028")
-
-
-def test_the_total_is_that_of_all_purposes() -> None:
-    total = total_of(CALLS)
-
+    assert (think.cost_usd, total.cost_usd) == (Decimal("0.0028"), Decimal("0.0056"))
     assert (total.calls, total.unpriced, total.tokens) == (6, 2, 3300)
-    assert total.cost_usd == Decimal("0.0056")
 
 
 def test_injections_are_priced_as_input_where_a_price_is_known() -> None:

@@ -48,15 +48,11 @@ def test_a_sentence_with_a_replaced_value_is_left_out(path: str, content: str, l
 
     assert [note.content for note in told.notes] == [left]
     assert [one.path for one in told.skipped] == ([path] if left != content else [])
-
-
-def test_a_note_of_which_nothing_is_left_is_skipped() -> None:
-    found = NoteResults(notes=(Note(path="Kim.md", content="Lives in Ghent."),))
-
-    told = without_replaced(found, [OLD])
-
-    assert told.notes == ()
-    assert "facts were replaced" in told.skipped[0].why
+    alone = without_replaced(
+        NoteResults(notes=(Note(path="Kim.md", content="Lives in Ghent."),)), [OLD]
+    )
+    assert alone.notes == ()
+    assert "facts were replaced" in alone.skipped[0].why
 
 
 @pytest.mark.parametrize(

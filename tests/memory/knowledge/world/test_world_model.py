@@ -71,6 +71,17 @@ def test_nothing_of_what_was_deleted_is_told() -> None:
     assert (told.facts, told.changes, told.patterns, told.predictions) == ((), (), (), ())
 
 
+def test_what_has_faded_is_a_change_and_no_fact() -> None:
+    lived = claim(0, "lives_in", "Utrecht")
+
+    told = world(lived, claim(99, "lives_in", "Utrecht", "faded"), now=100)
+
+    assert told.facts == ()
+    assert [fact.reason for change in told.changes for fact in change.facts] == [
+        "faded: nobody has said or used it for a long time"
+    ]
+
+
 def test_predictions_come_in_the_order_of_their_time() -> None:
     monthly = [claim(30 * month, "attended", "choir") for month in range(4)]
     weekly = [claim(60 + 7 * week, "attended", "yoga") for week in range(5)]
@@ -82,15 +93,3 @@ def test_predictions_come_in_the_order_of_their_time() -> None:
         ("choir", 0.75),
     ]
     assert {pattern.object for pattern in told.patterns} == {"yoga", "choir"}
-
-
-def test_what_has_faded_is_a_change_and_no_fact() -> None:
-    told = world(
-        claim(0, "lives_in", "Utrecht"), claim(99, "lives_in", "Utrecht", "faded"), now=100
-    )
-
-    assert told.facts == ()
-    (change,) = told.changes
-    assert [fact.reason for fact in change.facts] == [
-        "faded: nobody has said or used it for a long time"
-    ]
