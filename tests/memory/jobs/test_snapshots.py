@@ -23,6 +23,7 @@ from mnestic.memory.jobs.snapshots import (
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory, WorkingRef
 from tests.memory.tables import tables, wrong
 
+CASES = tables(__file__)
 STORED = Path(__file__).parent / "snapshots"
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SNAPSHOT = MemorySnapshot(
@@ -68,23 +69,7 @@ def test_any_changed_byte_is_found_out_and_both_hashes_are_told(place: int, chan
     assert sha256_hex(bytes(forged)) in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("name", "sha256", "messages", "reads"),
-    [
-        (
-            "1-two-sessions",
-            "8905e9c754ee47f047c5cf8dc41f82c738a7d4d98d9f500739649906e38f184c",
-            23,
-            4,
-        ),
-        (
-            "1-after-drift",
-            "3a2e4afe9cfd0aa0f748d055aee15bed6598183a082a78c0fa52d7e7b2771d50",
-            80,
-            9,
-        ),
-    ],
-)
+@pytest.mark.parametrize(("name", "sha256", "messages", "reads"), CASES["stored"])
 def test_a_stored_snapshot_of_an_older_version_is_read(
     name: str, sha256: str, messages: int, reads: int
 ) -> None:
@@ -122,7 +107,7 @@ def test_what_changed_in_a_record_is_told() -> None:
 
     rows = [
         (version, value, now, [change_of(kind, version, now[0] if now else 0)] if kind else [])
-        for version, value, now, kind in tables(__file__)["records"]
+        for version, value, now, kind in CASES["records"]
     ]
     assert wrong(rows, drift) == []
 

@@ -197,7 +197,7 @@ def test_the_newest_takes_the_place_of_the_best_and_no_score_is_made() -> None:
 def test_the_newest_stands_first_unless_another_time_is_asked_for_or_it_is_to_come() -> None:
     old, new = entry(1, **BOTH, cosine=0.2), entry(2, **BOTH, cosine=0.3, at=NOON - 30 * DAY)
     month = Period(NOON - 100 * DAY, NOON - 70 * DAY, "month")
-    best, planned = entry(1, **BOTH, cosine=0.4), entry(2, **BOTH, at=NOON + 30 * DAY, cosine=0.3)
+    best, planned = entry(1, **BOTH, cosine=0.4), entry(2, **BOTH, at=NOON + 30 * DAY, cosine=0.4)
 
     assert order(ranked(old, new)) == [2, 1]
     assert order(ranked(old, new, query=query(asks_for_earlier=True))) == [1, 2]
