@@ -13,6 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
+_MOST_PREPARED = 300  # statements of a connection, which are about all that there are
 _FIND_PROCESS = read_query("poolers.find_process")
 
 
@@ -23,7 +24,7 @@ def is_pooled(connection: psycopg.Connection[Any]) -> bool:
 
 
 def prepare_unless_pooled(engine: AsyncEngine) -> None:
-    """Has each new connection of a pool prepare no statements where a pooler is in between."""
+    """Has each new connection of a pool keep its statements prepared, but none where a pooler is in between."""
     event.listen(engine.sync_engine, "connect", _prepare_unless_pooled)
 
 
@@ -35,6 +36,7 @@ def _prepare_unless_pooled(connection: Any, _record: Any) -> None:
     cursor.close()
     if tuple(found) != _announced(driver):
         driver.prepare_threshold = None
+    driver.prepared_max = _MOST_PREPARED
 
 
 def _announced(driver: BaseConnection[Any]) -> tuple[int]:

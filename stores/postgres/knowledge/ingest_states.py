@@ -204,5 +204,5 @@ def _places(messages: Sequence[Any]) -> dict[str, list[str]]:
 def _message(row: Any) -> IncomingMessage:
     resource = Resource.model_validate(row, from_attributes=True)
     columns = {**row._asdict(), "resource": resource, "extracted": row.extracted or ()}
-    columns["subjects"] = row.subjects or ()
+    columns["subjects"] = columns.get("subjects") or ()
     return read_stored(IncomingMessage, columns, what=f"learning {row.session_id}/{row.source_id}")

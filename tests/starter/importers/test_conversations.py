@@ -45,7 +45,7 @@ def test_what_is_written_as_lines_is_read_back(
 def test_a_missing_file_a_directory_and_an_impossible_name_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="no such file"):
         read_conversation(tmp_path / "none.jsonl")
-    with pytest.raises(InvalidInputError, match="directory"):
+    with pytest.raises(InvalidInputError, match="folder"):
         read_conversation(tmp_path)
     with pytest.raises(InvalidInputError):
         read_conversation(tmp_path / ("n" * 5000))
