@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 # How long a job of a worker that was killed waits for it before another worker takes the job.
+_MEMORY_TARGET, _CPU_TARGET = 0.8, 0.9  # shares above which a worker takes no more tasks
 _STICKY = timedelta(seconds=5)
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.worker")
@@ -244,8 +245,8 @@ def make_worker(
     """
     ready_at_once = ResourceBasedSlotConfig(minimum_slots=20, ramp_throttle=timedelta(0))
     tuner = WorkerTuner.create_resource_based(
-        target_memory_usage=settings.worker_memory_target,
-        target_cpu_usage=settings.worker_cpu_target,
+        target_memory_usage=_MEMORY_TARGET,
+        target_cpu_usage=_CPU_TARGET,
         workflow_config=ready_at_once,
         activity_config=ready_at_once,
         local_activity_config=ready_at_once,

@@ -44,6 +44,8 @@ if TYPE_CHECKING:  # half a second of imports, which only calls of a model shoul
 
 LOCAL = "local"  # in place of a model's name
 _NAME = re.compile(r"(.+)-([1-9]\d{0,3})")  # of vectors: the model and their width
+_RERANKED_TOKENS = 512  # to which a text is cut for a reranking server
+_SEARCH_CALLS = 16  # of models for searches, at a time in a process
 _FREE = ModelPrice(input=Decimal(0), output=Decimal(0))
 
 
@@ -251,7 +253,7 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
         yield RemoteReranker(
             client,
             model=settings.rerank_model,
-            max_tokens=settings.rerank_max_tokens,
+            max_tokens=_RERANKED_TOKENS,
             timeout=timedelta(seconds=settings.rerank_timeout_s),
         )
 
@@ -271,9 +273,7 @@ async def open_query_models(
         embedders,
         rerankers=rerankers,
         reranking=timedelta(seconds=settings.rerank_timeout_s),
-        limits=ModelCallLimits(
-            concurrency=settings.retrieval_concurrency, daily=daily_budget(settings)
-        ),
+        limits=ModelCallLimits(concurrency=_SEARCH_CALLS, daily=daily_budget(settings)),
         prices=prices_of(settings.model_prices),
     )
     try:

@@ -190,9 +190,6 @@ class Settings(BaseSettings):
         ),
         description="USD per million tokens, as JSON; the defaults are list prices, check them",
     )
-    retrieval_concurrency: int = Field(
-        16, ge=1, le=1000, description="Concurrent model calls for searches, in a process"
-    )
     retrieval_timeout_s: float = Field(
         2.0, gt=0, description="Time limit of auto-retrieval for memories, in seconds"
     )
@@ -210,11 +207,6 @@ class Settings(BaseSettings):
         1.0,
         gt=0,
         description="Time limit of the reranking server, in seconds; then a search continues without it",
-    )
-    rerank_max_tokens: int = Field(
-        512,
-        ge=1,
-        description="Tokens to which a text is cut for the reranking server",
     )
     obsidian_vault: Path | None = Field(
         None, description="Folder of an Obsidian vault, for auto-retrieval of notes"
@@ -251,10 +243,6 @@ class Settings(BaseSettings):
         None,
         description="Tenants whose messages a worker has extracted, separated by commas; default: every tenant of the database",
     )
-    worker_cpu_target: float = Field(
-        0.9, gt=0, le=1, description="CPU share above which a worker takes no more tasks"
-    )
-    worker_memory_target: float = Field(0.8, gt=0, le=1, description="Memory share, likewise")
     worker_shutdown_s: float = Field(
         30.0, ge=0, description="Time that a stopping worker waits for its activities, in seconds"
     )
