@@ -94,31 +94,6 @@ async def test_a_reply_says_that_it_is_local_and_quotes_the_best_match() -> None
     assert best == "- Mara: “I work as a data analyst at Brightwater, the water company.”"
 
 
-async def test_a_reply_prefers_who_is_named_and_quotes_statements() -> None:
-    messages = (
-        ChatMessage(role="user", content="Jonas: Is the cello your instrument, Mara?"),
-        ChatMessage(role="user", content="Jonas: I play the cello."),
-        ChatMessage(role="user", content="Mara: I play the cello."),
-        ChatMessage(role="user", content="What does Mara play, the cello?"),
-    )
-
-    reply = await LocalChatModel().reply(messages, max_tokens=200)
-
-    assert reply.text.splitlines()[1:] == [
-        "- Mara: “I play the cello.”",
-        "- Jonas: “I play the cello.”",
-        "- Jonas: “Is the cello your instrument, Mara?”",
-    ]
-
-
-async def test_a_reply_without_a_match_says_so() -> None:
-    question = ChatMessage(role="user", content="Volcanoes?")
-
-    reply = await LocalChatModel().reply((*TURNS, question), max_tokens=200)
-
-    assert reply.text.endswith("Nothing in the given messages matches the question.")
-
-
 @given(messages=MESSAGES, max_tokens=st.integers(1, 100))
 async def test_a_reply_never_exceeds_its_tokens_and_is_always_the_same(
     messages: list[ChatMessage], max_tokens: int

@@ -15,7 +15,6 @@ from mnestic.activities.clients.openai_compatible import (
 )
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.errors import (
-    ModelMisconfiguredError,
     ModelRefusedError,
     ModelUnavailableError,
 )
@@ -97,16 +96,6 @@ async def test_a_long_summary_is_cut_at_a_sentences_end(
     summary = await OpenAISummariser(client, model="small").summarise(TURNS, max_chars=30)
 
     assert summary.text == "Mara moved to Ghent."
-
-
-@pytest.mark.parametrize(("turns", "max_chars"), [((), 100), (TURNS, 0)])
-async def test_nothing_to_summarise_makes_no_call(
-    chat_server: Any, client: AsyncOpenAI, turns: tuple[ChatMessage, ...], max_chars: int
-) -> None:
-    summary = await OpenAISummariser(client, model="small").summarise(turns, max_chars=max_chars)
-
-    assert summary.text == ""
-    assert chat_server.requests == []
 
 
 async def test_usage_is_counted_here_when_the_server_does_not(
@@ -244,15 +233,6 @@ async def test_a_message_that_repeats_what_was_sent_is_withheld(
     assert "4711" not in str(refused.value)
 
 
-async def test_what_a_server_does_not_offer_is_a_wrong_setting(
-    chat_server: Any, client: AsyncOpenAI
-) -> None:
-    chat_server.fails(501, "This server does not support embeddings.")
-
-    with pytest.raises(ModelMisconfiguredError, match="does not support embeddings"):
-        await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-
-
 @pytest.mark.parametrize("way", ["silent", "drips"])
 async def test_a_server_that_does_not_finish_in_time_is_unavailable(
     chat_server: Any, client: AsyncOpenAI, way: str
@@ -275,16 +255,6 @@ async def test_a_dead_connection_is_unavailable() -> None:
             await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
 
 
-async def test_a_client_with_retries_of_its_own_is_asked_once(chat_server: Any) -> None:
-    chat_server.fails(500)
-
-    async with AsyncOpenAI(api_key="sk-x", base_url=chat_server.base_url, max_retries=3) as client:
-        with pytest.raises(ModelUnavailableError):
-            await OpenAIChatModel(client, model="small").reply(ASKED, max_tokens=50)
-
-    assert len(chat_server.requests) == 1
-
-
 @pytest.mark.parametrize(
     ("api_key", "base_url"),
     [("", None), ("sk-ü", None), ("sk-\nx", None), ("sk-x", "localhost:1")],
@@ -292,12 +262,3 @@ async def test_a_client_with_retries_of_its_own_is_asked_once(chat_server: Any) 
 def test_a_client_that_could_not_work_is_refused(api_key: str, base_url: str | None) -> None:
     with pytest.raises(ConfigurationError):
         openai_client(api_key=api_key, base_url=base_url)
-
-
-def test_a_key_or_an_address_that_cannot_be_is_named_as_it_is_set() -> None:
-    called = ("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL")
-
-    with pytest.raises(ConfigurationError, match="MNESTIC_RERANK_URL"):
-        openai_client(api_key="k", base_url="cohere", called=called)
-    with pytest.raises(ConfigurationError, match="MNESTIC_RERANK_API_KEY"):
-        openai_client(api_key="", base_url="http://a", called=called)

@@ -203,18 +203,6 @@ async def test_a_fact_that_the_message_does_not_state_is_refused_and_the_others_
     assert ([len(claims) for claims in told.claims], told.refused) == ([1, 0], 2)
 
 
-async def test_messages_without_words_are_not_sent(chat_server: Any, client: AsyncOpenAI) -> None:
-    tells(chat_server, fact())
-
-    nothing = await extract(client, turn(" \n"))
-    asked_before = len(chat_server.requests)
-    told = await extract(client, turn(" "), turn("I live in Ghent.", 2), turn("", 3))
-
-    assert (nothing.claims, asked_before) == (((),), 0)
-    assert nothing.usage == TokenUsage(input_tokens=0, output_tokens=0)
-    assert [len(claims) for claims in told.claims] == [0, 1, 0]
-
-
 @pytest.mark.parametrize(
     ("choice", "why"),
     [
@@ -257,20 +245,3 @@ async def test_a_bad_request_is_about_the_setting_or_the_message(
 
     assert isinstance(refused.value, ModelMisconfiguredError) is is_setting
     assert refused.value.usage is None
-
-
-async def test_half_of_a_surrogate_pair_is_sent_as_json_escapes_it(
-    chat_server: Any, client: AsyncOpenAI
-) -> None:
-    chat_server.completes(json.dumps({"facts": []}))
-
-    await extract(client, turn("I live in \ud800."))
-
-    user = chat_server.requests[0]["body"]["messages"][1]["content"]
-    assert "I live in \\ud800." in user
-
-
-def test_claims_name_the_model_and_the_version_of_what_it_was_asked(client: AsyncOpenAI) -> None:
-    extractor = OpenAIExtractor(client, model="small")
-
-    assert (extractor.name, extractor.model, extractor.batch) == ("openai-2/small", "small", 16)

@@ -1,8 +1,6 @@
 """A reranker on a real HTTP server: what is asked, what is taken for an answer, and what a failure means."""
 
-import asyncio
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,7 +11,6 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
     ModelRefusedError,
-    ModelUnavailableError,
 )
 
 TEXTS = ("The tide table hangs in the office.", "Mara lives in Turin.")
@@ -119,31 +116,3 @@ async def test_an_answer_in_another_shape_is_a_wrong_address(
 
     with pytest.raises(ModelMisconfiguredError, match="check MNESTIC_RERANK_URL"):
         await reranker().rerank(QUESTION, TEXTS)
-
-
-@pytest.mark.parametrize(
-    ("status", "error"),
-    [
-        (400, ModelRefusedError),
-        (401, ModelMisconfiguredError),
-        (503, ModelUnavailableError),
-    ],
-)
-async def test_a_request_that_is_refused_is_told_apart_from_a_wrong_setting(
-    reranker: Make, chat_server: Any, status: int, error: type[Exception]
-) -> None:
-    chat_server.fails(status, "no, sk-secret-0123")
-
-    with pytest.raises(error) as failed:
-        await reranker().rerank(QUESTION, TEXTS)
-
-    assert "sk-secret" not in str(failed.value)
-
-
-async def test_a_server_that_drips_is_left_in_time(reranker: Make, chat_server: Any) -> None:
-    chat_server.sends(results((0, 0.5), (1, 0.5)))
-    chat_server.drips = True
-    hasty = reranker(timeout=timedelta(seconds=0.3))
-
-    with pytest.raises(ModelUnavailableError, match="no answer in time"):
-        await asyncio.wait_for(hasty.rerank(QUESTION, TEXTS), 9)

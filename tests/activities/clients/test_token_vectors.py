@@ -41,25 +41,6 @@ def test_the_model_is_the_one_that_wordllama_loads() -> None:
     assert np.array_equal(ours, theirs.embedding[tokens].astype(np.float32))
 
 
-def test_what_means_the_same_is_nearer_than_what_does_not() -> None:
-    cat, kitten, tax = vectors(CAT, KITTEN, TAX)
-
-    assert cat @ kitten > 2 * (cat @ tax)
-
-
-def test_a_word_is_as_near_to_a_text_as_to_the_nearest_of_its_tokens() -> None:
-    embedder = TokenVectorEmbedder()
-    texts = embedder.tokenize(["lamp doctors", "lamp", "doctor lamp lamp"])
-
-    doctor, nothing = embedder.compare_words(["doctor", ""], texts)
-    again, _ = embedder.compare_words(["doctor", ""], texts[::-1])
-
-    assert doctor[0] > 0.5 + doctor[1]
-    assert doctor[2] == pytest.approx(1, abs=1e-5)
-    assert not nothing.any()
-    assert again == pytest.approx(doctor[::-1])
-
-
 def test_tokens_are_those_that_entries_have_been_stored_with() -> None:
     (tokens,) = TokenVectorEmbedder().tokenize(["decanter barolo"])
 
@@ -83,28 +64,6 @@ def test_words_are_compared_with_each_text_by_itself(words: list[str], texts: li
 
     alone = [embedder.compare_words(words, [one]) for one in tokens]
     assert together == pytest.approx(np.concatenate(alone, axis=1), abs=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("question", "other"),
-    [
-        ("Wo kann ich ein Fahrrad mieten?", "Die Apotheke hat sonntags bis zwölf Uhr geöffnet."),
-        ("Сколько стоит билет в театр?", "Поезда в Казань отправляются вечером."),
-        ("富士山の高さは", "市立図書館は月曜日が休館日です。"),
-    ],
-)
-def test_texts_are_not_alike_for_being_in_another_language(question: str, other: str) -> None:
-    as_text, entry = vectors(question, other)
-
-    asked = TokenVectorEmbedder().embed_foreign(question, content=question)
-
-    assert asked is not None
-    assert asked @ entry < as_text @ entry - 0.03
-
-
-@pytest.mark.parametrize("question", [CAT, "invoices", ""])
-def test_a_question_in_english_is_none_of_another_language(question: str) -> None:
-    assert TokenVectorEmbedder().embed_foreign(question, content=question) is None
 
 
 @pytest.mark.parametrize("text", ["", "   "])

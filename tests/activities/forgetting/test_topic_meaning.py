@@ -95,20 +95,3 @@ async def test_a_first_name_goes_with_the_only_one_who_has_it(
 )
 async def test_common_words_are_found_by_their_meaning(close: Close, topic: str, text: str) -> None:
     assert await close(topic, text, "Project Falcon is late.", "It rains.") == [text]
-
-
-@pytest.mark.parametrize(
-    ("topic", "more", "goes"),
-    [
-        ("Project Heron", [], True),
-        ("project heron", [], True),
-        ("Project Heron", ["A heron flew by."], False),
-        ("Project Heron", ["The Heron Bank is closed."], False),
-    ],
-)
-async def test_what_a_project_is_called_stands_for_it_alone(
-    close: Close, topic: str, more: list[str], *, goes: bool
-) -> None:
-    texts = ("Project Heron is late.", "The Heron team met.", "The project ends.", *more)
-
-    assert await close(topic, *texts) == ["The Heron team met."] * goes

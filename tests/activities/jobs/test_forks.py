@@ -68,15 +68,6 @@ async def reads(begin: Begin, job_id: str) -> tuple[ReadRecord, ...]:
     return found
 
 
-async def test_a_session_that_has_memory_is_not_written_over(fork: Fork, begin: Begin) -> None:
-    await fork("j2", session_id="s2")
-
-    with pytest.raises(ApplicationError, match="working memory of session s2 exists already"):
-        await fork("j3", step=6, session_id="s2")
-
-    assert await reads(begin, "j3") == ()
-
-
 async def test_the_read_set_of_another_job_is_not_written_over(
     fork: Fork, begin: Begin, counts: Callable[[], dict[str, int]]
 ) -> None:
@@ -102,14 +93,6 @@ async def test_a_job_that_has_read_nothing_yet_is_known_by_what_it_did(
     await refused(fork, "j2", agent_id=agent_id)
 
     assert await reads(begin, "j2") == ()
-
-
-async def test_two_forks_do_not_share_an_id(fork: Fork, begin: Begin) -> None:
-    taken = await fork("j2", step=5)
-
-    await refused(fork, "j2", step=6)
-
-    assert (taken.record_count, await reads(begin, "j2")) == (1, (NAME,))
 
 
 async def test_of_two_forks_to_one_id_at_once_one_wins(fork: Fork, begin: Begin) -> None:

@@ -7,7 +7,6 @@ import pytest
 from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
-from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.jobs.memories import (
     MemoryActivities,
     RecallInput,
@@ -15,7 +14,6 @@ from mnestic.activities.jobs.memories import (
     RememberInput,
     RememberResult,
 )
-from mnestic.activities.jobs.tools import StoreResultInput, ToolActivities
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery, RecordSelection
 from mnestic.memory.jobs.records import ReadRecord, RecordRef
 from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
@@ -109,27 +107,6 @@ async def test_each_memory_is_stored_once(
     assert calls() == [("j1/0/1/remember", "summarise", "test", 1, 1, None)]
 
 
-async def test_a_summary_as_given_or_of_nothing_is_no_call(
-    memory: Memory,
-    scope: Scope,
-    operation: Make,
-    remember: Remember,
-    begin: Begin,
-    calls: Callable[[], list[Any]],
-) -> None:
-    local = MemoryActivities(memory, ScopeRetriever(), LocalSummariser())
-    asked = RememberInput(
-        scope=scope, operation=operation(2), write=MemoryWrite(episode=EpisodeWrite())
-    )
-
-    await remember(1, episode=EpisodeWrite(summary="As it was."))
-    await ActivityEnvironment().run(local.remember, asked)
-
-    async with begin() as transaction:
-        (_, episode), _ = await transaction.episodes.list_by_agent()
-    assert (episode.summary, calls()) == ("As it was.", [])
-
-
 async def test_values_that_python_compares_as_equal_stay_apart(
     remember: Remember, working: Working
 ) -> None:
@@ -203,44 +180,6 @@ async def test_a_write_that_cannot_be_understood_is_refused_for_good(
     assert counts() == {}
 
 
-async def test_a_template_reaches_into_results_that_the_job_names(
-    activities: MemoryActivities,
-    memory: Memory,
-    summariser: CountingSummariser,
-    scope: Scope,
-    operation: Make,
-    working: Working,
-) -> None:
-    kept = await ActivityEnvironment().run(
-        ToolActivities(memory).store_result,
-        StoreResultInput(
-            scope=scope,
-            operation=operation(1, "keep_result"),
-            node="look",
-            result={"rows": [{"name": "Mara"}], "long": "x" * 20_000},
-        ),
-    )
-    write = {
-        "message": {"content": "${memory.results.look.rows.0.name}, ${memory.results.n.x}"},
-        "episode": {"last_messages": 1, "payload": {"rows": "${memory.results.look.rows}"}},
-    }
-
-    await ActivityEnvironment().run(
-        activities.remember,
-        RememberInput(
-            scope=scope,
-            operation=operation(2),
-            write=MemoryWrite.model_validate(write),
-            templates=True,
-            results={"look": kept.model_dump(mode="json"), "n": {"x": 7}},
-        ),
-    )
-
-    state = await working()
-    assert [message.content for message in state.messages] == ["Mara, 7"]
-    assert len(summariser.asked) == 1
-
-
 Recall = Callable[..., Awaitable[RecallResult]]
 
 
@@ -291,22 +230,6 @@ async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
     ]
 
 
-async def test_recalling_twice_gives_what_was_found_first(
-    remember: Remember, recall: Recall, working: Working, counts: Callable[[], dict[str, int]]
-) -> None:
-    query = RecallQuery(records=(RecordSelection(namespace="p"),))
-    await remember(1, records=[RecordWrite(namespace="p", key="a", value="old")])
-    first = await recall(2, query)
-    await remember(3, records=[RecordWrite(namespace="p", key="a", value="new")])
-    before = counts()
-
-    again = await recall(2, query)
-
-    assert again == first
-    assert counts() == before
-    assert (await working()).variables["found"]["records"] == {"p": {"a": "old"}}
-
-
 async def test_episodes_are_recalled_by_agent_session_or_job(
     remember: Remember, recall: Recall
 ) -> None:
@@ -322,23 +245,3 @@ async def test_episodes_are_recalled_by_agent_session_or_job(
     ]
 
     assert [len(result.episode_ids) for result in results] == [3, 2, 1]
-
-
-async def test_a_namespace_that_is_pinned_holds_what_the_job_saw_or_wrote(
-    remember: Remember, recall: Recall, begin: Begin, working: Working
-) -> None:
-    namespace = ReadRecord.of_namespace("p", limit=100).model_copy(update={"pinned": True})
-    seen = ReadRecord(namespace="p", key="seen", version=1, value="then", pinned=True)
-    async with begin() as transaction:
-        await transaction.records.set("p", "seen", "now")
-        await transaction.records.set("p", "new", 1)
-        await transaction.records.add_reads("j1", [namespace, seen])
-    await remember(1, records=[RecordWrite(namespace="p", key="own", value=2)])
-
-    await recall(2, RecallQuery(records=(RecordSelection(namespace="p", limit=200),)))
-
-    found = (await working()).variables["found"]
-    async with begin() as transaction:
-        reads = await transaction.records.list_reads("j1", pinned=True)
-    assert found["records"] == {"p": {"own": 2, "seen": "then"}}
-    assert reads == (namespace, seen)

@@ -146,16 +146,6 @@ async def test_a_model_that_does_not_answer_is_asked_again_when_it_said(
     assert counts() == before | {"operation": 1, "llm_usage": 1}
 
 
-async def test_a_prompt_that_names_nothing_is_refused_before_a_model_is_asked(
-    think: Think, asked: ThinkInput, model: CountingModel
-) -> None:
-    with pytest.raises(ApplicationError, match="'nobody'") as caught:
-        await think(asked.model_copy(update={"prompt": "Greet ${memory.variables.nobody}."}))
-
-    assert caught.value.non_retryable
-    assert model.asked == []
-
-
 async def test_a_reply_that_came_second_is_dropped_but_was_paid_for(
     think: Think,
     asked: ThinkInput,
@@ -232,16 +222,3 @@ async def test_the_answer_may_have_what_is_left_of_the_jobs_own_budget(
 
     assert (caught.value.type, caught.value.non_retryable) == ("BudgetExceededError", True)
     assert model.caps == [64, 1, 1]
-
-
-async def test_a_prompt_reaches_into_results_that_the_job_names(
-    think: Think, model: CountingModel, asked: ThinkInput
-) -> None:
-    changes = {
-        "prompt": "Read ${memory.results.look.rows.1}.",
-        "results": {"look": {"rows": [1, 2]}},
-    }
-
-    await think(asked.model_copy(update=changes))
-
-    assert model.asked[0][-1].content == "Read 2."

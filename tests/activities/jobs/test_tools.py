@@ -2,7 +2,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.jobs.tools import StoreResultInput, ToolActivities, load_results
@@ -38,15 +37,6 @@ async def test_a_result_is_kept_once_however_often_it_is_asked_for(
     assert first == again
     assert first.ref != other.ref
     assert found == {"n": 1}
-
-
-async def test_one_key_is_not_for_two_results(keep: Keep) -> None:
-    await keep(1, {"n": 1})
-
-    with pytest.raises(ApplicationError, match="different request") as caught:
-        await keep(1, {"n": 2})
-
-    assert caught.value.non_retryable
 
 
 async def test_references_become_their_results_and_all_else_stays(

@@ -71,41 +71,6 @@ async def change(begin: Begin, *, seen: bool = False, **values: Any) -> None:
             await transaction.records.add_reads("j1", [record.read for record in records])
 
 
-async def test_a_wait_opens_with_a_snapshot_of_what_the_job_has_in_mind(
-    open_wait: Open, begin: Begin
-) -> None:
-    await change(begin, seen=True, name="Mara")
-    async with begin() as transaction:
-        await transaction.working.save("s1", WorkingMemory().with_note("hello"))
-
-    wait = await open_wait()
-
-    async with begin() as transaction:
-        stored = await transaction.waits.get("j1/w1")
-        state = await transaction.working.load("s1")
-        sealed = await transaction.snapshots.get(wait.snapshot.id, sha256=wait.snapshot.sha256)
-        snapshot = sealed.read()
-    assert (stored.state, stored.snapshot_id) == ("waiting", wait.snapshot.id)
-    assert state.last_checkpoint == wait.snapshot.id
-    assert snapshot.working_memory == state
-    assert [(read.key, read.value) for read in snapshot.read_set] == [("name", "Mara")]
-    assert (wait.snapshot.record_count, wait.snapshot.memory_revision) == (1, 3)
-
-
-async def test_drift_is_told_once(open_wait: Open, restore: Restore, begin: Begin) -> None:
-    await change(begin, seen=True, name="old")
-    wait = await open_wait()
-    await change(begin, name="new")
-    first = await restore(wait)
-
-    second = await restore(await open_wait(2), 2)
-
-    async with begin() as transaction:
-        state = await transaction.working.load("s1")
-    assert (first.drift_count, second.drift_count) == (1, 0)
-    assert "drift" not in state.variables
-
-
 async def test_much_drift_is_counted_and_the_first_of_it_is_told(
     open_wait: Open, restore: Restore, begin: Begin
 ) -> None:

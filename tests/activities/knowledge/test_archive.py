@@ -8,9 +8,6 @@ import pytest
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.stores.postgres.knowledge.tables import EntryRow
-from mnestic.stores.postgres.queries import read_query
-from mnestic.stores.postgres.tables import table
 from tests.activities.learning_models import NOON, Execute, Learn, said
 
 INDEXES = ("entry", "entry_term", "posting", "embedding")
@@ -118,31 +115,3 @@ async def test_what_cannot_be_archived_or_restored_is_refused(ada: MemoryClient)
         await ada.entries.archive(fact.id)
     with pytest.raises(NotFoundError, match="archived entry nothing"):
         await ada.entries.restore("nothing")
-
-
-async def test_archived_entries_are_listed_by_pages_and_by_the_beginning_of_their_id(
-    ada: MemoryClient,
-) -> None:
-    entries = [await ada.add(f"The boiler hums at {hour}.", at=NOON) for hour in range(3)]
-    for entry in entries:
-        await ada.entries.archive(entry.id)
-
-    first, cursor = await ada.entries.list_archived(limit=2)
-    rest, end = await ada.entries.list_archived(limit=2, cursor=cursor)
-
-    assert [one.entry.id for one in (*first, *rest)] == [entry.id for entry in reversed(entries)]
-    assert end is None
-    assert await ada.entries.find_archived_ids(entries[0].id[:8]) == (entries[0].id,)
-
-
-def test_every_column_of_an_entry_is_restored() -> None:
-    columns = {column.name for column in table(EntryRow).c} - {
-        "number",
-        "lexemes",
-        "duplicate_key",
-        "restored_at",
-    }
-
-    insert = read_query("restore_entries").text.partition("RETURNING id, number")[0]
-
-    assert {name for name in columns if f"e.{name}" not in insert} == {"tenant_id", "agent_id"}

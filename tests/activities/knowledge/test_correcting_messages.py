@@ -1,23 +1,14 @@
 """What messages mean after others, through the whole of ingestion: corrections, namesakes, and dates by the speaker's clock."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
-from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import Learn, said
 
-SEOUL, LIMA = timezone(timedelta(hours=9)), timezone(timedelta(hours=-5))
 SIEMENS, KIDDING = "I work at Siemens.", "Just kidding!"
-NAMESAKES = (
-    "My brother Otto lives in Graz.",
-    "Otto from logistics lives in Linz.",
-    "My dog Otto is 7.",
-    "Otto is 52.",
-)
 
 
 async def tell(learn: Learn, texts: Iterable[str], *, at_once: bool = True, **fields: Any) -> None:
@@ -47,72 +38,6 @@ async def test_a_correction_takes_out_what_it_corrects(
     await tell(learn, texts, at_once=at_once)
 
     assert await active(ada) == left
-
-
-@pytest.mark.parametrize(
-    ("between", "fields"),
-    [
-        ((), {"speaker": "Karel"}),
-        ((), {"at": said(120, "").at}),
-        (("The train is late.", "I baked bread."), {}),
-    ],
-    ids=["of somebody else", "of long ago", "of an earlier message"],
-)
-async def test_a_correction_is_of_ones_own_last_messages(
-    ada: MemoryClient, learn: Learn, between: tuple[str, ...], fields: dict[str, Any]
-) -> None:
-    await tell(learn, (SIEMENS, *between))
-    await learn(said(9, KIDDING, **fields))
-
-    assert "Siemens" in await active(ada)
-
-
-@pytest.mark.parametrize("at_once", [True, False])
-async def test_facts_and_messages_of_one_namesake_are_none_of_another(
-    ada: MemoryClient, learn: Learn, *, at_once: bool
-) -> None:
-    await tell(learn, NAMESAKES, at_once=at_once, speaker="Lena")
-    await learn(said(9, "I live in Wels.", speaker="Otto"))
-
-    dog = await ada.retrieve("How old is Lena's dog?")
-    man = await ada.retrieve("Where does Otto live?")
-
-    assert dog.results[0].entry.content == "My dog Otto is 7."
-    assert man.results[0].entry.content == "I live in Wels."
-    facts, _ = await ada.facts.list(limit=100)
-    told_apart = {
-        ("Otto (pet of Lena)", "age", "7"),
-        ("Otto (sibling of Lena)", "lives_in", "Graz"),
-    }
-    assert (told_apart if at_once else set()) | {
-        ("Otto", "age", "52"),
-        ("Otto", "lives_in", "Wels"),
-    } <= {(fact.subject, fact.predicate, fact.object) for fact in facts}
-
-
-async def test_the_only_one_of_a_name_is_updated_by_it(ada: MemoryClient, learn: Learn) -> None:
-    await tell(learn, (NAMESAKES[0], "Otto moved to Salzburg."), speaker="Lena")
-
-    facts, _ = await ada.facts.list(subject="Otto", predicate="lives_in")
-
-    assert [fact.object for fact in facts] == ["Salzburg"]
-
-
-async def test_yesterday_is_by_the_clock_of_who_says_it(ada: MemoryClient, learn: Learn) -> None:
-    new_year = datetime(2025, 1, 1, 0, 30, tzinfo=SEOUL)  # in UTC still 2024
-    new_years_eve = datetime(2024, 12, 31, 23, 30, tzinfo=LIMA)  # in UTC 2025 by then
-
-    await learn(
-        said(1, "I moved to Busan yesterday.", speaker="Minjun", at=new_year),
-        said(2, "I moved to Cusco yesterday.", speaker="Rosa", at=new_years_eve),
-    )
-
-    facts, _ = await ada.facts.list(predicate="lives_in")
-    entries, _ = await ada.entries.list(EntryQuery())
-    began = {fact.subject: fact.valid_from for fact in facts}
-    times = {entry.speaker: entry.times[0].start for entry in entries}
-    busan, cusco = datetime(2024, 12, 31, tzinfo=SEOUL), datetime(2024, 12, 30, tzinfo=LIMA)
-    assert began == times == {"Minjun": busan, "Rosa": cusco}
 
 
 VILLA, CABIN = ("Villa",), ("Cabin",)

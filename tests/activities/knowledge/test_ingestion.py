@@ -6,14 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from openai import AsyncOpenAI
 
 from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestProgress
 from mnestic.activities.models.calls import ModelCallLimits
-from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.extraction import Extraction, Turn
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.models.usage import Budget
@@ -153,35 +149,6 @@ def memory(unembedded: Memory) -> Memory:
     return unembedded
 
 
-@pytest.mark.parametrize(
-    ("answer", "why"),
-    [
-        (refused(401, "bad key"), "check the API key"),
-        (refused(400, "no schemas here"), "no schemas here"),
-    ],
-    ids=["key", "all are refused"],
-)
-async def test_a_wrong_setting_parks_nothing_and_learning_goes_on_once_it_is_mended(
-    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient, answer: Answer, why: str
-) -> None:
-    chat_server.answers = lambda *_: answer
-    await ada.ingest([said(number, f"I live in City{number}.") for number in range(40)])
-    learning = steps()
-
-    held = await learning.held()
-    asked = len(chat_server.requests)
-    waiting = await ada.messages.count()
-    chat_server.answers = read
-    done = await learning.extract()
-
-    assert (held.type, held.non_retryable) == ("ExtractionPausedError", False)
-    assert held.next_retry_delay == timedelta(seconds=30)
-    assert why in str(held)
-    assert asked < 30
-    assert waiting == IngestCounts(received=40)
-    assert (done.taken, done.parked) == (40, 0)
-
-
 async def test_answers_from_before_an_outage_of_the_model_are_stored(
     chat_server: Any,
     steps: Callable[..., Steps],
@@ -203,70 +170,7 @@ async def test_answers_from_before_an_outage_of_the_model_are_stored(
     assert len(usage()) == 1
 
 
-async def test_when_the_days_budget_is_used_up_messages_wait_until_there_is_more(
-    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    chat_server.answers = read
-    await ada.ingest([said(number, "Hm.") for number in range(64)])
-    learning = steps(limits=ModelCallLimits(concurrency=1, daily=Budget(usd=0.0003)))
-
-    first = await learning.extract()
-    held = await learning.held()
-    waiting = await ada.messages.count()
-    asked = len(chat_server.requests)
-    more = await steps(limits=ModelCallLimits(daily=Budget(tokens=10_000))).extract()
-
-    assert (first.taken, first.parked) == (32, 0)
-    assert held.type == "ExtractionPausedError"
-    assert "0.0004 of 0.0003 USD" in str(held)
-    assert "learning on 2" in str(held)
-    assert (waiting, asked) == (IngestCounts(received=32, learned=32), 2)
-    assert (more.taken, len(chat_server.requests)) == (32, 4)
-
-
-async def test_a_budget_of_money_waits_for_a_price_and_not_for_those_of_other_models(
-    chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    chat_server.answers = lambda *_: (200, completion('{"facts": []}') | {"model": "x"}, {})
-    await ada.ingest([said(1, "Hm.")])
-    limits = ModelCallLimits(daily=Budget(usd=1))
-    unpriced = OpenAIExtractor(openai, model="new-reader")
-
-    held = await steps(limits=limits, extractor=unpriced).held()
-    await steps(extractor=unpriced).extract()
-    await ada.ingest([said(2, "Hm.")])
-    done = await steps(limits=limits).extract()
-
-    assert "MNESTIC_MODEL_PRICES: has no price for new-reader" in str(held)
-    assert done.taken == 1
-
-
-async def test_a_days_budget_is_no_matter_to_local_extraction_and_vectors(
-    chat_server: Any, steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    chat_server.answers = read
-    await ada.ingest([said(1, "Hm.")])
-    used_up = ModelCallLimits(daily=Budget(tokens=1))
-    await steps(limits=used_up).extract()
-
-    local = steps(limits=used_up, embedders=Embedders(TokenVectorEmbedder()), extractor=Inventor())
-    await ada.ingest([said(2, "Hm.")])
-
-    assert (await local.extract()).taken == 1
-    assert (await local.embed()).taken == 2
-
-
 MESSAGES = 3 * EnglishExtractor.batch
-
-
-class SlowInventor(Inventor):
-    """It takes as long for a part as a step may take in all."""
-
-    pause = timedelta(milliseconds=500)
-
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
-        await asyncio.sleep(self.pause.total_seconds())
-        return await super().extract(turns)
 
 
 @pytest.fixture
@@ -292,17 +196,6 @@ async def test_an_attempt_that_is_cancelled_keeps_what_it_has_read(
     assert 0 < left < MESSAGES
     assert done.taken == left
     assert (await ada.messages.count()).received == 0
-
-
-async def test_a_step_begins_no_part_that_it_may_not_end_in_time(
-    steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    await ada.ingest([said(number, "Hello.") for number in range(3 * Inventor.batch)])
-    slow = steps(extractor=SlowInventor())
-
-    done = await slow.extract(start_to_close_timeout=SlowInventor.pause)
-
-    assert done.taken == SlowInventor.batch
 
 
 class CountingInventor(Inventor):

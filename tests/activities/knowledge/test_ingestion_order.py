@@ -107,26 +107,3 @@ async def test_any_order_of_delivery_gives_the_same_facts(
 
     assert one_by_one == in_order
     assert await learn(memory, settings, batches) == in_order
-
-
-async def test_a_correction_that_names_what_is_wrong_may_come_before_it(
-    memory: Memory, settings: Settings
-) -> None:
-    texts = (
-        "I'm allergic to jazz.",
-        "I live in Deinze.",
-        "Correction: I work at Quarry, not Northwind.",
-        "My mistake, I'm allergic to coffee, not jazz.",
-        "Sorry, typo! I live in Bruges, not Deinze.",
-    )
-    once = [said(number, text) for number, text in enumerate(texts)]
-
-    in_order = await learn(memory, settings, [once])
-    one_by_one = await learn(memory, settings, [[each] for each in reversed(once)])
-
-    assert one_by_one == in_order
-    assert {fact[1:4] for fact in in_order if fact[3] == "active"} == {
-        ("allergic_to", "coffee", "active"),
-        ("lives_in", "Bruges", "active"),
-        ("employer", "Quarry", "active"),
-    }

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from openai import AsyncOpenAI
-from temporalio.exceptions import ApplicationError
 
-from mnestic.activities.clients.openai_embedder import OpenAIEmbedder
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestProgress
 from mnestic.activities.models.embedders import Embedders
@@ -125,17 +122,3 @@ async def test_who_gives_a_vector_up_and_who_learns_wait_for_each_other_in_one_o
 
     assert set(held) == {entry.id}
     assert (await giving_up).parked == 1
-
-
-async def test_vectors_of_a_wrong_width_keep_entries_waiting(
-    chat_server: Any, openai: AsyncOpenAI, steps: Callable[..., Steps], ada: MemoryClient
-) -> None:
-    chat_server.answers = vectors
-    await ada.ingest([said(1, "I live in Ghent.")])
-    wide = steps(embedders=Embedders(OpenAIEmbedder(openai, model="vectors", dimensions=3)))
-
-    with pytest.raises(ApplicationError, match="2 dimensions, and 3 are asked for") as held:
-        await wide.embed()
-
-    assert held.value.type == "ExtractionPausedError"
-    assert (await steps().embed()).taken == 1

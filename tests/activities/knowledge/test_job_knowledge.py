@@ -63,17 +63,3 @@ async def test_a_job_gets_no_fact_that_has_ended_as_planned(begin: Begin) -> Non
         told = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Jonas",)))
 
     assert (porto.fact.status, told) == ("active", ())
-
-
-async def test_a_job_names_a_person_as_they_are_called(ada: MemoryClient, begin: Begin) -> None:
-    await ada.facts.add("Katherine Jones", "preferred_name", "Kit")
-    await ada.facts.add("Katherine Jones", "lives_in", "Ghent")
-    await ada.facts.add("Samuel", "nickname", "Sam")
-    await ada.facts.add("Samantha", "nickname", "Sam")
-
-    async with begin() as transaction:
-        kit = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Kit",)))
-        sam = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Sam",)))
-
-    assert len(kit) == 2
-    assert sam == (), "a name of several is nobody's, and no reason for a job to fail"

@@ -80,32 +80,6 @@ async def test_senders_of_the_same_messages_in_any_order_keep_each_once(begin: B
     assert len(await entries(begin)) == 30
 
 
-async def test_an_entry_that_was_removed_does_not_come_back_with_its_message(begin: Begin) -> None:
-    await keep(begin, said(1, TEXT), said(2, TEXT))
-    gone = (await entries(begin))[0]
-    async with begin() as transaction:
-        await transaction.entries.remove([gone.id])
-
-    await keep(begin, said(1, TEXT), said(2, TEXT))
-
-    assert [entry.source_id for entry in await entries(begin)] == ["m001"]
-
-
-async def test_what_a_tool_returned_belongs_to_the_message_it_came_with(begin: Begin) -> None:
-    record = '{"name": "Mara Oosting", "email": "mara@example.org"}'
-    result = said(2, record, speaker="crm.lookup")
-    came = IncomingMessage(
-        resource=result, entry_type="context", kind="tool_result", attached_to="m001"
-    )
-
-    new = await keep(begin, said(1, TEXT), came)
-
-    answer, message = await entries(begin)
-    assert new == 2
-    assert (answer.parent, answer.speaker, answer.subjects) == (message.id, "crm.lookup", ())
-    assert (answer.entry_type, answer.importance > 0) == ("context", True)
-
-
 async def test_a_prompts_block_is_left_out_of_the_message_that_is_stored_with_it(
     begin: Begin,
 ) -> None:
@@ -161,19 +135,3 @@ async def test_a_message_that_cannot_be_learned_from_is_named_and_none_is_kept(
         await keep(begin, said(1, TEXT), said(2, TEXT).model_copy(update={field: value}))
 
     assert await entries(begin) == ()
-
-
-async def test_a_message_of_the_largest_size_is_an_entry(begin: Begin) -> None:
-    await keep(begin, said(1, ("I live in Ghent. " * 70_000)[:1_048_576]))
-
-    (entry,) = await entries(begin)
-    assert len(entry.content) == 1_048_576
-
-
-async def test_a_message_of_more_different_words_than_can_be_indexed_is_refused(
-    begin: Begin,
-) -> None:
-    words = " ".join(f"{number:x}" for number in range(150_000))
-
-    with pytest.raises(InvalidInputError, match="is more than can be indexed"):
-        await keep(begin, said(1, words))

@@ -46,17 +46,3 @@ async def test_an_entry_that_is_reinstated_is_found_and_stays_so(
     assert await found(ada) == {GHENT, TURIN}
     assert entry.reinstated_at is not None
     assert (await ada.entries.get(entry_id)).reinstated_at == entry.reinstated_at
-
-
-async def test_what_comes_later_supersedes_it_again(ada: MemoryClient) -> None:
-    wrong = await ada.add("Mara lives in Ghent.", at=NOON)
-    await ada.add("No.", entry_type="correction", parent=wrong.id, at=NOON + timedelta(days=1))
-    entry = await ada.entries.reinstate(wrong.id)
-    after = await found(ada)
-    assert entry.reinstated_at is not None
-
-    at = entry.reinstated_at + timedelta(seconds=1)
-    await ada.add("It is not.", entry_type="correction", parent=wrong.id, at=at)
-
-    assert wrong.content in after
-    await ada.entries.reinstate(wrong.id)  # which it can be, since it is superseded

@@ -59,14 +59,6 @@ async def test_what_is_removed_is_related_to_nothing_any_more(
     assert (await entries(ada))[3].importance < before[3].importance
 
 
-async def test_relations_make_an_entry_more_important(learn: Learn, ada: MemoryClient) -> None:
-    await learn(*(said(number, "I live in Ghent.") for number in range(3)))
-
-    found = await entries(ada)
-    steps = [found[n].importance - found[n - 1].importance for n in (1, 2)]
-    assert steps == [pytest.approx(0.15 / 5, abs=0.01)] * 2
-
-
 async def test_the_facts_of_an_entry_are_those_that_follow_from_its_message_now(
     learn: Learn, ada: MemoryClient
 ) -> None:
@@ -94,14 +86,3 @@ async def test_what_is_about_somebody_is_found_by_each_name_that_is_used(
     await learn(said(5, "My nickname is Mimi."))
     assert {*await entries(ada, subject="Mo")} == {1, 3}
     assert {1, 2, 5} <= {*await entries(ada, subject="Mimi")}
-
-
-async def test_an_end_of_what_was_not_known_gives_its_entry_no_tag(
-    learn: Learn, ada: MemoryClient
-) -> None:
-    texts = ("I play the harp.", "I gave up the scouts.", "I gave up the harp.")
-    await learn(*(said(number, text) for number, text in enumerate(texts)))
-
-    found = await entries(ada)
-
-    assert [found[n].tags for n in range(3)] == [("preferences",), (), ("preferences",)]

@@ -133,24 +133,6 @@ async def test_it_counts_again_once_it_is_not_replaced(
     assert LISBON in await found(ada)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"earlier": 99},
-        {"kind": "deleted"},
-        {"message": 1, "earlier": 2},
-    ],
-)
-async def test_a_change_that_cannot_be_is_dropped_and_counted(
-    ada: MemoryClient, learn: Any, wrong: dict[str, Any], caplog: pytest.LogCaptureFixture
-) -> None:
-    await learn(elsewhere(1, LISBON), elsewhere(2, PORTO), answers=names(**wrong))
-
-    assert {LISBON, PORTO} == set(await found(ada))
-    (refused,) = [one for one in caplog.records if one.message == "claims refused"]
-    assert vars(refused)["claims"] == 1
-
-
 async def test_a_model_is_shown_few_short_statements_that_are_near(
     chat_server: Any, learn: Any
 ) -> None:

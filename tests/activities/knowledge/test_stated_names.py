@@ -73,18 +73,6 @@ async def test_a_name_that_two_speakers_state_is_that_of_neither(
     assert await homes(ada) == {("rl1", "Ghent"), ("rb2", "Turku"), ("Rosa", "Oslo")}
 
 
-async def test_a_name_of_another_person_is_not_the_speaker_s(
-    ada: MemoryClient, learn: Learn
-) -> None:
-    await tell(ada, learn, "My name is Rosa. I live in Ghent.")
-
-    await ada.facts.add("Rosalind", "lives_in", "Oslo")
-    (change,) = await ada.facts.add("Rosa", "also_known_as", "Roz")
-
-    assert await homes(ada) == {("user", "Ghent"), ("Rosalind", "Oslo")}
-    assert (change.fact.subject, change.fact.object) == ("Rosa", "Roz")
-
-
 @pytest.mark.parametrize("text", ["My name's Kim.", None])
 async def test_a_fact_about_a_name_belongs_to_who_states_it_later_or_is_given_it_by_hand(
     ada: MemoryClient, learn: Learn, text: str | None
@@ -99,12 +87,3 @@ async def test_a_fact_about_a_name_belongs_to_who_states_it_later_or_is_given_it
 
     assert await homes(ada) == {("user", "Oslo")}
     assert await answers(ada, "Where does Kim live?") == ["user lives in Oslo."]
-
-
-async def test_what_messages_say_of_a_name_stays_with_it(ada: MemoryClient, learn: Learn) -> None:
-    await tell(ada, learn, "My friend Kim lives in Lyon.", speaker="rl1")
-
-    await tell(ada, learn, "My name is Kim. I live in Turku.", speaker="rb2")
-
-    assert ("rb2", "Turku") in await homes(ada)
-    assert "Lyon" in {home for subject, home in await homes(ada) if subject != "rb2"}

@@ -6,7 +6,6 @@ import numpy as np
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.models.embedders import Embedders
-from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder
 
@@ -38,21 +37,6 @@ class BlindEmbedder(NarrowEmbedder):
         seed = int.from_bytes(vector[:7], "little")
         random = np.random.default_rng(seed).normal(size=128)
         return np.asarray(random / np.linalg.norm(random), "<f4").tobytes()
-
-
-class DyingEmbedder(NarrowEmbedder):
-    """A model that answers for three batches only."""
-
-    async def embed(self, texts: Sequence[str]) -> Embeddings:
-        if len(self.texts) >= 3 * self.batch:
-            raise ModelUnavailableError(model=self.name, why="it is gone")
-        return await super().embed(texts)
-
-
-class PaidEmbedder(NarrowEmbedder):
-    """A model whose calls are counted."""
-
-    model = "narrow"
 
 
 def embedders_of(chosen: Embedder) -> Embedders:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.maintenance.backups import BackupActivities
@@ -92,22 +91,6 @@ async def test_the_policy_says_how_many_remain_and_whether_they_are_verified(
 
     assert [one.counts["backups_removed"] for one in done] == [0, 1]
     assert [one.verified_at for one in await backups.list()] == [None]
-
-
-@pytest.mark.parametrize(
-    ("folder", "problem"),
-    [
-        (None, "MNESTIC_BACKUP_DIRECTORY: is not set, so there is no folder for backups"),
-        (Path("/dev/null/backups"), "MNESTIC_BACKUP_DIRECTORY: /dev/null/backups cannot"),
-    ],
-)
-async def test_a_worker_that_cannot_back_up_fails_the_run(
-    run: Run, folder: Path | None, problem: str
-) -> None:
-    with pytest.raises(ApplicationError, match=problem) as refused:
-        await run(folder=folder)
-
-    assert refused.value.non_retryable
 
 
 async def test_a_folder_in_use_is_tried_again(run: Run, backups: BackupClient) -> None:

@@ -5,8 +5,6 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.knowledge.world.categories import MOST_TOKENS
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import Begin
 from tests.activities.locks import until_held_up
@@ -71,25 +69,6 @@ async def test_a_superseded_or_deleted_fact_is_in_no_summary_from_that_moment_on
     assert await _summaries(ada) == {"profile": ""}
 
 
-async def test_a_question_that_names_nobody_gets_what_changed_last(
-    ada: MemoryClient, run: Run
-) -> None:
-    await ada.facts.add("Mara", "employer", "Acme")
-    await ada.facts.add("Mara", "likes", "tea")
-    await ada.facts.add("Mara", "knows_that", "the boiler hums")
-    await run(datetime.now(UTC))
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-
-    context = await ada.context_for_query("What is new?")
-    filtered = await ada.context_for_query("What is new?", channel="mail")
-    past = await ada.context_for_query("What happened last year?")
-
-    told = [part.name for part in context.kept if part.kind == "summary"]
-    assert len(told) == 3
-    assert "Mara lives in Ghent." in context.text
-    assert not [part for part in (*filtered.kept, *past.kept) if part.kind == "summary"]
-
-
 async def test_what_is_to_come_or_has_an_end_or_reads_as_more_is_in_no_summary(
     ada: MemoryClient,
 ) -> None:
@@ -100,17 +79,6 @@ async def test_what_is_to_come_or_has_an_end_or_reads_as_more_is_in_no_summary(
     await ada.facts.add("Mara", "likes", "jazz. Tom hates jazz")
 
     assert await _summaries(ada) == {"preferences": "Mara likes tea."}
-
-
-async def test_a_summary_has_a_limit_of_tokens_and_the_latest_facts(ada: MemoryClient) -> None:
-    for number in range(30):
-        await ada.facts.add("Mara", "likes", f"the colour {number}")
-
-    (summary,) = (await _summaries(ada)).values()
-
-    assert MOST_TOKENS - 10 < count_tokens(summary) <= MOST_TOKENS
-    assert summary.startswith("Mara likes the colour 29.")
-    assert "colour 0." not in summary
 
 
 async def test_a_fact_that_changes_during_a_night_is_not_missed(

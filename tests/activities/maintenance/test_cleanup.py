@@ -185,34 +185,6 @@ async def test_what_is_archived_bit_by_bit_counts_together_over_30_days(
     assert later.counts["archived"] == 1
 
 
-async def test_what_a_person_has_allowed_does_not_count_for_the_days_after(
-    ada: MemoryClient, clean: Clean
-) -> None:
-    for number in range(12):
-        await say(ada, f"Hello {number}.", after=number / 12)
-    await say(ada, "Goodbye.", after=2)
-
-    await clean(61, of_month=0.1, allow_removals=True)
-
-    assert await live(ada) == {"Goodbye."}
-    assert (await clean(62, of_month=0.1)).counts == {"archived": 1}
-
-
-async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
-    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None], today: float
-) -> None:
-    now = datetime.now(UTC)
-    await say(ada, "Nice weather.", after=today - 400)
-    learn_at_message_time()
-
-    assert (await clean(today - 60)).counts["archived"] == 1
-    ((archived,), _) = await ada.entries.list_archived()
-
-    assert archived.mark.archived_at >= now
-    assert "deleted" not in (await clean(today + 29.9, delete_archived=True)).counts
-    assert (await clean(today + 30.1, delete_archived=True)).counts["deleted"] == 1
-
-
 async def test_what_was_restored_or_accessed_is_not_archived_again_at_once(
     ada: MemoryClient,
     clean: Clean,
@@ -305,15 +277,3 @@ async def test_until_it_is_switched_on_a_run_is_a_dry_run_that_says_what_would_g
     assert "policy set cleanup.enabled true" in why
     assert await live(ada) == {"Nice weather."}
     assert (await clean(100)).counts == off.counts
-
-
-async def test_a_dry_run_counts_what_the_guard_would_stop(ada: MemoryClient, clean: Clean) -> None:
-    for number in range(12):
-        await say(ada, f"Hello {number}.")
-
-    dry = await clean(100, share=0.2, dry_run=True)
-    real = await clean(100, share=0.2)
-
-    assert (dry.counts["archived"], dry.counts["agents_stopped"]) == (12, 1)
-    assert real.counts == {"agents_stopped": 1}
-    assert len(await live(ada)) == 12

@@ -67,33 +67,6 @@ async def test_one_entry_quotes_those_that_say_nearly_the_same(ada: MemoryClient
     assert {one.mark.reason for one in archived} == {"compressed"}
 
 
-async def test_what_the_words_of_a_source_found_is_found_by_them_afterwards(
-    ada: MemoryClient, run: Run
-) -> None:
-    sources = await _add(ada, *GARDEN)
-    await _add(
-        ada,
-        *(f"The {one} is in the cellar." for one in ("boiler", "wine", "old bicycle")),
-        first=10,
-    )
-    questions = [
-        *GARDEN,
-        "garden water",
-        "watered in the evening",
-        "each evening",
-    ]
-    for question in questions:
-        assert {one.entry.id for one in (await ada.retrieve(question)).results} & {
-            one.id for one in sources
-        }
-
-    await run()
-
-    (compressed,) = await _compressed(ada)
-    for question in questions:
-        assert (await ada.retrieve(question)).results[0].entry.id == compressed.id, question
-
-
 @pytest.mark.parametrize(
     "texts",
     [
@@ -166,24 +139,6 @@ async def test_a_removed_source_takes_its_words_along(
 
     (compressed,) = await _compressed(ada)
     assert "each" not in compressed.content
-
-
-async def test_a_run_repeated_equals_a_run_once_and_a_dry_one_or_one_without_compression_none(
-    ada: MemoryClient, run: Run, stored: Run, set_policy: Run
-) -> None:
-    await _add(ada, *GARDEN)
-    before = stored()
-
-    assert (await run(dry_run=True)).counts["compressed"] == 3
-    assert stored() == before
-    await set_policy(weekly={"compress": False})
-    assert "compressed" not in (await run(JULY - timedelta(hours=2))).counts
-    await set_policy(weekly={})
-    first = await run()
-    once = stored()
-    assert (await run()).counts == first.counts
-    assert "compressed" not in (await run(JULY + timedelta(hours=2))).counts
-    assert stored() == once
 
 
 async def test_a_run_compresses_no_more_than_it_may_remove(ada: MemoryClient, run: Run) -> None:

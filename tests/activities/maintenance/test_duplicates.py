@@ -73,46 +73,6 @@ async def test_what_was_merged_follows_what_is_merged_later_and_goes_with_it(
     assert await ada.entries.list_archived() == ((), None)
 
 
-async def test_words_that_add_nothing_are_merged_if_the_vectors_are_near(
-    ada: MemoryClient, run: Run, set_policy: Run
-) -> None:
-    statement = "the boiler in the cellar of the old house was replaced by a heat pump"
-    await ada.add(f"{statement}.", source_id="1", at=MONDAY)
-    await ada.add(f"Oh, {statement}!", source_id="2", at=_later(1))
-    await set_policy(merge_similarity=1)
-
-    strict = await run()
-    await set_policy(merge_similarity=0.9)
-    loose = await run(_later(5000))
-
-    assert "merged" not in strict.counts
-    assert loose.counts["merged"] == 1
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"speaker": "Tom"},
-        {"channel": "mail"},
-        {"subjects": ("Tom",)},
-        {"tags": ("house",)},
-        {"entry_type": "insight"},
-        {"expires_at": datetime(2040, 1, 1, tzinfo=UTC)},
-    ],
-    ids=lambda other: next(iter(other)),
-)
-async def test_who_said_it_and_of_whom_tells_entries_apart(
-    ada: MemoryClient, run: Run, other: dict[str, Any]
-) -> None:
-    await ada.add("It is in the cellar.", source_id="1", at=MONDAY)
-    await ada.add("It is in the cellar.", source_id="2", at=_later(1), **other)
-
-    done = await run()
-
-    assert "merged" not in done.counts
-    assert len(await _active(ada)) == 2
-
-
 async def test_what_others_belong_to_or_correct_or_wait_with_stays(
     ada: MemoryClient, run: Run, memory: Memory, settings: Settings
 ) -> None:
@@ -147,29 +107,6 @@ async def test_what_is_still_to_be_learned_from_is_merged_a_night_later(
 
     assert "merged" not in early.counts
     assert late.counts["merged"] == 1
-
-
-async def test_a_run_repeated_equals_a_run_once_and_a_dry_run_changes_nothing(
-    ada: MemoryClient, run: Run, stored: Callable[[], Any], count_accesses: Run
-) -> None:
-    for number in range(6):
-        await ada.add(f"The code is {number % 3}.", source_id=f"{number}", at=_later(number))
-    (change,) = await ada.facts.add("Mara", "lives_in", "Ghent")
-    await count_accesses(change.fact.id)
-    await run(MONDAY, dry_run=True)  # which learns
-    before = stored()
-
-    dry = await run(dry_run=True)
-    unchanged = stored()
-    real = await run()
-    once = stored()
-    again = await run(datetime(2030, 3, 2, 12, 30, tzinfo=UTC))
-
-    assert unchanged == before
-    assert dry == real
-    assert real.counts.keys() == {"merged", "promoted", "importance_changed", "categories_rebuilt"}
-    assert again == StepResult(agents=1)
-    assert stored() == once != before
 
 
 async def test_a_run_that_would_merge_too_much_stops_for_that_agent_alone(

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.world.graph import Graph
 from mnestic.memory.maintenance.policies import MaintenanceKind
@@ -118,12 +117,3 @@ async def test_weights_follow_what_maintenance_makes_of_confidence(
     graph = await ada.graph.read("Mara", at=NOON)
     assert [edge.weight for edge in graph.edges] == [weight]
     assert again.counts == {}
-
-
-async def test_what_cannot_be_is_refused(ada: MemoryClient) -> None:
-    for arguments in ({"depth": 0}, {"depth": 6}, {"limit": 1001}):
-        with pytest.raises(InvalidInputError, match="it has to be 1 to"):
-            await ada.graph.read("Mara", **arguments)
-    with pytest.raises(InvalidInputError, match="has no offset"):
-        await ada.graph.read("Mara", at=datetime(2026, 1, 1))  # noqa: DTZ001
-    assert await ada.graph.read("Nobody") == Graph(nodes=(), edges=())

@@ -88,30 +88,6 @@ async def test_what_a_waiting_job_refers_to_expires_once_the_job_has_ended(
     assert after.counts["entries_expired"] == 2
 
 
-async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, run: Run) -> None:
-    now = datetime.now(UTC)
-    entry = await ada.add("We prefer oil.", at=now - timedelta(days=20))
-
-    done = await run(now - timedelta(days=15))
-
-    assert "importance_changed" not in done.counts
-    assert (await ada.entries.get(entry.id)).importance == entry.importance
-
-
-async def test_the_entry_of_a_fact_that_has_ended_stays(ada: MemoryClient, run: Run) -> None:
-    began = NOON - timedelta(days=9)
-    await ada.facts.add(
-        "Mara", "lives_in", "Ghent", valid_from=began, valid_to=NOON - timedelta(days=1)
-    )
-
-    done = await run()
-
-    entries, _ = await ada.entries.list(EntryQuery(kinds=("fact",), expired=True))
-    assert [entry.expires_at for entry in entries] == [NOON - timedelta(days=1)]
-    assert done.problems == ()
-    assert "entries_expired" not in done.counts
-
-
 async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_maintained(
     ada: MemoryClient, run: Run, client: MnesticClient, execute: Execute
 ) -> None:
@@ -127,19 +103,6 @@ async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_maintain
     assert "restore the row" in done.problems[0]
 
 
-async def test_another_attempt_counts_what_the_first_did_and_does_it_no_more(
-    ada: MemoryClient, run: Run
-) -> None:
-    await ada.add("We prefer oil.", at=NOON - timedelta(days=9))
-    first = await run()
-    await ada.add("We prefer gas.", at=NOON - timedelta(days=99))
-
-    again = await run()
-
-    assert again == first
-    assert (await run(NOON + timedelta(seconds=1))).counts == {"importance_changed": 1}
-
-
 @pytest.mark.parametrize(("agent_id", "after"), [(None, "adb"), ("ada", "ada")])
 async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
     ada: MemoryClient, run: Run, agent_id: str | None, after: str
@@ -151,14 +114,6 @@ async def test_an_attempt_goes_on_after_the_agent_of_the_last_heartbeat(
 
     assert result == StepResult(agents=5, counts={"entries_expired": 3})
     assert (await run()).agents == 1
-
-
-async def test_where_the_worker_may_build_no_index_the_report_says_so(run: Run) -> None:
-    done = await run(is_index=True)
-
-    (problem,) = done.problems
-    assert "MNESTIC_DATABASE_ADMIN_URL" in problem
-    assert done.counts == {}
 
 
 Run = Callable[..., Any]

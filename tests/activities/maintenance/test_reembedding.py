@@ -21,12 +21,10 @@ from mnestic.memory.ports import Embedder, Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
-from tests.activities.learning_models import Begin, Execute
+from tests.activities.learning_models import Begin
 from tests.activities.maintenance.embedding_models import (
     BlindEmbedder,
-    DyingEmbedder,
     NarrowEmbedder,
-    PaidEmbedder,
     embedders_of,
 )
 
@@ -177,33 +175,6 @@ async def test_vectors_by_which_less_is_found_are_not_switched_to(
     assert await scores(ada) == before
 
 
-async def test_an_attempt_that_died_between_batches_goes_on_and_leaves_the_same_rows(
-    reembed: Do, searching: Searching, state: Do, stored: Callable[[], dict[str, list[Any]]]
-) -> None:
-    await searching()
-    await searching(agent_id="eve")
-    dying = DyingEmbedder()
-
-    with pytest.raises(Exception, match="it is gone"):
-        await reembed(dying, agent_id="ada")
-    half = await state()
-    rest = NarrowEmbedder()
-    done = await reembed(rest, agent_id="ada")
-    await reembed(agent_id="eve")
-
-    vectors = stored()["embedding"]
-    of_ada = [row for row in vectors if ",ada," in row]
-    assert half.vectors["narrow-128"] == 3 * dying.batch
-    assert half.active_model == NAME
-    assert len([text for text in set(rest.texts) if text in SAID]) == len(SAID)  # samples have all
-    assert rest.texts.count(SAID[0]) == 1  # for the sample; its vector was there
-    assert done.counts == {"reembedded": len(SAID), "switched": 1}
-    assert len(of_ada) == 2 * len(SAID)
-    assert sorted(row.rpartition('"[')[2] for row in of_ada) == sorted(
-        row.rpartition('"[')[2] for row in vectors if ",eve," in row
-    )
-
-
 async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_switch(
     reembed: Do, searching: Searching, state: Do, begin: Begin
 ) -> None:
@@ -232,23 +203,6 @@ async def test_an_entry_that_is_written_meanwhile_has_its_vector_before_the_swit
     assert any(content.startswith(late) for content, _ in found)
 
 
-async def test_calls_of_a_model_stay_within_the_budget_of_the_run_and_the_next_one_goes_on(
-    reembed: Do, searching: Searching, state: Do, set_policy: Do
-) -> None:
-    paid = PaidEmbedder()
-    await searching()
-    await set_policy(budget={"model_calls": 0})
-
-    none = await reembed(paid)
-    at = (await state()).vectors
-    await set_policy(budget={"model_calls": 100})
-    done = await reembed(paid, days=1)
-
-    assert "0 model calls" in none.problems[0]
-    assert at == {NAME: len(SAID)}
-    assert done.counts == {"reembedded": len(SAID), "switched": 1}
-
-
 async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
     reembed: Do, searching: Searching, begin: Begin, settings: Settings, admin_url: str
 ) -> None:
@@ -269,20 +223,3 @@ async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
     assert "owns no table" in without.problems[0]
     assert done.counts == {"reembedded": len(SAID), "switched": 1}
     assert are_indexed == [True, True]
-
-
-async def test_an_agent_that_cannot_be_read_is_a_problem_and_others_are_switched(
-    reembed: Do, searching: Searching, state: Do, execute: Execute
-) -> None:
-    for agent_id in ("ada", "abe", "bo"):
-        await searching(agent_id=agent_id)
-    execute(
-        "UPDATE mnestic.embedding SET vector = '[1,2]' WHERE tenant_id = %s AND agent_id = 'abe'"
-    )
-
-    done = await reembed()
-
-    active = [(await state(agent_id)).active_model for agent_id in ("ada", "abe", "bo")]
-    assert active == ["narrow-128", NAME, "narrow-128"]
-    assert done.counts == {"reembedded": 2 * len(SAID), "switched": 2}
-    assert [problem.partition(":")[0] for problem in done.problems] == ["agent abe"]

@@ -16,10 +16,9 @@ from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
 from mnestic.activities.maintenance.summaries import SummaryActivities
-from mnestic.activities.models.calls import ModelCallLimits
 from mnestic.memory.knowledge.world.categories import MOST_TOKENS
 from mnestic.memory.maintenance.reports import run_name
-from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
+from mnestic.memory.models.usage import ModelPrices, UsageTotal
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
@@ -98,41 +97,6 @@ async def test_a_model_writes_the_summaries_once(
     assert MOST_TOKENS // 2 < count_tokens((await _summaries(ada))["preferences"]) <= MOST_TOKENS
 
 
-async def test_a_dry_run_counts_the_summaries_that_the_model_would_write(
-    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
-) -> None:
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    writes(chat_server, "Ghent is home to Mara.")
-    would = StepResult(counts={"categories_summarised": 1, "model_calls_estimated": 1})
-
-    before_the_night = await summarise(dry_run=True)
-    await run()
-    after_it = await summarise(dry_run=True)
-    await summarise()
-
-    assert before_the_night == after_it == would
-    assert await summarise(1, dry_run=True) == StepResult()
-    assert await summarise(1, dry_run=True, local=True) == StepResult()
-    assert len(chat_server.requests) == 1
-
-
-async def test_a_changed_fact_clears_the_summary_of_a_model_too(
-    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
-) -> None:
-    await ada.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-    writes(chat_server, "Ghent is home to Mara.")
-    await summarise()
-
-    await ada.facts.add("Mara", "lives_in", "Oslo")
-    assert await _summaries(ada) == {"profile": "Mara lives in Oslo."}
-    await run(NOON + timedelta(days=1))
-    writes(chat_server, "Oslo is home to Mara.")
-
-    assert (await summarise(1)).counts == {"categories_summarised": 1}
-    assert await _summaries(ada) == {"profile": "Oslo is home to Mara."}
-
-
 async def test_a_run_stops_at_its_model_calls_and_the_next_takes_up_what_is_left(
     memory: Memory,
     settings: Settings,
@@ -176,19 +140,6 @@ async def test_a_run_stops_at_its_costs(
     assert unpriced.counts == {"agents_left": 1}
     assert result.counts == {"categories_summarised": 2, "agents_left": 1}
     assert "0.036 of 0.02 USD" in result.problems[0]
-
-
-async def test_the_budget_of_the_day_holds_as_well(
-    ada: MemoryClient, run: Any, summarise: Summarise, chat_server: Any
-) -> None:
-    await _three_categories(ada)
-    await run()
-    writes(chat_server, "Mara.")
-
-    result = await summarise(limits=ModelCallLimits(daily=Budget(tokens=18)))
-
-    assert result.counts == {"categories_summarised": 1, "agents_left": 1}
-    assert "18 of 18 tokens" in result.problems[0]
 
 
 async def test_an_absent_model_is_a_problem_and_the_next_run_asks_it_again(
@@ -249,30 +200,6 @@ async def test_a_fact_that_changes_during_the_call_is_not_missed(
     await summarise()
 
     assert await _summaries(ada) == {"profile": "Mara lives in Ghent."}
-
-
-async def test_an_agent_that_cannot_be_read_does_not_keep_the_others_from_their_summaries(
-    ada: MemoryClient,
-    memory: Memory,
-    run: Any,
-    summarise: Summarise,
-    chat_server: Any,
-    execute: Execute,
-    settings: Settings,
-) -> None:
-    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
-    for agent in (ada, bob):
-        await agent.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-    execute("UPDATE mnestic.fact SET claims = '7' WHERE tenant_id = %s AND agent_id = 'ada'")
-    writes(chat_server, "Ghent is home to Mara.")
-
-    done = await summarise()
-
-    assert done.counts == {"categories_summarised": 1}
-    assert await _summaries(bob) == {"profile": "Ghent is home to Mara."}
-    (problem,) = done.problems
-    assert problem.startswith("agent ada: summaries of categories: ")
 
 
 async def _three_categories(ada: MemoryClient) -> None:

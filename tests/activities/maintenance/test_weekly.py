@@ -13,7 +13,7 @@ from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import Begin, Execute, Learn, said
 
 START = datetime(2030, 1, 7, 12, tzinfo=UTC)
-PORTO, QUESTION = "I live in Porto.", "Where does Mara live?"
+PORTO = "I live in Porto."
 Do = Callable[..., Any]
 
 
@@ -108,30 +108,6 @@ async def test_what_is_used_does_not_decay_and_gets_its_confidence_back(
     assert (await maintain(today + 0.2)).counts == {}
 
 
-async def test_an_old_message_decays_from_when_it_was_learned(
-    tell: Do, maintain: Do, today: float
-) -> None:
-    await tell(PORTO, after=today - 3000)
-
-    assert (await maintain(today)).counts == {}
-    assert (await maintain(today + 89)).counts == {"decayed": 1}
-    assert (await maintain(today + 98)).counts["faded"] == 1
-
-
-async def test_an_older_week_takes_no_later_decay_back(
-    ada: MemoryClient, tell_then: Do, maintain: Do, today: float
-) -> None:
-    await tell_then(PORTO, after=today - 60)
-    await maintain(today)
-    decayed = await only_fact(ada)
-
-    backfilled = await maintain(today - 30)
-
-    assert decayed.decayed_confidence == pytest.approx(decayed.confidence / 4, abs=1e-4)
-    assert backfilled.counts == {}
-    assert await only_fact(ada) == decayed
-
-
 async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_back(
     ada: MemoryClient, tell: Do, maintain: Do
 ) -> None:
@@ -151,40 +127,6 @@ async def test_a_fact_fades_below_the_threshold_and_a_later_message_brings_it_ba
     back = await only_fact(ada)
     assert (back.id, back.status, back.end) == (before.id, "active", None)
     assert (await maintain(111)).counts == {"decayed": 1}
-
-
-async def test_a_faded_fact_is_not_false_so_its_message_is_found(
-    ada: MemoryClient, tell_then: Do, maintain: Do, today: float
-) -> None:
-    entry = await tell_then(PORTO, after=today - 96)
-    before = await ada.retrieve(QUESTION, is_access=False)
-
-    await maintain(today)
-
-    after = await ada.retrieve(QUESTION, is_access=False)
-    archived = await ada.retrieve(QUESTION, is_access=False, statuses=["archived"])
-    assert [one.entry.id for one in after.results] == [entry.id]
-    assert [one.score for one in after.results] == [one.score for one in before.results]
-    assert archived.results == ()
-    assert (await ada.facts.list())[0] == ()
-
-
-async def test_a_faded_fact_that_no_message_states_is_found_until_it_is_superseded(
-    ada: MemoryClient, tell: Do, maintain: Do
-) -> None:
-    await tell(PORTO)
-    ((entry,), _) = await ada.entries.list(EntryQuery())
-    await ada.entries.archive(entry.id)  # so that the fact has an entry of its own
-
-    assert (await maintain(96)).counts["faded"] == 1
-    assert len((await ada.entries.list(EntryQuery(kinds=("fact",))))[0]) == 1
-    await tell("I live in Ghent.", after=100)
-
-    facts, _ = await ada.facts.list(statuses=("active", "archived"))
-    assert {(fact.object, fact.status, fact.end) for fact in facts} == {
-        ("Porto", "archived", "superseded"),
-        ("Ghent", "active", None),
-    }
 
 
 async def test_what_a_person_adds_or_brings_back_or_a_critical_entry_says_does_not_decay(

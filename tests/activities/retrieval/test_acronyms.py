@@ -48,17 +48,6 @@ async def test_an_acronym_finds_its_message_and_a_function_word_none(known: Memo
         assert {"who", "it", "us"}.isdisjoint(await find(known, query)), query
 
 
-async def test_a_changed_entry_is_found_by_the_acronyms_that_it_has_now(
-    known: MemoryClient,
-) -> None:
-    (found,) = (await known.retrieve("IT", min_score=0.5, asked_at=NOW)).results
-
-    await known.entries.change(found.entry.id, content="The people of R&D are on holiday.")
-
-    assert await find(known, "IT") == []
-    assert "it" in await find(known, "R&D")
-
-
 async def test_a_tool_result_is_found_by_its_keys_and_values(known: MemoryClient) -> None:
     for query, first in WORLD["results"].items():
         assert (await find(known, query))[:1] == [first], query

@@ -111,29 +111,6 @@ async def test_a_live_entry_about_the_same_does_not_hide_an_archived_answer(
     assert found.results[0].score > 0.5
 
 
-async def test_archived_results_come_below_live_ones_and_have_half_of_the_places(
-    ada: MemoryClient, archive: Archive
-) -> None:
-    await archive(LATEX)
-
-    every = await ada.retrieve(QUESTION, min_score=0)
-    two = await ada.retrieve(QUESTION, min_score=0, limit=2)
-
-    assert [one.archived for one in every.results] == [False, False, True]
-    assert every.results[2].score > every.results[0].score
-    assert [one.archived for one in two.results] == [False, True]
-
-
-async def test_a_live_answer_to_one_clause_comes_before_an_archived_one_to_another(
-    ada: MemoryClient, archive: Archive
-) -> None:
-    await archive(LATEX)
-
-    found = await ada.retrieve(f"{QUESTION} What does the staging server run?")
-
-    assert contents_of(found) == [("The staging server runs Debian.", False), (LATEX, True)]
-
-
 async def test_a_prompt_marks_what_is_archived(ada: MemoryClient, archive: Archive) -> None:
     await archive(LATEX)
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from mnestic.activities.clients.tokens import count_tokens
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.contexts import Context
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import said
@@ -72,48 +71,6 @@ async def test_a_question_of_a_time_that_is_past_is_told_what_was_so_then(
     assert (await known.context_for_query("Where did Mara live in 2019?", **asked)).text == ""
 
 
-async def test_a_question_of_a_time_of_which_nothing_is_known_is_told_what_is_known_first_after_it(
-    known: MemoryClient,
-) -> None:
-    await known.facts.add("Tom", "employer", "Baltic Ropes")
-    await known.facts.add("Tom", "drinks", "sencha")
-
-    context = await known.context_for_query(
-        "Where did Tom work last spring?", asked_at=NOON, tiers=["facts"]
-    )
-
-    assert [one["object"] for one in lines(context)] == ["Baltic Ropes"]
-
-
-async def test_a_month_without_its_year_is_the_last_of_which_something_is_known(
-    known: MemoryClient,
-) -> None:
-    await known.add("Mara had visitors in Bonn.", subjects=["Mara"], at=NOON - 320 * DAY)
-
-    context = await known.context_for_query(
-        "Where did Mara live in March?", asked_at=NOON + 60 * DAY, tiers=["facts"]
-    )
-    of_last_year = await known.context_for_query(
-        "Where did Mara live in April?", asked_at=NOON + 60 * DAY, tiers=["facts"]
-    )
-
-    assert lines(context)[0]["object"] == "Turin"
-    assert lines(of_last_year)[0]["object"] == "Bonn"
-
-
-async def test_what_is_so_is_told_before_what_was_so_once(known: MemoryClient) -> None:
-    await known.facts.add("Mara", "lived_in", "Lima", valid_from=NOON)
-
-    whole = await known.context_for_query(QUESTION, asked_at=NOON, tiers=["facts"])
-    first = whole.tokens - count_tokens(whole.text.splitlines()[4])
-    cut = await known.context_for_query(
-        QUESTION, asked_at=NOON, tiers=["facts"], max_tokens=first - 20
-    )
-
-    assert lines(whole)[0]["object"] == "Turin"
-    assert [one["object"] for one in lines(cut)] == ["Turin"]
-
-
 async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     facts = await known.context_for_query(QUESTION, tiers=["facts"])
     search = await known.context_for_query(QUESTION, tiers=["search"])
@@ -124,24 +81,6 @@ async def test_each_tier_is_wanted_or_not(known: MemoryClient) -> None:
     assert (none.text, none.tokens, none.kept) == ("", 0, ())
     unknown = await known.context_for_query("Explain quantum chromodynamics")
     assert {line["category"] for line in lines(unknown)} == {"profile", "work"}
-
-
-async def test_a_budget_is_never_gone_beyond_and_what_does_not_fit_is_in_the_ledger(
-    known: MemoryClient,
-) -> None:
-    full = await known.context_for_query(QUESTION)
-
-    for max_tokens in (0, 1, 60, 90, 200):
-        context = await known.context_for_query(QUESTION, max_tokens=max_tokens)
-        assert context.tokens == count_tokens(context.text) <= max_tokens
-        assert len(context.kept) + len(context.dropped) == len(full.kept) + len(full.dropped)
-    for empty in (
-        await known.context_for_query(QUESTION, max_tokens=1),
-        await known.contexts.historical("Mara", max_tokens=1),
-    ):
-        assert (empty.text, empty.tokens, empty.kept) == ("", 0, ())
-        assert empty.dropped
-        assert all(one.why.startswith(("over budget", "below")) for one in empty.dropped)
 
 
 @pytest.fixture
@@ -173,46 +112,6 @@ async def test_summaries_of_categories_come_first_and_what_they_tell_is_told_onc
     await much_known.facts.delete(next(fact.id for fact in facts if fact.object == "chai"))
     without = lines(await much_known.context_for_query(QUESTION))
     assert without[0]["summary"] == "Mara: drinks oolong and sencha and Assam"
-
-
-async def test_what_has_an_end_or_could_be_read_as_more_is_in_no_summary(
-    much_known: MemoryClient,
-) -> None:
-    since, end = NOON - 90 * DAY, NOON - 10 * DAY
-    for liked in ("tea; Tom: employer Acme", "salt, sugar and lemon", "x" * 390):
-        await much_known.facts.add("Mara", "likes", liked, valid_from=since)
-    await much_known.facts.add("Mara", "drinks", "milk", valid_from=since, valid_to=end)
-
-    context = await much_known.context_for_query(QUESTION, as_of=NOON - 20 * DAY)
-
-    summary, *others = lines(context)
-    assert summary["summary"] == "Mara: drinks oolong and chai and sencha and Assam"
-    (milk,) = [line for line in others if line.get("object") == "milk"]
-    assert milk["until"] == f"{end:%Y-%m-%d}"
-
-
-async def test_what_is_asked_for_is_told_in_full_beside_a_summary(much_known: MemoryClient) -> None:
-    context = await much_known.context_for_query("What does Mara drink?")
-    alone = await much_known.context_for_query("What does Mara drink?", tiers=["summaries"])
-
-    told = [line for line in lines(context) if line.get("predicate") == "drinks"]
-    assert [line["object"] for line in told] == ["oolong", "chai", "sencha", "Assam"]
-    assert [part.kind for part in alone.kept] == ["summary"]
-
-
-async def test_the_ledger_tells_what_says_the_same_and_what_is_too_unsure(
-    known: MemoryClient,
-) -> None:
-    again = await known.add(RIVER, subjects=["Mara"], speaker="Tom", at=NOON - DAY)
-
-    context = await known.context_for_query(QUESTION, min_score=0.4)
-    sure = await known.context_for_query(QUESTION, min_score=1.0)
-
-    (told,) = (part.name for part in context.kept if part.kind == "memory")
-    (same,) = (one for one in context.dropped if one.why == f"duplicate of {told}")
-    assert again.id in {told, same.name}
-    assert all("below threshold" in one.why for one in sure.dropped if one.tier == "search")
-    assert [part for part in sure.kept if part.kind == "memory"] == []
 
 
 async def test_a_conversation_is_its_last_hours_the_oldest_first(ada: MemoryClient) -> None:
@@ -271,16 +170,3 @@ async def test_a_history_tells_how_facts_changed_and_why(known: MemoryClient) ->
     assert before["why"] == "superseded by Turin"
     assert "until" not in now
     assert (nothing.text, nothing.dropped) == ("", ())
-
-
-async def test_what_cannot_be_asked_is_refused(ada: MemoryClient) -> None:
-    for call in (
-        ada.context_for_query(" "),
-        ada.context_for_query("x", max_tokens=-1),
-        ada.context_for_query("x", tiers=["everything"]),  # type: ignore[list-item]
-        ada.contexts.list_messages("s1", since=NOON.replace(tzinfo=None)),
-        ada.contexts.conversation("s1", max_tokens=-1),
-        ada.contexts.learning(""),
-    ):
-        with pytest.raises(InvalidInputError):
-            await call

@@ -47,13 +47,6 @@ def test_the_tokens_that_are_stored_with_an_entry_count_and_not_its_words() -> N
     assert by_number[3] == pytest.approx(alike("barolo"))
 
 
-def test_by_meaning_alone_a_form_of_a_word_counts_as_the_word() -> None:
-    as_words = alike("decants barolo")
-
-    assert alike("decants barolo", by_meaning=True) == pytest.approx(as_words + 0.5)
-    assert alike("decantation", by_meaning=True) == pytest.approx(alike("decantation"))
-
-
 @pytest.mark.parametrize("by_meaning", [False, True])
 def test_a_word_with_figures_is_the_same_or_another(by_meaning: bool) -> None:
     asked = Vocabulary(

@@ -81,31 +81,6 @@ async def test_words_far_apart_do_not_count_together(ada: MemoryClient) -> None:
     assert not [one.score for one in found.results if one.score >= 0.5]
 
 
-async def test_a_long_text_does_not_answer_what_it_does_not_say(ada: MemoryClient) -> None:
-    await add_among_short_ones(ada, filler(20_000))
-
-    for question in ("Who is allergic to peanuts?", "When does the ferry to Corsica leave?"):
-        found = await ask(ada, question)
-
-        assert not [one.score for one in found.results if one.score >= 0.5], question
-
-
-async def test_meaning_finds_the_sentence_that_has_some_words_of_the_question(
-    ada: MemoryClient,
-) -> None:
-    text = (
-        f"{filler(5000)} My dentist is Doctor Okafor, her practice is on Mill Lane. {filler(5000)}"
-    )
-
-    await add_among_short_ones(ada, text)
-
-    best = (await ask(ada, "What street is my dentist's surgery on?")).results[0]
-
-    assert best.entry.content == text
-    assert best.signals["semantic"] > 0.15
-    assert best.score >= 0.5
-
-
 async def quoted_before(memory: MemoryClient) -> str:
     """The best memory that is put before a question about the key."""
     asked_at = NOON + timedelta(days=9)
@@ -131,20 +106,6 @@ async def test_what_matches_is_quoted_with_the_sentences_around_it(
     assert KEY in quoted
     assert set(split_sentences(quoted.strip("… "))) <= {KEY, *FILLER}
     assert quoted in context.text
-
-
-async def test_a_beginning_is_quoted_as_one_and_words_of_any_length_are_cut_around_the_match(
-    ada: MemoryClient,
-) -> None:
-    long = "Extraordinarily knowledgeable archaeologists investigated. " * 60
-    begins, within = f"{KEY} {filler(4000)}", f"{'I am at it. ' * 250} {KEY} {long}"
-
-    await add_among_short_ones(ada, begins)
-    first = await quoted_before(ada)
-    await ada.entries.change((await ask(ada, KEY)).results[0].entry.id, content=within)
-
-    assert (first.startswith(KEY), first[-2:]) == (True, " …")
-    assert KEY in await quoted_before(ada)
 
 
 async def test_the_passage_of_a_text_without_spaces_is_found(ada: MemoryClient) -> None:

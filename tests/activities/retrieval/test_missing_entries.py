@@ -34,15 +34,6 @@ async def test_a_score_below_the_minimum_says_how_much_is_lacking(ada: MemoryCli
     assert trace.score < 0.99 == trace.needed
 
 
-async def test_a_command_says_that_it_names_nothing(ada: MemoryClient) -> None:
-    entry = await ada.add("Start the ladder test at nine.", at=NOON)
-
-    trace = await ada.why("start it", expect=entry.id)
-
-    assert (trace.stage, trace.rank) == ("min_score", 1)
-    assert trace.why == "the query is a command that names nothing to search for"
-
-
 async def test_a_score_far_below_the_best_is_a_matter_of_share(ada: MemoryClient) -> None:
     await ada.add("The red ladder is behind the shed.", at=NOON)
     entry = await ada.add("Ladders are sold on the market in the north of the old town.", at=NOON)

@@ -7,15 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import NOON, Learn, said
 
 TWO_SENTENCES = ("I live in Porto. The alarm code is 7731.", "I moved to Turin.")
-JOB = (
-    "I work at Bosch and I live in Ulm with my two cats, they are called Tim and Tom and sleep all day",
-    "I left Bosch, I'm at Siemens now",
-)
 
 
 async def tell(learn: Learn, *texts: str) -> None:
@@ -68,26 +63,6 @@ async def test_a_question_about_the_past_quotes_the_whole_message(
     context = await ada.context_for_query("Where did Ruth live before?")
 
     assert TWO_SENTENCES[0] in context.text
-
-
-async def test_the_message_about_what_is_so_instead_answers_and_why_says_so(
-    ada: MemoryClient, learn: Learn
-) -> None:
-    await tell(learn, *JOB)
-    entries, _ = await ada.entries.list(EntryQuery())
-
-    for question, answer in (
-        ("Where does Ruth work?", JOB[1]),
-        ("Who is Ruth's employer?", JOB[1]),
-        ("Where does Ruth live?", JOB[0]),
-    ):
-        for min_score in (None, 0.0):
-            contents = await found(ada, question, min_score=min_score)
-            assert contents[0] == answer, question
-            assert JOB[0] == answer or JOB[0] not in contents
-    traces = [await ada.why("Where does Ruth work?", expect=one.id) for one in entries]
-    assert [one.stage for one in traces] == ["returned", "validity"]
-    assert traces[1].why == "what the query asks of it is so no longer"
 
 
 async def test_a_correction_by_hand_hides_only_what_it_corrects(

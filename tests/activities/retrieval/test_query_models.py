@@ -1,10 +1,10 @@
 """Models that questions ask, on a loopback server: what they cost, and what is found when they fail, hang or refuse."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import psycopg
 import pytest
@@ -21,7 +21,6 @@ from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.memory_wiring import open_query_models
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import (
     PRICES,
@@ -81,22 +80,6 @@ async def test_a_day_that_is_used_up_leaves_the_other_sources(
     assert len(chat_server.requests) == 1
 
 
-async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
-    openai: AsyncOpenAI, client: Client, chat_server: Any
-) -> None:
-    embedder = OpenAIEmbedder(openai, model="unpriced", dimensions=2)
-    ada = client(
-        QueryModels(Embedders(embedder), limits=ModelCallLimits(daily=Budget(usd=1)), prices=PRICES)
-    )
-    await ada.add(ANSWER)
-
-    found = await ada.retrieve(QUESTION)
-
-    assert "has no price for unpriced" in found.skipped["semantic"]
-    assert [one.entry.content for one in found.results] == [ANSWER]
-    assert chat_server.requests == []
-
-
 async def test_questions_and_learning_share_a_day(
     models: Models, client: Client, steps: Callable[..., Steps]
 ) -> None:
@@ -145,24 +128,6 @@ async def test_what_was_paid_is_written_down_before_models_close_though_who_aske
 
     assert is_open
     assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
-
-
-async def test_a_process_that_ends_has_written_down_what_was_paid(
-    openai: AsyncOpenAI,
-    caller: Caller,
-    settings: Settings,
-    usage: Usage,
-    full_books: Books,
-    admin_url: str,
-    chat_server: Any,
-) -> None:
-    chat_server.answers = vectors
-    embedder = OpenAIEmbedder(openai, model="vectors", dimensions=2)
-    async with open_query_models(settings, Embedders(embedder)) as asked:
-        with full_books():
-            await give_up(asked, caller, admin_url=admin_url)
-
-    assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)]
 
 
 @pytest.mark.parametrize(
@@ -233,65 +198,6 @@ async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(
 
     # The entry gets its vector first, so that it cannot be missed.
     assert [call[:3] for call in usage()] == [("retrieve", "vectors", 7)] * 3
-
-
-async def test_no_more_questions_ask_a_model_at_once_than_may(
-    models: Models, client: Client, chat_server: Any
-) -> None:
-    ada = client(models(concurrency=2))
-    await ada.add(ANSWER)
-    chat_server.together, chat_server.pause_s = 2, 0.1
-    await asyncio.gather(*(ada.retrieve(f"{QUESTION} {n}") for n in range(6)))
-
-    assert chat_server.most_at_once == 2
-
-
-async def test_a_model_that_is_down_is_named_and_costs_nothing(
-    models: Models, client: Client, usage: Any, chat_server: Any
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    chat_server.answers = lambda *_: refused(503)
-
-    found = await ada.retrieve(QUESTION)
-
-    assert list(found.skipped) == ["semantic"]
-    assert [one.entry.content for one in found.results] == [ANSWER]
-    assert usage() == []
-
-
-async def test_a_model_that_hangs_leaves_a_message_what_its_words_find(
-    models: Models, client: Client, chat_server: Any
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    chat_server.answers, chat_server.silent = None, True
-
-    told = await ada.auto_retrieve(QUESTION, "chat", min_score=0.1)
-
-    assert [one.content for one in told.memories] == [ANSWER]
-    assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
-    assert "no answer within" in told.skipped[0].why
-
-
-class Late:
-    """An embedder of somebody else's, which tells by Python's own error that it was too late."""
-
-    name = model = "late"
-    batch = 1
-
-    async def embed(self, _: Sequence[str]) -> NoReturn:
-        raise TimeoutError
-
-
-async def test_a_model_that_is_too_late_by_its_own_limit_is_named(client: Client) -> None:
-    ada = client(QueryModels(Embedders(Late())))
-    await ada.add(ANSWER)
-
-    found = await ada.retrieve(QUESTION)
-
-    assert found.skipped == {"semantic": "model late does not answer: no answer in time"}
-    assert [one.entry.content for one in found.results] == [ANSWER]
 
 
 def refusing(words: str) -> Callable[[str, Any], Answer]:

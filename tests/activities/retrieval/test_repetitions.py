@@ -41,17 +41,6 @@ async def test_what_is_said_again_takes_no_other_memorys_place(ada: MemoryClient
     assert len(told.dropped) == times - 1
 
 
-async def test_no_more_is_told_than_the_limit_says(ada: MemoryClient) -> None:
-    await repeat(ada, 12)
-    await ada.add("Mara keeps the spare key of the boat.", subjects=["Mara"], at=NOW)
-
-    one = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=1)
-    two = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=2)
-    all_of_them = await ada.auto_retrieve(QUESTION, "chat", asked_at=NOW, limit=5)
-
-    assert [len(told.memories) for told in (one, two, all_of_them)] == [1, 2, 3]
-
-
 async def test_what_is_said_again_behind_much_that_is_over_is_told_once(
     ada: MemoryClient, begin: Begin
 ) -> None:
@@ -85,14 +74,3 @@ def lives_in(message: Resource) -> Claim:
         said_at=message.at,
         source=ClaimSource(extractor="test", **place),
     )
-
-
-async def test_what_its_meaning_alone_has_brought_is_told_once(ada: MemoryClient) -> None:
-    """Of more of the same than a source brings, the words bring some and the meaning brings others."""
-    content = "The dentist in Deinze is closed."
-    for number in range(110):
-        await ada.add(content, session_id=f"s{number}", at=NOW - timedelta(days=number))
-
-    found = await ada.retrieve("the dentist in Deinze", asked_at=NOW)
-
-    assert [one.entry.content for one in found.results] == [content]

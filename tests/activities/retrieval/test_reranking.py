@@ -140,33 +140,6 @@ async def test_no_transaction_is_open_while_a_server_is_waited_for(
     assert seen == [(0,)]
 
 
-async def test_one_threshold_keeps_its_meaning(ada: MemoryClient, chat_server: Any) -> None:
-    replaced = PRESETS["mnestic"].model_copy(update={"remote_relevance": 1.0})
-    chat_server.answers = prefers("euros")
-    only = await ada.retrieve(QUESTION, rerank="remote", policy=replaced)
-    chat_server.answers = prefers("nothing")
-    none = await ada.retrieve(QUESTION, rerank="remote", policy=replaced)
-    every = await ada.retrieve(QUESTION, rerank="remote", policy=replaced, min_score=0)
-
-    assert [(one.entry.content, one.score) for one in only.results] == [(PRICE, 0.98)]
-    assert told(none) == []
-    assert sorted(told(every)) == sorted(TIDES)
-
-
-async def test_a_server_may_find_what_no_source_is_sure_of(
-    ada: MemoryClient, chat_server: Any
-) -> None:
-    await ada.add("The recital of the cellist is on Friday.")
-    question = "When does she perform?"
-    chat_server.answers = prefers("cellist")
-
-    plain = await ada.retrieve(question)
-    found = await ada.retrieve(question, rerank="remote")
-
-    assert told(plain) == []
-    assert told(found)[:1] == ["The recital of the cellist is on Friday."]
-
-
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -203,17 +176,6 @@ async def test_a_day_that_is_used_up_asks_no_server(
     assert second.results == (await ada.retrieve(QUESTION)).results
 
 
-async def test_where_there_is_no_server_the_answer_says_so(
-    memory: Memory, settings: Settings, ada: MemoryClient
-) -> None:
-    local = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
-
-    found = await local.retrieve(QUESTION, rerank="remote")
-
-    assert "set MNESTIC_RERANK_URL" in found.skipped["rerank"]
-    assert found.results == (await ada.retrieve(QUESTION)).results
-
-
 async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_differ(
     ada: MemoryClient, chat_server: Any
 ) -> None:
@@ -243,16 +205,6 @@ async def test_the_local_one_asks_nobody_and_costs_nothing(
     assert sorted(told(found)) == sorted(told(await ada.retrieve(QUESTION)))
     assert any(one.signals["rerank"] for one in found.results)
     assert (chat_server.requests, usage()) == ([], [])
-
-
-async def test_what_is_not_known_is_not_found_by_reading_once_more_and_nothing_is_sent(
-    make: Make, ada: MemoryClient, chat_server: Any
-) -> None:
-    assert told(await ada.retrieve("Who painted the ceiling?", rerank="local")) == []
-    for entry in (await ada.retrieve(QUESTION)).results:
-        await ada.entries.remove(entry.entry.id)
-    assert told(await make().retrieve(QUESTION, rerank="remote")) == []
-    assert chat_server.requests == []
 
 
 async def test_only_the_best_are_read_and_the_others_come_after(

@@ -8,7 +8,6 @@ import pytest
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.retrieval.queries import PRESETS, Mode, Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
-from tests.activities.learning_models import Execute
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
 KNOWN = (
@@ -41,16 +40,6 @@ async def test_the_same_is_found_by_words_and_by_meaning(known: MemoryClient) ->
         assert told(found)[0].startswith("The staging server"), mode
 
 
-async def test_only_who_is_named_speaks_for_what_is_about_them(known: MemoryClient) -> None:
-    of_nobody = await known.retrieve("What runs Debian?", min_score=0)
-    of_mara = await known.retrieve("What is Mara's dog called?", min_score=0)
-
-    assert of_nobody.results
-    assert not any("subject" in one.signals for one in of_nobody.results)
-    named = {one.entry.content for one in of_mara.results if one.signals.get("subject", 0) > 0}
-    assert named == {content for content, subject in KNOWN if subject == "Mara"}
-
-
 @pytest.mark.parametrize("mode", ["hybrid", "semantic"])
 async def test_a_word_that_means_nearly_the_same_is_enough(known: MemoryClient, mode: Mode) -> None:
     await known.add("The physician comes every second Thursday, to all on the ward.", at=NOON)
@@ -81,29 +70,6 @@ async def test_a_day_without_a_year_is_the_last_one_of_which_something_is_known(
     assert told(last_week) == ["The pump was repaired."]
 
 
-async def test_another_s_conversation_is_not_told_of_who_speaks_for_herself(
-    ada: MemoryClient,
-) -> None:
-    said = (
-        ("one", "Mara", "My parcel arrived wet."),
-        ("one", "Desk", "Was the parcel wet inside?"),
-        ("two", "Tom", "My parcel arrived wet."),
-    )
-    for number, (session, speaker, content) in enumerate(said):
-        await ada.add(
-            content,
-            entry_type="interaction",
-            session_id=session,
-            speaker=speaker,
-            at=NOON + timedelta(minutes=number),
-        )
-
-    found = await ada.retrieve("Was the parcel of Mara wet?")
-
-    assert {one.entry.session_id for one in found.results} == {"one"}
-    assert found.results[0].entry.speaker == "Mara"
-
-
 async def test_what_is_not_known_has_no_answer_and_what_is_no_question_is_refused(
     known: MemoryClient,
 ) -> None:
@@ -121,18 +87,6 @@ async def test_misspelt_words_and_beginnings_are_read_as_what_is_known(known: Me
     assert slip.misspelt == {"Debain": "debian"}
     assert told(slip)[:1] == ["The staging server runs Debian and is backed up every night."]
     assert told(begun)[:1] == ["Quarterly invoices go out on the first Monday of the month."]
-
-
-async def test_a_name_that_may_be_another_s_answers_in_doubt(known: MemoryClient) -> None:
-    known_one = await known.retrieve("Where does Mara live?")
-    slip = await known.retrieve("Where does Marra live?")
-    another = await known.retrieve("Where does Marta live?")
-
-    assert slip.results[0].score == known_one.results[0].score
-    assert told(another)[:1] in ([], told(known_one)[:1])
-    assert another.misspelt == {"Marta": "mara"}
-    assert all(one.score < 0.5 for one in another.results)
-    assert known_one.results[0].score > 0.9
 
 
 async def test_each_filter_is_held_to(known: MemoryClient) -> None:
@@ -175,15 +129,6 @@ async def test_many_that_are_archived_do_not_hide_the_others(ada: MemoryClient) 
     assert told(await ada.retrieve("red lamp", policy=policy)) == ["The lamp number 0 is red."]
 
 
-async def test_the_preset_leonidas_sorts_by_importance_too(ada: MemoryClient) -> None:
-    await ada.add("The vault code changed.", at=NOON)
-    await ada.add("The vault code changed again.", critical=True, at=NOON)
-
-    found = await ada.retrieve("vault code", policy=PRESETS["leonidas"])
-    assert told(found) == ["The vault code changed again.", "The vault code changed."]
-    assert set(found.results[0].signals) <= {"semantic", "lexical", "time", "recency", "importance"}
-
-
 @pytest.mark.parametrize(("days_ago", "is_found"), [(6, True), (8, False)])
 async def test_the_preset_leonidas_looks_at_the_last_seven_days(
     ada: MemoryClient, days_ago: int, is_found: bool
@@ -196,17 +141,6 @@ async def test_the_preset_leonidas_looks_at_the_last_seven_days(
     found = await ada.retrieve("ledger page", policy=policy, asked_at=NOON, min_score=0, limit=100)
 
     assert ("The ferry leaves from pier nine." in told(found)) == is_found
-
-
-async def test_a_question_leaves_an_audit_row_without_its_words(
-    known: MemoryClient, execute: Execute
-) -> None:
-    found = await known.retrieve("Where does Marra live?")
-
-    assert found.names == ("mara",)
-    assert execute(
-        "SELECT target FROM mnestic.audit_log WHERE tenant_id = %s AND action = 'entry.search'"
-    ) == [("*",)]
 
 
 async def test_an_alias_is_another_name_of_the_one_whom_an_entry_is_about(

@@ -81,22 +81,3 @@ async def test_a_command_that_names_nothing_brings_nothing_unless_it_is_wanted(
         assert (await ada.context_for_query(message)).text == ""
     assert (await ada.retrieve("start", mode="text")).results
     assert (await ada.retrieve("start", min_score=0)).results
-
-
-@pytest.mark.parametrize(
-    ("message", "about"),
-    [
-        ("Morning standup.", "standup"),
-        ("hey lifejackets", "lifejackets"),
-        ("curtains?", "curtains"),
-    ],
-)
-async def test_what_begins_like_a_greeting_or_is_a_word_alone_is_looked_for(
-    ada: MemoryClient, message: str, about: str
-) -> None:
-    texts = ("The morning standup is at nine.", "The lifejackets are under the bench.", CURTAINS)
-    await hear(ada, *texts, channel="mail")
-
-    found = await told(ada, message)
-
-    assert about in found[0]

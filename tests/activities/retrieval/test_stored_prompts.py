@@ -27,37 +27,6 @@ async def ask(ada: MemoryClient, message: str = QUESTION, **fields: Any) -> Auto
     return await ada.auto_retrieve(message, "telegram", asked_at=NOW, **fields)
 
 
-async def test_a_question_that_is_stored_again_and_again_is_told_once(known: MemoryClient) -> None:
-    sizes = []
-    for number in range(4):
-        sizes.append((await ask(known)).tokens)
-        question = said(number, QUESTION, channel="telegram", at=NOW + timedelta(minutes=number))
-        await known.ingest([question])
-
-    assert sizes[2] == sizes[3]
-
-
-@pytest.mark.parametrize("way", ["add", "ingest"])
-async def test_a_program_that_stores_its_prompts_stores_its_questions(
-    known: MemoryClient, way: str
-) -> None:
-    questions = [QUESTION, "Is Mara near the river?", "What lives on the staging server?", QUESTION]
-    sizes = []
-    for number, question in enumerate(questions):
-        told, at = await ask(known, question), NOW + timedelta(minutes=number)
-        context = await known.context_for_query(question, asked_at=NOW)
-        prompt = f"{told.text}\n{context.text}\n\n{question}"
-        sizes.append((await ask(known, question, latest=0)).tokens)
-        if way == "add":
-            await known.add(prompt, speaker="Ola", source_id=f"m{number}", at=at)
-        else:
-            await known.ingest([said(number, prompt, channel="telegram", at=at)])
-
-    entries, _ = await known.entries.list(EntryQuery())
-    assert [entry.content for entry in reversed(entries)][2:] == questions
-    assert max(sizes) < 2 * sizes[0]
-
-
 async def test_what_is_stored_raw_or_added_with_a_block_is_stored_without_it(
     known: MemoryClient,
 ) -> None:

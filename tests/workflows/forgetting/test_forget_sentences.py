@@ -11,7 +11,7 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.workflows.forgetting.conftest import Scan
-from tests.workflows.forgetting.forget_samples import contents, facts_of, forget, learn, said
+from tests.workflows.forgetting.forget_samples import facts_of, forget, learn, said
 
 pytestmark = pytest.mark.acceptance  # each forgets whole memories and scans every table
 
@@ -46,55 +46,6 @@ async def test_a_fact_goes_only_if_what_is_forgotten_is_all_that_supports_it(
     assert {item.text for item in shown.items if item.kind == "fact"} == {
         fact for fact in before if "Falcon" in fact
     }
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_is_left_is_found_and_stands_where_its_facts_say(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    content = f"Hi! {TWO} Bye."
-    await learn(client, said("1", content))
-    await forget(ada, "Project Falcon")
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    facts, _ = await ada.facts.list(statuses=("active", "archived"))
-    claims = [claim for fact in facts for claim in (await ada.facts.why(fact.id))[1]]
-    words = await ada.facts.quotes(claims)
-    found = await ada.retrieve("When does Ida visit?")
-
-    assert claims
-    assert all(words[claim.id].strip() and words[claim.id] in content for claim in claims)
-    assert "Ida" in " ".join(words.values())
-    assert [LEFT in one.entry.content for one in found.results] == [True]
-    assert set((await ada.stats()).entries.embedded.values()) == {1}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_else_supports_a_fact_keeps_it(client: MnesticClient, ada: MemoryClient) -> None:
-    await learn(
-        client,
-        said("1", "I live in Ghent since Project Falcon. I like tea."),
-        said("2", "I live in Ghent."),
-    )
-
-    await forget(ada, "Project Falcon")
-
-    assert {"Mara lives_in Ghent", "Mara likes tea"} <= await facts_of(ada)
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_sentence_that_refers_back_goes_too(
-    client: MnesticClient, ada: MemoryClient, scan: Scan
-) -> None:
-    await learn(
-        client, said("1", "Project Falcon starts in August. It belongs to Otto. I like tea.")
-    )
-
-    await forget(ada, "Project Falcon")
-
-    assert scan("otto") == {}
-    assert await contents(ada) == {"I like tea."}
-    assert await facts_of(ada) == {"Mara likes tea"}
 
 
 async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(

@@ -68,12 +68,6 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     assert scan("parisa").keys() >= {"resource", "entry", "posting", "claim", "fact"}
 
 
-@pytest.mark.parametrize("topic", ["", "the and of", "x" * 1_048_576, "a\x00b"])
-async def test_a_topic_that_says_nothing_is_refused(ada: MemoryClient, topic: str) -> None:
-    with pytest.raises(InvalidInputError, match="topic"):
-        await ada.preview_forget(topic)
-
-
 @pytest.mark.usefixtures("worker")
 async def test_what_a_running_job_has_in_mind_is_left_and_named_until_it_is_over(
     ada: MemoryClient, scan: Scan, jobs: Jobs
@@ -234,15 +228,3 @@ async def test_two_who_forget_the_same_at_once_both_come_to_an_end(
     assert scan("paris") == {}
     gone = [done.purged.get("entry", 0) for done in ended]
     assert sum(gone) == 40
-
-
-@pytest.mark.usefixtures("worker")
-async def test_forgetting_what_nobody_spoke_of_purges_nothing(ada: MemoryClient) -> None:
-    await ada.add("I live in Rome.")
-
-    shown = await ada.preview_forget("Paris")
-    done = await forget(ada, "Paris")
-
-    assert shown.is_nothing
-    assert done.is_nothing
-    assert (done.left, shown.items) == ((), ())

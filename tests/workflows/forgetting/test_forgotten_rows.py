@@ -14,7 +14,7 @@ from mnestic.memory.forgetting.requests import RemainingRow
 from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.predicates import Predicate
-from mnestic.memory.retrieval.retrieval_log import LoggedNote, RetrievalLogEntry
+from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -150,25 +150,6 @@ async def test_the_planner_s_statistics_quote_nothing_that_was_forgotten(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_statistics_that_could_not_be_renewed_are_named(
-    ada: MemoryClient, admin_url: str
-) -> None:
-    await ada.add("I live in Paris.")
-    with psycopg.connect(admin_url, autocommit=True) as owner:
-        owner.execute("GRANT CREATE ON SCHEMA mnestic TO mnestic_app")
-        owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO mnestic_app")
-        try:
-            done = await forget(ada, "Paris")
-        finally:
-            owner.execute("ALTER FUNCTION mnestic.renew_statistics OWNER TO CURRENT_USER")
-            owner.execute("GRANT EXECUTE ON FUNCTION mnestic.renew_statistics TO mnestic_app")
-            owner.execute("REVOKE CREATE ON SCHEMA mnestic FROM mnestic_app")
-
-    assert {"entry", "resource", "lexeme", "forgetting"} <= set(done.stale)
-    assert ("statistics", "pg_statistic of mnestic.entry") in left(done.left)
-
-
-@pytest.mark.usefixtures("worker")
 async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
     client: MnesticClient, ada: MemoryClient, memory: PostgresMemory, scan: Scan
 ) -> None:
@@ -193,32 +174,6 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
     entries, _ = await ada.entries.list(EntryQuery())
     told = {(entry.content, entry.channel) for entry in entries}
     assert told == {("Tea is at four.", FORGOTTEN), ("It rains.", "mail")}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_was_put_before_messages_is_counted_and_says_nothing(
-    client: MnesticClient, ada: MemoryClient, memory: PostgresMemory, scan: Scan
-) -> None:
-    put = RetrievalLogEntry(
-        channel="mail",
-        preview="When do we fly to Paris?",
-        notes=(LoggedNote(path="Paris.md"), LoggedNote(path="Tea.md")),
-        tokens=40,
-    )
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
-        await transaction.retrieval_log.add(put)
-
-    await forget(ada, "Paris")
-
-    (kept,), _ = await ada.retrieval_log.list()
-    assert (kept.preview, [note.path for note in kept.notes], kept.tokens) == (
-        "[forgotten]",
-        ["[forgotten]", "Tea.md"],
-        40,
-    )
-    assert scan("paris") == {}
 
 
 @pytest.mark.usefixtures("worker")

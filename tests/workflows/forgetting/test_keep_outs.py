@@ -2,11 +2,10 @@
 
 import base64
 
-import psycopg
 import pytest
 from pydantic import SecretStr
 
-from mnestic.memory.errors import ConfigurationError, KeptOutError, NotFoundError
+from mnestic.memory.errors import ConfigurationError, KeptOutError
 from mnestic.memory.forgetting.requests import Suppression
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
@@ -42,19 +41,6 @@ async def test_messages_lose_what_is_kept_out_as_they_come_in(
     assert await contents(ada) == {"I like tea.", "I live in Ghent."}
     assert await facts_of(ada) == {"Mara likes tea", "Mara lives_in Ghent"}
     assert scan("otilia") == scan("0033612345678") == scan("oslo") == {}
-
-
-async def test_a_channel_is_not_named_and_its_messages_stay(
-    client: MnesticClient, ada: MemoryClient, scan: Scan
-) -> None:
-    await keep_out(ada, "Otilia")
-
-    await learn(client, said("1", "I live in Ghent.").model_copy(update={"channel": "for-otilia"}))
-    await ada.messages.append([said("2", "Otilia sings. Tea is hot.")])
-
-    assert await contents(ada) == {"I live in Ghent."}
-    assert scan("otilia") == {}
-    assert scan("tea") == {"resource": 1}
 
 
 async def test_entries_and_facts_are_refused_with_the_way_to_lift_it(ada: MemoryClient) -> None:
@@ -96,31 +82,6 @@ async def test_an_import_brings_nothing_of_it_back(
     assert await contents(ada) == await contents(bea) == {"I live in Ghent."}
     assert scan("otilia") == scan("otilia", agent="bea") == {}
     assert await facts_of(bea) == {"Mara lives_in Ghent"}
-
-
-async def test_it_is_listed_and_lifted_by_its_id_with_an_audit_row(
-    client: MnesticClient, ada: MemoryClient, scan: Scan, admin_url: str
-) -> None:
-    first, second = await keep_out(ada, "Otilia"), await keep_out(ada, "Project Falcon")
-    assert scan("otilia") == {}  # a tombstone holds neither words nor unkeyed hashes
-
-    listed = await ada.forgetting.keep_outs()
-    await ada.forgetting.lift_keep_out(first.id)
-    await ada.add("Otilia sings.")
-    left = await ada.forgetting.keep_outs()
-
-    assert listed == (first, second)
-    assert first.requested_at <= second.requested_at
-    assert left == (second,)
-    with pytest.raises(NotFoundError, match="keep-out"):
-        await ada.forgetting.lift_keep_out(first.id)
-    assert await client.memory("bea").forgetting.keep_outs() == ()
-    with psycopg.connect(admin_url) as connection:
-        rows = connection.execute(
-            "SELECT action, target FROM mnestic.audit_log WHERE tenant_id = %s AND action LIKE 'keep_out.%%'",
-            [client.settings.tenant_id],
-        ).fetchall()
-    assert {("keep_out.add", first.id), ("keep_out.lift", first.id)} <= {*rows}
 
 
 async def test_who_has_another_key_or_none_writes_nothing(

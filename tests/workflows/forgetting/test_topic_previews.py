@@ -12,7 +12,7 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.workflows.conftest import Jobs
 from tests.workflows.forgetting.conftest import Scan
-from tests.workflows.forgetting.forget_samples import AT, end, forget, learn, said, wait_in
+from tests.workflows.forgetting.forget_samples import AT, forget, learn, said
 
 pytestmark = pytest.mark.acceptance  # each previews whole memories
 
@@ -106,33 +106,3 @@ async def test_what_comes_after_the_preview_goes_by_its_words_and_not_by_meaning
     assert [item.id for item in shown.items] == [shown_before.id]
     assert [entry.id for entry in left] == [alike.id]
     assert scan("divorced") == {}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_each_fact_entry_and_sentence_that_goes_is_shown_before_and_told_after(
-    ada: MemoryClient, jobs: Jobs
-) -> None:
-    await learn(jobs, said("1", "I live in Paris."))
-    await ada.records.set("notes", "last", {"text": "Call Paris. Buy milk.", "days": 4})
-    await ada.records.set("towns/Paris", "mayor", "Paris has Anne. Tea is hot.")
-    await wait_in(jobs, "j1")
-    await end(jobs, "j1")
-
-    shown = await ada.preview_forget("Paris")
-    done = await ada.forget("Paris", confirm=shown.token)
-
-    facts = [item.text for item in shown.items if item.kind == "fact"]
-    entries = [item.text for item in shown.items if item.kind == "entry"]
-    sentences = {(item.id, item.text) for item in shown.items if item.kind == "sentence"}
-    assert "Mara lives_in Paris" in facts
-    assert "I live in Paris." in entries
-    assert sentences >= {
-        ("long_term_record notes/last", "Call Paris."),
-        ("long_term_record towns/Paris/mayor", "Paris has Anne."),
-    }
-    assert {text for place, text in sentences if place.startswith("memory_snapshot")} >= {
-        "We fly to Paris in May.",
-        "Pack for Paris.",
-    }
-    assert all("milk" not in text and "Tea" not in text for _, text in sentences)
-    assert done.items == shown.items

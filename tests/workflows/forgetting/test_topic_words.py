@@ -33,34 +33,6 @@ async def test_any_script_and_spelling_is_found(
     assert await contents(ada) == {"It rains."}
 
 
-@pytest.mark.parametrize(
-    ("language", "topic", "content", "other", "word"),
-    [
-        ("german", "Urlaub in der Toskana", "Toskana-Urlaube sind teuer.", "Wir essen in der Küche.", "teuer"),
-        ("russian", "книга", "Книги лежат на полке.", "Кот спит.", "полке"),
-    ],
-)  # fmt: skip
-async def test_forms_of_a_word_are_found_in_the_agent_s_language(
-    client: MnesticClient,
-    ada: MemoryClient,
-    scan: Scan,
-    language: str,
-    topic: str,
-    content: str,
-    other: str,
-    word: str,
-) -> None:
-    await ada.settings.change(language=language)
-    await learn(client, said("1", content), said("2", other))
-    assert scan(word)
-
-    done = await forget(ada, topic)
-
-    assert done.purged["entry"] == 1
-    assert scan(word) == {}
-    assert await contents(ada) == {other}
-
-
 async def test_forms_are_found_in_the_language_of_each_entry(ada: MemoryClient) -> None:
     for language, content in (
         ("english", "A red hat."),

@@ -12,7 +12,7 @@ from mnestic.memory.errors import (
     SnapshotUnverifiedError,
 )
 from mnestic.memory.jobs.agent_job import JobResult
-from tests.workflows.conftest import LOOP, Jobs, plan_of
+from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
 DEAR = {"word": "dear"}
@@ -109,18 +109,6 @@ async def test_text_of_a_user_is_never_a_template(jobs: Jobs) -> None:
     assert await jobs.texts() == [f"You said {told}"]
 
 
-async def test_a_job_waits_in_a_loop_until_a_branch_ends_it(jobs: Jobs) -> None:
-    job_id = await jobs.start(LOOP)
-
-    for number in range(1, 4):
-        await jobs.until_state(job_id, "waiting", waits=number)
-        await jobs.resume_job(job_id, {"text": f"turn {number}", "last": number == 3})
-    result = await jobs.wait_for_result(job_id)
-
-    assert result.waits == 3
-    assert await jobs.texts() == ["turn 1", "turn 2", "turn 3"]
-
-
 async def test_two_jobs_of_one_session_wait_side_by_side(jobs: Jobs) -> None:
     both = [await jobs.start_waiting(), await jobs.start_waiting()]
 
@@ -129,21 +117,3 @@ async def test_two_jobs_of_one_session_wait_side_by_side(jobs: Jobs) -> None:
 
     assert [result.results["approval"]["outcome"] for result in results] == ["resumed"] * 2
     assert len(await jobs.texts()) == 4
-
-
-BUDGET = plan_of("thrifty")
-
-
-async def test_a_think_over_the_budget_of_its_job_fails_by_name(admin_url: str, jobs: Jobs) -> None:
-    job_id = await jobs.start(BUDGET)
-
-    with pytest.raises(JobFailedError, match=rf"node second failed: .*budget of job {job_id}"):
-        await jobs.wait_for_result(job_id)
-
-    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
-        found = await connection.execute(
-            "SELECT purpose, cost_usd FROM mnestic.llm_usage "
-            "WHERE tenant_id = %s AND job_id = %s ORDER BY id",
-            (jobs.settings.tenant_id, job_id),
-        )
-        assert await found.fetchall() == [("think", 0), ("summarise", 0)]

@@ -18,7 +18,6 @@ from mnestic.memory.knowledge.inbox import ToolOutput
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope
-from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -159,16 +158,6 @@ async def test_a_workflow_of_ones_own_learns_and_knows(memory: PostgresMemory, j
     message, result = await entries(jobs)
     assert believed == ["Ghent"]
     assert (message.source_id, result.parent) == ("mine/0/2/learn", message.id)
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_message_that_cannot_be_learned_from_does_not_fail_its_job(jobs: Jobs) -> None:
-    plan = plan_of("blank")
-    await jobs.run(plan)
-    await (await start_ingest(jobs, agent_id="ada")).result()
-
-    assert await jobs.texts() == [" "]
-    assert await entries(jobs) == []
 
 
 @pytest.mark.parametrize("episode", [None, EpisodeWrite()], ids=["message", "message and episode"])

@@ -1,6 +1,5 @@
 """A job that begins at a wait of another, with the memory of that time."""
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -103,38 +102,6 @@ async def test_a_fork_leaves_the_job_alone_in_every_table(jobs: Jobs, rows: Rows
     assert await ended(jobs, job_id, "dear") == ["My name is Mara.", "Hello dear, Mara."]
 
 
-async def test_a_fork_has_the_jobs_priority_unless_it_is_given_one(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting(priority=2)
-    forks = [await jobs.fork_job(job_id), await jobs.fork_job(job_id, priority=5)]
-
-    found = [
-        (await jobs.handle(each).describe()).raw_description.workflow_execution_info.priority
-        for each in forks
-    ]
-    assert [priority.priority_key for priority in found] == [2, 5]
-    assert {priority.fairness_key for priority in found} == {jobs.settings.tenant_id}
-
-
-async def test_a_fork_of_a_fork_begins_with_the_same_memory_and_names_its_wait_in_every_run(
-    jobs: Jobs,
-) -> None:
-    job_id = await jobs.start_waiting()
-    first = await fork(jobs, job_id)
-    await jobs.poke(first)
-    memo = await (await jobs.handle(first).describe()).memo()
-    await ended(jobs, first, "first")
-
-    second = await fork(jobs, first, as_job="grandchild", session_id="s3")
-
-    assert second == "grandchild"
-    assert memo["forked_from"] == f"{job_id}/w1"
-    assert [(await jobs.describe_job(each)).forked_from for each in (first, second)] == [
-        f"{job_id}/w1",
-        f"{first}/w1",
-    ]
-    assert await ended(jobs, second, "second") == ["My name is Mara.", "Hello second, Mara."]
-
-
 async def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(jobs: Jobs, rows: Rows) -> None:
     job_id = await jobs.start_waiting()
     ahead = parse_plan(GREETING.replace("Hello", "${input.tone}"), source="test")
@@ -167,18 +134,3 @@ async def test_a_fork_of_a_snapshot_that_is_corrupted_fails_and_says_so(jobs: Jo
         await jobs.wait_for_result(forked)
 
     assert await jobs.texts("s2") == []
-
-
-async def test_of_two_clients_that_fork_to_one_id_at_once_one_wins(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting()
-
-    async with await MnesticClient.connect(jobs.settings) as other:
-        outcomes = await asyncio.gather(
-            *(each.fork_job(job_id, as_job="new") for each in (jobs, other)),
-            return_exceptions=True,
-        )
-    await jobs.until_state("new", "waiting")
-
-    assert sorted(map(str, outcomes)) == ["job new exists already", "new"]
-    assert any(isinstance(outcome, AlreadyExistsError) for outcome in outcomes)
-    assert await jobs.texts("new") == ["My name is Mara."]

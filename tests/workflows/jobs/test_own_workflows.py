@@ -13,7 +13,6 @@ from temporalio.exceptions import ApplicationError
 from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
-from mnestic.memory.errors import SnapshotUnverifiedError
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -195,18 +194,3 @@ async def test_a_workflow_gives_another_one_the_memory_of_its_wait(
         ["resumed"],
         ["timed_out"],
     ]
-
-
-async def test_an_override_by_the_way_of_the_timeout_brings_no_payload_of_any_type(
-    jobs: Jobs, run: Run, start: Start
-) -> None:
-    async with run(Decides):
-        handle = await start()
-        await jobs.until_state(JOB, "waiting")
-        jobs.rot()
-        with pytest.raises(SnapshotUnverifiedError):
-            await jobs.resume_job(JOB, {"amount": 80})
-        await jobs.override_job(JOB, {"amount": "no"}, reason="lost", outcome="timeout")
-        result = await handle.result()
-
-    assert result == ["timeout", None]

@@ -1,14 +1,11 @@
 """Jobs whose nodes are told what memory and notes have for a question."""
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from temporalio import workflow
-from temporalio.worker import Worker
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.openai_compatible import openai_client
@@ -19,19 +16,14 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.jobs.agent_job import JobResult
-from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.models.messages import ChatMessage, ChatReply, TokenUsage
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.names import job_workflow_id
-from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
-from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
-from mnestic.workflows.jobs.agent_memory import AgentMemory
 from tests.activities.learning_models import vectors
 from tests.workflows.conftest import Jobs, plan_of
 
@@ -138,16 +130,6 @@ async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
 
 
 @pytest.mark.usefixtures("working", "ada")
-async def test_what_is_found_counts_in_the_input_of_a_think(run: Run, model: EchoModel) -> None:
-    ended = await run(budget=115)
-
-    (asked,) = model.asked
-    assert sum(count_tokens(message.content) + 4 for message in asked) + 3 <= 115
-    told = ended.results["ask"]
-    assert (told["memories"], told["notes"]) == (1, 0)
-
-
-@pytest.mark.usefixtures("working", "ada")
 async def test_what_the_history_says_is_not_told_as_a_memory_too(
     run: Run, model: EchoModel
 ) -> None:
@@ -201,74 +183,6 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
 
     columns = "agent_id, session_id, job_id, input_tokens"
     assert usage(admin_url, client, "retrieve", columns) == [("ada", "s1", "j1", 7)]
-
-
-async def test_the_nodes_of_a_worker_that_is_given_no_retriever_rerank_as_the_client_does(
-    run: Run,
-    client: MnesticClient,
-    memory: PostgresMemory,
-    model: EchoModel,
-    settings: Settings,
-    ada: MemoryClient,
-) -> None:
-    await ada.settings.change(rerank="local")
-    activities = activities_of(memory, model=model, summariser=LocalSummariser())
-    async with make_worker(client.temporal, settings, activities=activities):
-        async with asyncio.timeout(60):  # a fact that is learned between the two changes the score
-            while (await ada.messages.count()).waiting:  # noqa: ASYNC110 - Postgres sets no event
-                await asyncio.sleep(0.05)
-        ended = await run(RECALLS)
-
-    (found,) = (await ada.working_memory.get("s1")).variables["look"]["memories"]
-    reranked, plain = [
-        (await ada.retrieve("Where does Mara live?", rerank=by)).results[0].score
-        for by in ("local", "off")
-    ]
-    assert (
-        abs(found["score"] - reranked) < abs(found["score"] - plain) / 3
-    )  # the job has said more since
-    assert [ended.results[node]["skipped"] for node in ("look", "tell")] == [[], []]
-
-
-@workflow.defn(name="asks_memory")
-class AsksMemory:
-    """Asks its agent's memory a question, in its own code."""
-
-    @workflow.init
-    def __init__(self, scope: Scope) -> None:
-        self._memory = AgentMemory(job_id="j1", scope=scope)
-
-    @workflow.run
-    async def run(self, scope: Scope) -> list[Any]:
-        del scope
-        search = SearchSelection(question="Where does Mara live?", notes=False)
-        found = await self._memory.recall(RecallQuery(search=search), save_as="found")
-        thought = await self._memory.think(
-            "Where does Mara live?", save_as="thought", retrieve=AutoSelection(notes=False)
-        )
-        await self._memory.end("completed")
-        return [found.memory_count, thought.memories]
-
-
-@pytest.mark.usefixtures("ada")
-async def test_a_workflow_of_ones_own_asks_memory(
-    client: MnesticClient, settings: Settings, activities: list[Callable[..., Any]]
-) -> None:
-    scope = Scope(tenant_id=settings.tenant_id, agent_id="ada", session_id="s1")
-    async with Worker(
-        client.temporal,
-        task_queue=settings.task_queue,
-        workflows=[AsksMemory],
-        activities=activities,
-    ):
-        told = await client.temporal.execute_workflow(
-            AsksMemory.run,
-            scope,
-            id=job_workflow_id(settings.tenant_id, "j1"),
-            task_queue=settings.task_queue,
-        )
-
-    assert told == [1, 1]
 
 
 @pytest.mark.usefixtures("working")

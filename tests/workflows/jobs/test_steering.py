@@ -1,6 +1,5 @@
 """People who steer a job that is under way: a later deadline, a pause, a new run, an end."""
 
-import asyncio
 from datetime import UTC, datetime
 from typing import Any
 
@@ -132,22 +131,6 @@ async def test_a_job_that_is_poked_waits_on_in_a_new_run(jobs: Jobs) -> None:
     second = await jobs.resume_job(job_id, LAST, wait_id=f"{job_id}/w2")
     assert second is not None
     assert (await jobs.wait_for_result(job_id)).waits == 2
-
-
-@pytest.mark.usefixtures("worker")
-async def test_an_update_beside_pokes_and_signals_is_answered(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting(LOOP)
-    text = {"text": "more", "last": False}
-    first = await jobs.resume_job(job_id, text, request_id="r1")
-
-    for turn in range(8):
-        known = [jobs.resume_job(job_id, text, request_id="r1") for _ in range(3)]
-        signals = [
-            jobs.resume_job(job_id, text, request_id=f"{turn}-{number}", by="signal")
-            for number in range(3)
-        ]
-        answers = await asyncio.gather(jobs.poke_job(job_id), *known, *signals)
-        assert answers[1:4] == [first] * 3
 
 
 async def test_a_poke_keeps_the_signals_that_wait_and_answers_an_update_under_their_id(

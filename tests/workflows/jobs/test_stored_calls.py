@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
-import psycopg
 import pytest
 from temporalio import activity
 from temporalio.api.enums.v1 import EventType
@@ -106,21 +105,3 @@ async def test_a_call_that_a_lost_attempt_kept_is_kept_once(jobs: Jobs) -> None:
 
     assert result.results == {"first": 21, "second": 42}
     assert await calls(jobs) == [("kept_ahead", 21), ("double", 42)]
-
-
-async def test_a_call_is_kept_by_an_ordinary_activity_while_the_database_is_held_up(
-    admin_url: str, jobs: Jobs
-) -> None:
-    async def goes_on_as_an_activity() -> bool:
-        described = await jobs.handle(job_id).describe()
-        pending = described.raw_description.pending_activities
-        return [one.activity_type.name for one in pending] == ["mnestic.remember"]
-
-    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
-        await connection.execute("LOCK TABLE mnestic.operation IN SHARE MODE")
-        job_id = await start(jobs)
-        await jobs.until(goes_on_as_an_activity)
-    result = await jobs.wait_for_result(job_id)
-
-    assert result.results == {"first": 42, "second": 84}
-    assert await calls(jobs) == [("double", 42), ("double", 84)]

@@ -35,21 +35,6 @@ def references(results: dict[str, Any]) -> set[str]:
     return {key for key in "abcd" if set(results.get(key, ())) == REFERENCE}
 
 
-async def test_a_job_with_large_payloads_goes_on_in_new_runs(jobs: Jobs) -> None:
-    job_id = await jobs.start(FOUR_WAITS)
-    await resume_each(jobs, job_id, 700_000, "abc")
-    await jobs.poke(job_id)
-    await jobs.until_state(job_id, "waiting")
-    await jobs.resume_job(job_id)
-    result = await jobs.wait_for_result(job_id)
-
-    assert await jobs.texts() == ["of a of b"]
-    assert references(result.results) == {"a", "c"}
-    assert result.omitted == ()
-    kinds = [entry.detail["kind"] for entry in await jobs.told(job_id, "step")]
-    assert kinds == ["keep_result", "keep_result", "emit"]
-
-
 NAMED = plan_of("named")
 
 

@@ -8,9 +8,8 @@ import pytest
 from temporalio.api.common.v1 import Payload
 from temporalio.common import RawValue
 
-from mnestic.memory.errors import InvalidInputError, PayloadTooLargeError
 from mnestic.memory.knowledge.claims import PERSON
-from mnestic.memory.knowledge.inbox import InboxReport, MessageSignal, Statement, ToolOutput
+from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import ingest_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -49,26 +48,6 @@ async def test_what_an_agent_is_told_becomes_entries_and_facts(inbox: Inbox) -> 
     assert ("email", "mara@example.org") in await inbox.believed("Mara Oosting")
     assert (report.kept, report.refused, report.last_error) == (4, 0, None)
     assert report.running
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_correction_takes_back_what_its_message_said_of_many(inbox: Inbox) -> None:
-    told = inbox.told
-    await told.interaction("I like tea and chess.", speaker="Mara", source_id="m1", at=NOON)
-    await told.interaction("I speak Dutch and French.", speaker="Mara", source_id="m2", at=NOON)
-    await told.interaction("I like rowing.", speaker="Mara", source_id="m3", at=NOON)
-
-    await told.correction("I like tea and maps.", speaker="Mara", source_id="c1", corrects="m1")
-    stated = Statement(subject="Mara", predicate="languages_spoken", object="Danish")
-    await told.correction(statement=stated, source_id="c2", corrects="m2")
-    await inbox.settled(5)
-
-    assert await inbox.believed("Mara") == {
-        ("likes", "tea"),
-        ("likes", "maps"),
-        ("likes", "rowing"),
-        ("languages_spoken", "Danish"),
-    }
 
 
 @pytest.mark.usefixtures("worker")
@@ -205,26 +184,6 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
     assert (first, still, second) == (0, refused, 1)
     assert (await told.parked.list())[0] == refused
     assert (await inbox.entries())["m1"].content == "I live in Ghent."
-
-
-async def test_the_client_refuses_what_would_be_parked_and_sends_nothing(inbox: Inbox) -> None:
-    told = inbox.told
-    large = "\n" * 600_000 + "x" * 400_000
-    naive = datetime(2026, 3, 2)  # noqa: DTZ001
-    for why, refused in (
-        ("content: holds a NUL character", told.interaction("a\0b", speaker="Mara")),
-        ("has no content", told.insight("  ")),
-        ("bytes of content, the limit is 1048576", told.interaction("x" * 1_048_577, speaker="M")),
-        ("the limit is 1200000", told.interaction(large, speaker="Mara")),
-        ("neither content nor a statement", told.correction()),
-        ("source_id: holds '#'", told.interaction("hello", speaker="Mara", source_id="m#1")),
-        ("speaker: ", told.interaction("hello", speaker="")),
-        ("at: ", told.interaction("hello", speaker="Mara", at=naive)),
-    ):
-        with pytest.raises((InvalidInputError, PayloadTooLargeError), match=why):
-            await refused
-
-    assert await told.status() == InboxReport()
 
 
 @pytest.mark.usefixtures("worker")

@@ -9,9 +9,8 @@ import pytest
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import FactStatus
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.starter.client.ingestion import receive_conversation, start_ingest
+from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.importers.conversations import bundled_conversation
 
 pytestmark = pytest.mark.usefixtures("worker")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -80,18 +79,3 @@ async def test_what_comes_while_it_learns_is_learned_as_well(client: MnesticClie
     count = await client.memory("ada").messages.count()
     assert (count.learned, count.waiting) == (12, 0)
     assert len((await client.memory("ada").entries.list(EntryQuery()))[0]) == 12
-
-
-async def test_the_bundled_conversation_is_learned_in_any_order_and_tells_what_is_so_now(
-    client: MnesticClient,
-) -> None:
-    conversation = bundled_conversation()
-    async for _ in receive_conversation(client, conversation, agent_id="ada", channel="file"):
-        pass
-    await (await start_ingest(client, agent_id="ada")).result()
-
-    facts, _ = await client.memory("ada").facts.list(subject="Mara", predicate="lives_in")
-    entries, _ = await client.memory("ada").entries.list(EntryQuery(), limit=1000)
-    turns = [turn for session in conversation.sessions for turn in session.turns]
-    assert len(entries) == len(turns)
-    assert [fact.object for fact in facts] == ["Deinze"]

@@ -137,18 +137,6 @@ async def test_a_batch_that_runs_counts_by_its_heartbeats(
 
 
 @pytest.mark.usefixtures("maintained")
-async def test_a_cleanup_is_a_dry_run_until_it_is_switched_on(client: MnesticClient) -> None:
-    await client.memory("ada").add("Nice weather.", at=datetime.now(UTC) - timedelta(days=99))
-
-    off = await (await client.maintenance.start("cleanup")).result()
-    await client.maintenance.set_policy("cleanup.enabled", value=True)
-    on = await (await client.maintenance.start("cleanup")).result()
-
-    assert (off.dry_run, len(off.problems)) == (True, 1)
-    assert (on.dry_run, on.problems) == (False, ())
-
-
-@pytest.mark.usefixtures("maintained")
 async def test_a_changed_policy_moves_the_schedule_which_stays_paused(
     client: MnesticClient,
 ) -> None:

@@ -10,7 +10,6 @@ import pytest
 from temporalio.client import (
     Client,
     Schedule,
-    ScheduleActionStartWorkflow,
     ScheduleCalendarSpec,
     ScheduleHandle,
     ScheduleOverlapPolicy,
@@ -20,7 +19,7 @@ from temporalio.client import (
 )
 from temporalio.service import RetryConfig
 
-from mnestic.memory.errors import StoredValueError, TemporalUnavailableError
+from mnestic.memory.errors import TemporalUnavailableError
 from mnestic.memory.maintenance.policies import (
     MAINTENANCE_KINDS,
     MaintenanceKind,
@@ -170,42 +169,6 @@ async def test_schedules_follow_the_policy_of_a_restored_backup(
     assert (nightly.state.paused, nightly.state.note) == (True, "the disk is being replaced")
     assert await clock(client, settings, "weekly") == (23, 15)  # its policy is as it was
     assert await clock(client, settings, "monthly") == (23, 15)
-
-
-async def test_a_schedule_that_was_written_without_the_policy_stays_until_a_time_is_set(
-    client: MnesticClient, memory: Memory, settings: Settings
-) -> None:
-    def replaced(current: ScheduleUpdateInput) -> ScheduleUpdate:
-        """Another Schedule of the same workflow, as `temporal schedule update` writes it."""
-        update = edited(current)
-        action = update.schedule.action
-        assert isinstance(action, ScheduleActionStartWorkflow)
-        action.memo = None
-        return update
-
-    await handle(client, settings, "nightly").update(replaced)
-    await create_schedules(memory, client.temporal, settings)
-    before = await clock(client, settings, "nightly")
-    await client.maintenance.set_policy("nightly.times.minute", 20)
-
-    assert before == (23, 15)
-    assert await clock(client, settings, "nightly") == (3, 20)
-
-
-async def test_a_value_that_cannot_be_any_more_can_be_set_and_stops_no_worker(
-    client: MnesticClient, memory: Memory, settings: Settings
-) -> None:
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
-    ) as transaction:
-        await transaction.settings.put("maintenance", {"always_removable": 1_000_000})
-
-    await create_schedules(memory, client.temporal, settings)
-    with pytest.raises(StoredValueError, match=r"always_removable.*100000.*policy set"):
-        await client.maintenance.policy()
-    policy = await client.maintenance.set_policy("always_removable", 11)
-
-    assert policy == MaintenancePolicy(always_removable=11)
 
 
 def edited(current: ScheduleUpdateInput) -> ScheduleUpdate:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from mnestic.activities.clients.english.answers import statement_of
@@ -25,10 +24,3 @@ def test_the_claim_points_at_the_answer_of_somebody_else() -> None:
     assert (claim.subject, claim.predicate, claim.object) == ("Ada", "employer", "Enel")
     assert "At Enel."[claim.span.start : claim.span.end] == "At Enel."
     assert last_claims("Where do you work?", "Enel.") == set()
-
-
-@pytest.mark.parametrize("name", ["Sven", "Drew"])
-def test_an_answer_is_a_name_also_where_a_parse_takes_it_for_a_verb(name: str) -> None:
-    claims = last_claims("bot: Who are you married to?", name)
-
-    assert {claim[3] for claim in claims} <= {name}

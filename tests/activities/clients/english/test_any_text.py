@@ -12,7 +12,6 @@ from mnestic.activities.clients.english.conversations import claims_of
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.extraction import Turn, TurnKind, valid_claims
-from mnestic.memory.ports import Extractor
 
 AT = datetime(2024, 11, 9, 12, tzinfo=UTC)
 _WORDS = (
@@ -28,17 +27,6 @@ def turn(content: str, kind: TurnKind = "message", *, source_id: str = "m") -> T
     return Turn(
         session_id="s", source_id=source_id, speaker="Mara", content=content, at=AT, kind=kind
     )
-
-
-async def test_turns_are_answered_in_their_order() -> None:
-    extractor: Extractor = EnglishExtractor()
-    texts = ("I live in Ghent.", "Hm.", "I like tea.")
-
-    found = await extractor.extract([turn(text, source_id=text) for text in texts])
-
-    assert [
-        [each.object for each in claims if each.kind == "affirmed"] for claims in found.claims
-    ] == [["Ghent"], [], ["tea"]]
 
 
 async def test_a_message_on_which_the_parser_fails_is_refused_by_its_name() -> None:

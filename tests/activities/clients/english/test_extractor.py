@@ -9,10 +9,8 @@ import pytest
 import yaml
 
 from mnestic.activities.clients.english.conversations import claims_of
-from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.english.parsing import load_pipeline
 from tests.activities.clients.english.claims import last_claims, said, turns
-from tests.extraction.reworded import facts_of, turns_of
 
 SENTENCES: dict[str, list[dict[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("sentences.yaml").read_text(encoding="utf-8")
@@ -44,42 +42,6 @@ def is_read(
 @pytest.mark.parametrize("kind", SENTENCES)
 def test_sentences_of_a_kind_claim_what_they_state_and_nothing_else(kind: str) -> None:
     assert [case["say"] for case in SENTENCES[kind] if not is_read(**case)] == []
-
-
-@pytest.mark.parametrize(
-    ("texts", "active"),
-    [
-        (("I have a cat called Mia.", "sorry, Mio"), {"Mio", "cat"}),
-        (("I have a cat called Mia.", "sorry, Mio", "I mean Mie"), {"Mie", "cat"}),
-        (("I like Wham", "typo, Whem", "I mean Whim lol"), {"Whim"}),
-        (("My locker code is 2210.", "sorry, 2201", "wait no, 2210 was right"), {"2210"}),
-    ],
-)
-def test_a_correction_may_be_corrected(texts: tuple[str, ...], active: set[str]) -> None:
-    messages = turns_of({"say": [(0, "Ada", text) for text in texts]})
-
-    facts = facts_of(messages, claims_of(messages), EnglishExtractor())
-
-    assert {fact.object for fact in facts if fact.status == "active"} == active
-    assert {fact.subject for fact in facts if fact.status == "active"} <= {"Ada", *active}
-
-
-def test_what_was_said_before_a_turn_tells_whom_a_pronoun_means() -> None:
-    first, turn = turns("My sister Eva called.", "She lives in Lima.")
-
-    ((claim,),) = claims_of([turn.model_copy(update={"before": (first,)})])
-
-    assert (claim.subject, claim.predicate, claim.object) == ("Eva", "lives_in", "Lima")
-
-
-def test_a_span_points_into_the_message_as_it_was_written() -> None:
-    text = "Guess what! im vegan and my birthday\u2019s on the 4th of May."
-
-    (claims,) = said(text)
-
-    spans = {each.predicate: text[each.span.start : each.span.end] for each in claims}
-    assert spans["diet"].startswith("im vegan")
-    assert "birthday\u2019s on the 4th of May" in spans["birthday"]
 
 
 def test_the_parser_forgets_the_words_that_it_has_seen() -> None:

@@ -85,21 +85,6 @@ async def test_a_new_run_keeps_the_request_and_tries_it_again(jobs: Jobs, kept: 
     assert await jobs.resumed_by(kept) == ["r1"]
 
 
-async def test_the_sender_gets_the_receipt_when_it_sends_a_kept_request_again(
-    jobs: Jobs, kept: str
-) -> None:
-    with pytest.raises(SnapshotUnverifiedError, match="corrupted"):
-        await jobs.resume_job(kept, ONE, request_id="r1")
-    held = await jobs.describe_job(kept)
-    jobs.rot()
-
-    receipt = await jobs.resume_job(kept, ONE, request_id="r1")
-
-    assert [each.request_id for each in held.deferred] == ["r1"]
-    assert receipt is not None
-    assert await jobs.resumed_by(kept) == ["r1"]
-
-
 @pytest.mark.parametrize("by", ["update", "signal"])
 async def test_an_override_under_the_id_of_a_kept_request_lets_that_go_on(
     jobs: Jobs, kept: str, by: str
@@ -137,31 +122,6 @@ async def test_a_kept_request_is_told_as_refused_when_another_one_resumes(
 
     assert status.refused == (f"r1: wait {kept}/w1 was resumed by r2",)
     assert (status.deferred, status.waits) == ((), 2)
-
-
-async def test_of_requests_that_are_kept_the_first_one_resumes(jobs: Jobs, kept: str) -> None:
-    async def both() -> bool:
-        held = (await jobs.describe_job(kept)).deferred
-        return [each.request_id for each in held] == ["r1", "r2"]
-
-    await jobs.resume_job(kept, TWO, request_id="r2", by="signal")
-    await jobs.until(both)
-    jobs.rot()
-    await jobs.pass_days(kept, 2)
-
-    assert await jobs.resumed_by(kept) == ["r1"]
-
-
-async def test_a_kept_request_waits_while_the_job_is_paused(jobs: Jobs, kept: str) -> None:
-    await jobs.pause(kept)
-    jobs.rot()
-    await jobs.pass_days(kept, 3)
-    held = await jobs.describe_job(kept)
-    await jobs.unpause_job(kept)
-    await jobs.pass_days(kept, 2)
-
-    assert (held.state, [wait.state for wait in held.waits]) == ("paused", ["waiting"])
-    assert await jobs.resumed_by(kept) == ["r1"]
 
 
 async def test_an_update_whose_sender_had_to_leave_it_as_a_signal_is_kept(

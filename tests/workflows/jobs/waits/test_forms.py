@@ -3,7 +3,7 @@
 import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
 
-from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
+from mnestic.memory.errors import ResumeRefusedError
 from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -49,20 +49,3 @@ async def test_a_person_sees_what_is_asked_and_what_the_answer_needs(jobs: Jobs)
     assert wait.form == status.open_wait.form
     assert wait.form is not None
     assert wait.form["required"] == ["amount", "by"]
-
-
-async def test_an_override_by_the_way_of_the_timeout_needs_no_payload_and_brings_none(
-    jobs: Jobs,
-) -> None:
-    job_id = await jobs.start_waiting(PLAN)
-    jobs.rot()
-    with pytest.raises(SnapshotUnverifiedError, match="corrupted"):
-        await jobs.resume_job(job_id, FITTING, outcome="approved")
-
-    with pytest.raises(ResumeRefusedError, match=r'payload: "amount" is a required property'):
-        await jobs.override_job(job_id, {}, reason="lost", outcome="approved")
-    await jobs.override_job(job_id, {}, reason="lost", outcome="timeout")
-    result = await jobs.wait_for_result(job_id)
-
-    assert result.results["approval"]["outcome"] == "timeout"
-    assert result.results["approval"]["payload"] is None

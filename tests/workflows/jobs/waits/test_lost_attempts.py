@@ -19,7 +19,7 @@ from mnestic.memory.names import wait_operation_key
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
-from tests.workflows.conftest import DAY, GREETING, LOOP, Jobs
+from tests.workflows.conftest import DAY, LOOP, Jobs
 
 Lose = Callable[..., Awaitable[Restored]]
 FIRST = {"text": "first", "last": False}
@@ -116,20 +116,6 @@ async def test_a_signal_for_a_wait_that_a_lost_resume_ended_is_told_as_refused(
 
     assert status.refused == (f"r2: wait {job_id}/w1 was resumed by r1",)
     assert await jobs.texts() == ["first"]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_deadline_that_comes_after_a_lost_resume_comes_too_late(
-    jobs: Jobs, lose: Lose
-) -> None:
-    job_id = await jobs.start_waiting(GREETING.replace("21d", "3s"))
-    await lose(job_id, {"word": "first"})
-
-    result = await jobs.wait_for_result(job_id)
-
-    assert result.results["approval"]["outcome"] == "resumed"
-    assert result.results["approval"]["payload"] == {"word": "first"}
-    assert (await jobs.texts())[-1] == "Hello first, Mara."
 
 
 @pytest.mark.usefixtures("worker")

@@ -3,10 +3,9 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-import psycopg
 import pytest
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.workflows.conftest import LOOP, Jobs
@@ -57,25 +56,3 @@ async def test_a_job_that_does_not_wait_or_was_terminated_has_no_open_wait(jobs:
     assert (before, await jobs.find_open_wait(job_id)) == (None, None)
     with pytest.raises(NotFoundError, match="job nobody"):
         await jobs.find_open_wait("nobody")
-
-
-@pytest.mark.usefixtures("worker")
-async def test_of_a_job_of_many_waits_the_latest_are_shown(admin_url: str, jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting()
-    copied = (
-        "INSERT INTO mnestic.job_wait SELECT (jsonb_populate_record(w, jsonb_build_object("
-        "'wait_id', job_id || '/w' || n, 'state', 'cancelled', 'closed_at', now(),"
-        " 'opened_at', opened_at + n * interval '1 s'))).*"
-        " FROM mnestic.job_wait AS w, generate_series(2, 130) AS n WHERE w.job_id = %s"
-    )
-    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
-        await connection.execute(copied, [job_id])
-
-    job = await jobs.describe_job(job_id)
-    middle = await jobs.fork_job(job_id, wait=1)
-
-    assert (job.earlier_waits, len(job.waits)) == (30, 100)
-    assert [job.waits[0].wait_id, job.waits[-1].wait_id] == [f"{job_id}/w31", f"{job_id}/w130"]
-    assert (await jobs.describe_job(middle)).forked_from == f"{job_id}/w1"
-    with pytest.raises(InvalidInputError, match=f"job {job_id} has waits 1 to 130"):
-        await jobs.fork_job(job_id, wait=131)

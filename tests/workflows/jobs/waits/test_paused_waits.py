@@ -62,18 +62,6 @@ async def test_a_deadline_that_has_passed_is_not_moved(jobs: Jobs, paused: str) 
     assert wait.deadline - wait.opened_at < DAY / 2
 
 
-async def test_a_deadline_that_was_moved_in_the_pause_counts_after_it(
-    jobs: Jobs, paused: str
-) -> None:
-    extended = await jobs.extend_wait(paused, by=DAY)
-    await is_up(jobs, paused)
-
-    await jobs.unpause_job(paused)
-    job = await jobs.until_state(paused, "waiting")
-
-    assert (job.deadline, len(job.waits)) == (extended.deadline, 1)
-
-
 @pytest.mark.parametrize("is_paused", [True, False])
 async def test_a_request_that_comes_while_a_later_deadline_is_written_resumes_the_wait(
     jobs: Jobs, extending: Extending, *, is_paused: bool

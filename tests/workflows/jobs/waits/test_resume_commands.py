@@ -45,16 +45,6 @@ async def test_the_command_on_the_card_resumes_the_job_whatever_it_quotes(
     assert result.results["ask"]["outcome"] == outcome
 
 
-async def test_where_no_example_is_found_the_card_shows_the_form(jobs: Jobs) -> None:
-    form = {"type": "string", "pattern": "^zq[0-9]{7}$"}
-    job_id = await jobs.start_waiting(_plan("resumed", form))
-
-    card = await _card(jobs, job_id)
-
-    assert "Resume it with a payload that fits this form" in card
-    assert '"pattern": "^zq[0-9]{7}$"' in card
-
-
 def _plan(outcome: str, form: dict[str, Any]) -> str:
     ways = {outcome: "end", "timeout": "end"}
     wait = {"id": "ask", "kind": "wait", "key": "ask", "timeout": "1d", "on": ways, "form": form}

@@ -43,22 +43,6 @@ async def test_a_wait_ends_at_its_deadline(jobs: Jobs) -> None:
     assert [wait.state for wait in await jobs.waits(result.job_id)] == ["timed_out"]
 
 
-@pytest.mark.usefixtures("worker")
-async def test_a_resume_that_fits_no_wait_is_refused(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting()
-    wrong: dict[str, dict[str, Any]] = {
-        "has sha256": {"expected_sha256": "0" * 64},
-        "not a wait of this job": {"wait_id": "other/w1"},
-        "no outcome 'maybe'; it has resumed": {"outcome": "maybe"},
-    }
-
-    for why, asked in wrong.items():
-        with pytest.raises(ResumeRefusedError, match=why):
-            await jobs.resume_job(job_id, {"word": "x"}, **asked)
-
-    assert (await jobs.describe_job(job_id)).state == "waiting"
-
-
 @pytest.mark.parametrize("named", [True, False])
 async def test_a_signal_that_came_before_the_wait_is_kept_for_it(
     jobs: Jobs, *, named: bool
