@@ -7,12 +7,9 @@ from temporalio.exceptions import ApplicationError
 from mnestic.activities.failures import failures
 from mnestic.memory.errors import (
     DatabaseUnavailableError,
-    IdempotencyConflictError,
     InvalidInputError,
     MnesticError,
-    NotFoundError,
     SnapshotCorruptedError,
-    StaleVersionError,
     StoredValueError,
 )
 from mnestic.memory.models.errors import ModelUnavailableError
@@ -22,12 +19,8 @@ from mnestic.memory.models.errors import ModelUnavailableError
     ("error", "final", "delay"),
     [
         (InvalidInputError(what="a", why="b"), True, None),
-        (NotFoundError(what="a", name="b"), True, None),
-        (IdempotencyConflictError(key="k"), True, None),
-        (StaleVersionError(what="a", expected=1, stored_version=2, stored=None), True, None),
         (SnapshotCorruptedError(snapshot_id="n", expected="a", found="b"), True, None),
         (DatabaseUnavailableError(where="a", why="b"), False, None),
-        (ModelUnavailableError(model="m", why="b"), False, None),
         (
             ModelUnavailableError(model="m", why="b", retry_after_s=7.5),
             False,

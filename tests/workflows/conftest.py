@@ -140,6 +140,15 @@ class Jobs(MnesticClient):
 
         await self.until(fired)
 
+    async def until_at_work(self, job_id: str, name: str | None = None) -> None:
+        """Waits until a job has an ordinary activity under way, maybe of a name."""
+
+        async def is_at_work() -> bool:
+            found = (await self.handle(job_id).describe()).raw_description.pending_activities
+            return any(name in {None, each.activity_type.name} for each in found)
+
+        await self.until(is_at_work)
+
     async def waits(self, job_id: str) -> tuple[JobWait, ...]:
         return (await self.describe_job(job_id)).waits
 

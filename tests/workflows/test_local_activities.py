@@ -12,21 +12,16 @@ pytestmark = pytest.mark.acceptance  # it waits for an activity's time limit
 async def test_a_wait_is_opened_and_ended_once_by_ordinary_activities_in_their_place(
     admin_url: str, jobs: Jobs
 ) -> None:
-    async def goes_on_as(name: str) -> bool:
-        described = await jobs.handle(job_id).describe()
-        pending = described.raw_description.pending_activities
-        return [activity.activity_type.name for activity in pending] == [name]
-
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
         job_id = await jobs.start(LOOP)
-        await jobs.until(lambda: goes_on_as("mnestic.open_wait"))
+        await jobs.until_at_work(job_id, "mnestic.open_wait")
     await jobs.until_state(job_id, "waiting")
     status = await jobs.status(job_id)
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("LOCK TABLE mnestic.job_wait IN SHARE MODE")
         await jobs.resume_job(job_id, {"text": "last", "last": True}, by="signal")
-        await jobs.until(lambda: goes_on_as("mnestic.restore"))
+        await jobs.until_at_work(job_id, "mnestic.restore")
     result = await jobs.wait_for_result(job_id)
 
     (wait,) = await jobs.waits(job_id)

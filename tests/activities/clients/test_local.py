@@ -49,13 +49,6 @@ async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
     ("role", "content", "max_chars", "text"),
     [
         (
-            "assistant",
-            "The map was finished on 3 May.",
-            99,
-            "assistant: The map was finished on 3 May.",
-        ),
-        ("user", "Mara: So what about this?", 100, "Mara: So what about this?"),
-        (
             "user",
             "我上个月从北京搬到了上海。你好吗？我在水务公司做数据分析师。",
             22,
@@ -64,7 +57,7 @@ async def test_a_summary_keeps_what_was_stated_and_who_said_it() -> None:
         ("user", "Mara: " + "lighthouse " * 500, 40, "Mara: lighthouse lighthouse…"),
         ("user", " \n", 100, ""),
     ],
-    ids=["a role", "function words", "a script without spaces", "a huge sentence", "nothing"],
+    ids=["a script without spaces", "a huge sentence", "nothing"],
 )
 async def test_messages_are_summarised(role: Any, content: str, max_chars: int, text: str) -> None:
     turns = [ChatMessage(role=role, content=content)]

@@ -194,19 +194,3 @@ async def test_a_text_that_is_too_large_is_refused_though_the_server_calls_it_it
         await embed(client, "I like tea.")
 
     assert not isinstance(refused.value, ModelMisconfiguredError)
-
-
-async def test_what_was_paid_before_a_refusal_is_told(
-    chat_server: Any, client: AsyncOpenAI
-) -> None:
-    def second_fails(path: str, body: Any) -> tuple[int, Any, dict[str, str]]:
-        if len(chat_server.requests) == 2:
-            return 400, {"error": {"message": "no"}}, {}
-        return by_length(path, body)
-
-    chat_server.answers = second_fails
-
-    with pytest.raises(ModelRefusedError) as refused:
-        await embed(client, *["I like tea."] * 300)
-
-    assert refused.value.usage == TokenUsage(input_tokens=5, output_tokens=0)

@@ -204,28 +204,6 @@ async def test_a_fact_that_the_message_does_not_state_is_refused_and_the_others_
 
 
 @pytest.mark.parametrize(
-    ("choice", "why"),
-    [
-        ({"content": None, "refusal": "I cannot."}, "declined"),
-        ({"content": '{"facts": [', "finish_reason": "length"}, "cut off"),
-        ({"content": "Mara lives in Ghent."}, "another shape"),
-        ({"content": '{"claims": []}'}, "another shape"),
-    ],
-)
-async def test_an_answer_that_is_of_no_use_is_refused_and_says_what_it_took(
-    chat_server: Any, client: AsyncOpenAI, choice: dict[str, Any], why: str
-) -> None:
-    chat_server.completes(**choice)
-
-    with pytest.raises(ModelRefusedError, match=why) as refused:
-        await extract(client, turn("I live in Ghent."))
-
-    assert refused.value.usage == TokenUsage(input_tokens=11, output_tokens=7)
-    assert not isinstance(refused.value, ModelMisconfiguredError)
-    assert "Mara" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
     ("error", "is_setting"),
     [
         ({"code": "model_not_found", "param": None}, True),

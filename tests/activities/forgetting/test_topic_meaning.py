@@ -50,9 +50,6 @@ async def test_an_entry_that_has_no_vector_yet_is_not_missed(caller: Caller, clo
     [
         ("Maria Lopez", ["Maria Silva sings tenor.", "Lopez called.", "Ana Lopez sings well."]),
         ("Project Falcon", ["Project Eagle is late.", "Project Kestrel is late."]),
-        ("maria lopez", ["Maria Silva sings.", "Ana Lopez sings."]),
-        ("Ministry of Health", ["Ministry of Defence is hiring.", "The ministry is hiring."]),
-        ("supper with Maria Lopez", ["We had dinner with Maria Silva.", "Ana Lopez had supper."]),
     ],
 )
 async def test_a_proper_name_is_never_another_by_its_meaning(
@@ -67,10 +64,8 @@ async def test_a_proper_name_is_never_another_by_its_meaning(
     ("topic", "known", "more", "goes"),
     [
         ("Maria Lopez", ["Maria Lopez"], [], True),
-        ("maria lopez", ["Maria Lopez"], [], True),
         ("Maria Lopez", ["Maria Lopez", "Maria Silva"], [], False),
         ("Maria Lopez", ["Maria Lopez"], ["I met Maria Silva at the station in Ghent."], False),
-        ("Maria Lopez", [], [], False),
     ],
 )
 async def test_a_first_name_goes_with_the_only_one_who_has_it(
@@ -84,14 +79,3 @@ async def test_a_first_name_goes_with_the_only_one_who_has_it(
     texts = ("Maria sings well.", "Lopez sings well.", "Maria Lopez sings.", *more)
 
     assert await close(topic, *texts, subjects=known) == ["Maria sings well."] * goes
-
-
-@pytest.mark.parametrize(
-    ("topic", "text"),
-    [
-        ("my divorce", "My marriage ended in court."),
-        ("supper with Maria Lopez", "We had dinner with Maria Lopez."),
-    ],
-)
-async def test_common_words_are_found_by_their_meaning(close: Close, topic: str, text: str) -> None:
-    assert await close(topic, text, "Project Falcon is late.", "It rains.") == [text]

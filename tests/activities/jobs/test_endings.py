@@ -52,27 +52,6 @@ async def summaries(begin: Begin) -> list[str]:
     return [episode.summary for episode in episodes]
 
 
-@pytest.mark.parametrize(
-    ("changed", "summary"),
-    [
-        (
-            {"outcome": "failed", "cause": "node a failed: no"},
-            "Job j1 (greeting) failed. Cause: node a failed: no summary 1",
-        ),
-        ({"outcome": "cancelled"}, "Job j1 (greeting) was cancelled. summary 1"),
-    ],
-)
-async def test_an_episode_tells_how_the_job_ended(
-    end: End, begin: Begin, changed: dict[str, Any], summary: str
-) -> None:
-    result = await end(**changed)
-
-    async with begin() as transaction:
-        (episode,), _ = await transaction.episodes.list_by_job("j1")
-    assert (episode.id, episode.summary) == (result.episode_id, summary)
-    assert episode.payload == {"plan": "greeting", "waits": 1} | changed
-
-
 async def test_ending_twice_ends_once_asks_no_model_again_and_leaves_its_cost(
     end: End,
     counts: Callable[[], dict[str, int]],

@@ -8,7 +8,7 @@ import pytest
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
-from tests.activities.learning_models import NOON, Execute, Learn, said
+from tests.activities.learning_models import NOON, Execute
 
 INDEXES = ("entry", "entry_term", "posting", "embedding")
 
@@ -63,28 +63,6 @@ async def test_an_archived_entry_is_in_no_index_and_comes_back_whole(
         (hit.entry.id, hit.score) for hit in found.results
     ]
     assert await ada.entries.list_archived() == ((), None)
-
-
-async def test_facts_of_an_archived_entry_go_on_and_are_searched_by_their_own_entries(
-    ada: MemoryClient, learn: Learn
-) -> None:
-    await learn(said(1, "I live in Porto."))
-    ((entry,), _) = await ada.entries.list(EntryQuery())
-    before, _ = await ada.facts.list(subject="Mara")
-
-    await ada.entries.archive(entry.id)
-    facts, _ = await ada.facts.list(subject="Mara")
-    derived, _ = await ada.entries.list(EntryQuery(kinds=("fact",)))
-    answer = await ada.retrieve("Where does Mara live?")
-    _, claims = await ada.facts.why(facts[0].id)
-    await ada.entries.restore(entry.id)
-
-    assert facts == before != ()
-    assert {one.id for one in derived} == {fact.id for fact in facts}
-    assert answer.results[0].entry.kind == "fact"
-    assert [claim.source.source_id for claim in claims] == ["m001"]
-    assert (await ada.entries.list(EntryQuery(kinds=("fact",))))[0] == ()
-    assert (await ada.retrieve("Where does Mara live?")).results[0].entry.id == entry.id
 
 
 async def test_edges_hold_again_once_an_entry_is_restored_unless_their_end_is_gone(

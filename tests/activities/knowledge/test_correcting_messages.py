@@ -28,8 +28,6 @@ async def active(ada: MemoryClient) -> set[str]:
     [
         (("My brothers are Luke and Mark.", "Sorry, I meant Marc, not Mark."), {"Luke", "Marc"}),
         ((SIEMENS, KIDDING), set()),
-        (("I'm allergic to shrimp.", "I mixed that up. I'm allergic to celery."), {"celery"}),
-        (("I live in Utrecht.", "Sorry, I have to run now."), {"Utrecht"}),
     ],
 )
 async def test_a_correction_takes_out_what_it_corrects(

@@ -1,8 +1,10 @@
 """What is believed does not depend on the order in which messages come, nor on how often."""
 
 import uuid
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -16,21 +18,8 @@ from mnestic.starter.settings import Settings
 from tests.activities.learning_models import english_steps, said
 
 MOST = 12
-# What they mean depends on the messages before them, except the first ones.
-FORMS = (
-    *("I live in {place}.", "I work at {firm}.", "My brothers are {boy} and {other}."),
-    *("My sister {girl} is visiting.", "My colleague {girl} called.", "I like {place}."),
-    *("She lives in {place}.", "He works at {firm}.", "Her brother {boy} works at {firm}."),
-    *("Sorry, I meant {place}.", "Oops, {boy}.", "No, it's {place}.", "Not {place}, Porto."),
-    *("I meant {boy}.", "Scratch that.", "Wait, that's wrong.", "No, I never said that.", "Nice!"),
-)
-WORDS = {
-    "place": ("Ghent", "Genk", "Oslo", "Turin"),
-    "firm": ("Acme", "Apex", "Quarry"),
-    "boy": ("Mark", "Marc", "Luke"),
-    "other": ("Tom", "Ivo"),
-    "girl": ("Elin", "Nadia"),
-}
+SAID = yaml.safe_load(Path(__file__).with_name("ingestion_order.yaml").read_text("utf-8"))
+FORMS, WORDS = SAID["forms"], SAID["words"]
 
 
 @st.composite

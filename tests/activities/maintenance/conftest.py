@@ -16,7 +16,7 @@ from mnestic.activities.maintenance.run_model import RunModel
 from mnestic.activities.maintenance.steps import MaintenanceActivities, MaintenanceStep, StepResult
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.maintenance.policies import MaintenancePolicy
-from mnestic.memory.ports import Memory
+from mnestic.memory.ports import Memory, Summariser
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Begin, Execute
 from tests.activities.maintenance.period_samples import NIGHT, Build, Names
@@ -38,7 +38,6 @@ def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
     async def step(
         at: datetime = NOON,
         *,
-        is_index: bool = False,
         sizes: BatchSizes = BATCH_SIZES,
         last: StepResult | None = None,
         **fields: Any,
@@ -51,8 +50,7 @@ def run(memory: Memory, settings: Settings) -> Callable[..., Any]:
         environment = ActivityEnvironment()
         details = [] if last is None else [last.model_dump()]
         environment.info = dataclasses.replace(environment.info, heartbeat_details=details)
-        work = activities.index if is_index else activities.maintain
-        result: StepResult = await environment.run(work, params)
+        result: StepResult = await environment.run(activities.maintain, params)
         return result
 
     return step
@@ -103,12 +101,22 @@ def set_policy(begin: Begin) -> Callable[..., Any]:
 @pytest.fixture
 def build(memory: Memory, settings: Settings, set_policy: Callable[..., Any]) -> Build:
     """Builds the summaries of all agents with more messages than some, at a time."""
-    activities = PeriodSummaryActivities(
-        memory, RunModel(memory, None), quoting=LocalSummariser(), count_tokens=count_tokens
-    )
 
-    async def run(at: datetime = NIGHT, *, above: int = 0, **fields: Any) -> StepResult:
-        await set_policy(summarise_above_messages=above)
+    async def run(
+        at: datetime = NIGHT,
+        *,
+        above: int = 0,
+        summariser: Summariser | None = None,
+        calls: int = 9,
+        **fields: Any,
+    ) -> StepResult:
+        activities = PeriodSummaryActivities(
+            memory,
+            RunModel(memory, summariser),
+            quoting=LocalSummariser(),
+            count_tokens=count_tokens,
+        )
+        await set_policy(summarise_above_messages=above, budget={"model_calls": calls})
         params = MaintenanceStep(
             tenant_id=settings.tenant_id, kind="nightly", scheduled_at=at, **fields
         )

@@ -67,27 +67,6 @@ async def test_one_entry_quotes_those_that_say_nearly_the_same(ada: MemoryClient
     assert {one.mark.reason for one in archived} == {"compressed"}
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        [f"The fuse box on floor {number} hums at night." for number in (3, 4, 5)],
-        ["The fuse box hums at night.", "At night the fuse box hums.", "The fuse box does not hum at night."],
-        [f"The fuse box hummed on {day} March." for day in ("one", "two", "three")],
-        GARDEN[:2],
-        [GARDEN[0], GARDEN[1], "The printer on the second floor jams when it is humid."],
-    ],
-)  # fmt: skip
-async def test_what_differs_in_a_value_or_says_something_else_stays(
-    ada: MemoryClient, run: Run, texts: list[str]
-) -> None:
-    sources = await _add(ada, *texts)
-
-    done = await run()
-
-    assert "compressed" not in done.counts
-    assert await _messages(ada) == {one.id for one in sources}
-
-
 async def test_what_is_recent_or_has_to_stay_as_it_is_is_not_compressed(
     ada: MemoryClient, run: Run, memory: Memory, settings: Settings
 ) -> None:

@@ -4,14 +4,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
-
-from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.world.graph import Graph
-from mnestic.memory.maintenance.policies import MaintenanceKind
 from mnestic.starter.client.memory_client import MemoryClient
-from tests.activities.learning_models import Begin, Execute
-from tests.activities.maintenance.conftest import NOON
+from tests.activities.learning_models import Execute
 
 Run = Callable[..., Any]
 JANUARY = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -86,34 +81,3 @@ async def test_the_month_changes_no_edge_that_is_right_and_mends_the_others(
     assert dry.counts == mended.counts == {"edges_mended": 3}
     assert [row[:-1] for row in execute(EDGES)] == [row[:-1] for row in before]
     assert {row[-1] for row in execute(EDGES) if row[3] == "rain"} <= {row[-1] for row in before}
-
-
-@pytest.mark.parametrize(("kind", "weight"), [("nightly", 0.62), ("weekly", 0.3)])
-async def test_weights_follow_what_maintenance_makes_of_confidence(
-    ada: MemoryClient,
-    run: Run,
-    count_accesses: Run,
-    begin: Begin,
-    kind: MaintenanceKind,
-    weight: float,
-) -> None:
-    claim = Claim(
-        id="c1",
-        subject="Mara",
-        predicate="likes",
-        object="tea",
-        confidence=0.6,
-        said_at=NOON - timedelta(days=30),
-        source=ClaimSource(extractor="rules"),
-    )
-    async with begin() as transaction:
-        (change,) = await transaction.facts.claim([claim])
-    if kind == "nightly":
-        await count_accesses(change.fact.id)
-
-    await run(NOON, kind=kind)
-    again = await run(kind="monthly")
-
-    graph = await ada.graph.read("Mara", at=NOON)
-    assert [edge.weight for edge in graph.edges] == [weight]
-    assert again.counts == {}

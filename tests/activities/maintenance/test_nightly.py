@@ -133,6 +133,7 @@ async def test_a_fact_gains_once_for_each_night_in_which_it_was_used(
     await count_accesses(change.fact.id)
     third = await run(LATER.replace(hour=13))
     confidences = await _confidences(ada)
+    edges = (await ada.graph.read("Mara", at=LATER)).edges
     await set_policy(promotion=0.5)  # however much is added, no use makes it certain
     await count_accesses(change.fact.id)
     await run(LATER.replace(hour=14))
@@ -140,6 +141,7 @@ async def test_a_fact_gains_once_for_each_night_in_which_it_was_used(
     assert (first.counts["promoted"], third.counts["promoted"]) == (1, 1)
     assert "promoted" not in again.counts
     assert confidences == {"tea": 0.64, "jazz": 0.6}
+    assert [edge.weight for edge in edges] == [0.64, 0.6]
     assert (await _confidences(ada))["tea"] == 0.99
 
 

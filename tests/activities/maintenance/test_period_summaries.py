@@ -3,29 +3,24 @@
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from openai import AsyncOpenAI
-from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.openai_compatible import OpenAISummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.removal import remove_entries
 from mnestic.activities.maintenance.period_summaries import PeriodSummaryBuilder
-from mnestic.activities.maintenance.period_summary_steps import PeriodSummaryActivities
-from mnestic.activities.maintenance.run_model import RunModel
-from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
+from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import ArchiveMark
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.maintenance.reports import run_name
 from mnestic.memory.models.messages import ChatMessage, Summary
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Begin, Execute
 from tests.activities.maintenance.period_samples import (
     BOILER,
@@ -210,21 +205,6 @@ async def test_a_fact_that_ends_leaves_every_summary_at_once(
     assert after["month 2029-05"] == "Mara: It rains in the garden."
 
 
-async def test_what_expires_or_has_an_end_is_in_no_summary(
-    ada: MemoryClient, build: Build, summaries: Names, claim: Claims
-) -> None:
-    rome = said("I am in Rome until Friday.", days=8)
-    await say(ada, rome, BOILER)
-    await claim(rome, "located_in", "Rome", valid_to=datetime(2090, 1, 1, tzinfo=UTC))
-    await ada.add("The code is 4711.", at=ROSES.at, expires_at=datetime(2090, 1, 1, tzinfo=UTC))
-
-    await build()
-
-    assert await summaries() == dict.fromkeys(
-        ("life", *OTHERS), "Mara: The plumber mended the boiler."
-    )
-
-
 async def test_a_message_that_goes_while_it_is_summarised_is_in_no_summary(
     ada: MemoryClient, build_with: Any, summaries: Names
 ) -> None:
@@ -313,61 +293,29 @@ async def test_a_context_begins_with_the_life_and_with_the_time_or_session_of_th
 
 async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_the_run_goes(
     ada: MemoryClient,
-    memory: Memory,
-    settings: Settings,
+    build: Build,
     openai: AsyncOpenAI,
     chat_server: Any,
     summaries: Names,
+    begin: Begin,
 ) -> None:
     await say(ada, ROSES, BOILER)
     chat_server.completes(json.dumps({"summary": "Mara tends her house."}))
-    activities = PeriodSummaryActivities(
-        memory,
-        RunModel(memory, OpenAISummariser(openai, model="small")),
-        quoting=LocalSummariser(),
-        count_tokens=count_tokens,
-    )
+    model = OpenAISummariser(openai, model="small")
 
-    async def build(calls: int, *, dry_run: bool = False) -> StepResult:
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id="*", actor="test", write=True
-        ) as transaction:
-            policy = {
-                "budget": {"model_calls": calls},
-                "nightly": {"summarise_above_messages": 0},
-            }
-            await transaction.settings.put("maintenance", policy)
-        params = MaintenanceStep(
-            tenant_id=settings.tenant_id,
-            kind="nightly",
-            scheduled_at=NIGHT,
-            agent_id="ada",
-            dry_run=dry_run,
-        )
-        result: StepResult = await ActivityEnvironment().run(activities.summarise, params)
-        return result
-
-    would = await build(3, dry_run=True)
-    first = await build(3)
+    would = await build(summariser=model, calls=3, dry_run=True)
+    first = await build(summariser=model, calls=3)
     begun = await summaries()
-    would_then = await build(9, dry_run=True)
-    rest = await build(9)
+    rest = await build(summariser=model)
 
     assert would.counts == {"summaries_built": 7, "model_calls_estimated": 5}
-    assert would_then.counts == {"summaries_built": 2, "model_calls_estimated": 2}
     assert first.counts == {"summaries_built": 5, "summaries_left": 1}
     (problem,) = first.problems
     assert "3 model calls" in problem
-    assert "summaries left for the next run: 1" in problem
-    assert begun.keys() == {
-        *("week 2029-05-07", "week 2029-06-04", "month 2029-06"),
-        *("session s1 2029-05-07", "session s1 2029-06-04"),
-    }
+    assert "life" not in begun
     assert rest == StepResult(counts={"summaries_built": 7})
     texts = await summaries()
     assert texts["life"] == texts["week 2029-05-07"] == "Mara tends her house."
     assert texts["session s1 2029-05-07"] == "Mara: We planted 12 roses in the garden."
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="*", actor="test", write=False
-    ) as transaction:
+    async with begin("*", write=False) as transaction:
         assert (await transaction.usage.sum_by_run(run_name("nightly", NIGHT))).calls == 5

@@ -97,34 +97,6 @@ async def test_a_model_writes_the_summaries_once(
     assert MOST_TOKENS // 2 < count_tokens((await _summaries(ada))["preferences"]) <= MOST_TOKENS
 
 
-async def test_a_run_stops_at_its_model_calls_and_the_next_takes_up_what_is_left(
-    memory: Memory,
-    settings: Settings,
-    run: Any,
-    summarise: Summarise,
-    set_policy: Any,
-    chat_server: Any,
-    used: Used,
-) -> None:
-    for agent in ("ada", "bob", "cleo"):
-        client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent)
-        await client.facts.add("Mara", "lives_in", "Ghent")
-    await run()
-    await set_policy(budget={"model_calls": 2})
-    writes(chat_server, "Ghent is home to Mara.")
-
-    first = await summarise()
-    again = await summarise()  # as after a kill: what was spent is spent
-    second = await summarise(1)
-
-    left = f"the budget of run {run_name('nightly', NOON)} is used up: 2 of 2 model calls; agents left for the next run: 1 (cleo)"
-    assert first.counts == {"categories_summarised": 2, "agents_left": 1}
-    assert first.problems == (left,)
-    assert (again.counts, again.problems) == ({"agents_left": 1}, (left,))
-    assert (second.counts, second.problems) == ({"categories_summarised": 1}, ())
-    assert ((await used()).calls, (await used(1)).calls) == (2, 1)
-
-
 async def test_a_run_stops_at_its_costs(
     ada: MemoryClient, run: Any, summarise: Summarise, set_policy: Any, chat_server: Any
 ) -> None:

@@ -8,6 +8,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.maintenance.steps import MaintenanceStep, StepResult
 from mnestic.activities.maintenance.vacuum import VacuumActivities
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.maintenance.policies import VacuumPolicy
 from mnestic.memory.maintenance.ports import RebuiltIndex, Vacuumed
 from mnestic.memory.ports import Memory
@@ -53,6 +54,20 @@ async def test_the_report_counts_and_names_what_was_rebuilt(
         "bytes freed of entry_by_time": 600,
     }
     assert result.problems == ("fact: busy",)
+
+
+async def test_a_worker_that_may_not_vacuum_names_it_as_a_problem(
+    vacuum: Callable[..., Any],
+) -> None:
+    async def work(_: VacuumPolicy, __: bool) -> Vacuumed:
+        raise ConfigurationError(setting="MNESTIC_DATABASE_ADMIN_URL", why="owns no table")
+
+    result = await vacuum(work)
+
+    assert result.counts == {}
+    (problem,) = result.problems
+    assert problem.startswith("vacuum: ")
+    assert "owns no table" in problem
 
 
 async def test_a_worker_runs_it_on_the_database(vacuum: Callable[..., Any], admin_url: str) -> None:

@@ -67,10 +67,12 @@ async def test_half_of_the_confidence_is_left_after_a_half_life_and_a_day_counts
 
     done = await maintain(30)
     fact = await only_fact(ada)
+    (edge,) = (await ada.graph.read("Mara", at=START + timedelta(days=30))).edges
 
     assert done.counts == {"decayed": 1}
     assert fact == before.model_copy(update={"decayed_confidence": fact.decayed_confidence})
     assert fact.decayed_confidence == pytest.approx(before.confidence / 2, abs=1e-4)
+    assert edge.weight == pytest.approx(fact.decayed_confidence)
     assert (await maintain(30.4)).counts == {}
     assert await only_fact(ada) == fact
 

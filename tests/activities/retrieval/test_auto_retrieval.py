@@ -63,18 +63,6 @@ async def test_memories_of_all_channels_are_told_with_score_channel_and_time(
     assert json.loads(lines[3]) == {"note": "Mara.md", "text": "Mara has moved twice. #mnestic"}
 
 
-async def test_each_injection_is_written_down(known: MemoryClient) -> None:
-    told = await ask(known)
-    unknown = await ask(known, "Explain quantum chromodynamics")
-
-    assert (unknown.memories, unknown.text, unknown.tokens) == ((), "", 0)
-    ((kept,), _) = await known.retrieval_log.list()
-    assert (kept.channel, kept.preview, kept.tokens) == ("telegram", QUESTION, told.tokens)
-    assert [(one.id, one.score) for one in kept.memories] == [
-        (one.entry_id, one.score) for one in told.memories
-    ]
-
-
 async def test_settings_hold_from_the_next_message_on(known: MemoryClient) -> None:
     await known.add("Mara lives in Turin with her sister.", subjects=["Mara"], at=NOW)
     both = await ask(known)
@@ -88,22 +76,6 @@ async def test_settings_hold_from_the_next_message_on(known: MemoryClient) -> No
 
     assert [len(told.memories) for told in (both, one, sure, off)] == [2, 1, 0, 0]
     assert (off.text, off.skipped) == ("", ())
-
-
-@pytest.mark.usefixtures("known")
-async def test_notes_are_told_as_the_settings_say(make: Make, vault: FolderVault) -> None:
-    ada = make(notes=vault)
-    await ada.settings.change(obsidian_context_notes=["Mara.md", "Gone.md"])
-    fixed = await ask(ada)
-    await ada.settings.change(obsidian_context_notes=[], obsidian_context_tag="private")
-    none = await ask(ada)
-    await ada.settings.change(obsidian_context_tag="mnestic", obsidian_context_enabled=False)
-    off = await ask(ada)
-
-    assert [note.path for note in fixed.notes] == ["Mara.md"]
-    assert [(one.source, one.name) for one in fixed.skipped] == [("notes", "Gone.md")]
-    assert none.notes == off.notes == ()
-    assert len(off.memories) == 1
 
 
 @pytest.mark.usefixtures("known")

@@ -2,8 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
+from pathlib import Path
 
 import pytest
+import yaml
 
 from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.retrieval.auto_retrieval import LONGEST_MEMORY
@@ -11,25 +13,8 @@ from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
 
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-SHORT = (
-    "The hinge squeaks again.",
-    "Tea is in the blue tin.",
-    "The bus stop has moved.",
-    "We play cards on Sunday.",
-    "They painted the corridor.",
-    "The kettle trips the fuse.",
-    "Please water the fern.",
-    "The market was empty.",
-)
-FILLER = (
-    "The meeting ran longer than planned, but everybody stayed until the end.",
-    "Outside it had started to drizzle, and the street lamps came on early.",
-    "I took the long way home because the bridge is being renewed.",
-    "There was a queue at the bakery, so I bought apples at the stall instead.",
-    "On the stairs I met the man from the second floor, who complained about the noise.",
-    "We talked about the summer, about trains and about how expensive cheese has become.",
-    "The soup turned out too salty, but with bread it was fine.",
-)
+TEXTS = yaml.safe_load(Path(__file__).with_name("long_entries.yaml").read_text("utf-8"))
+SHORT, FILLER = TEXTS["short"], TEXTS["filler"]
 KEY = "Oh, and the spare key hangs behind the third barrel."
 
 
@@ -65,20 +50,6 @@ async def test_a_sentence_is_found_in_a_text_of_any_length(
 
         assert best.entry.content == text, question
         assert best.score >= 0.7, (question, best.signals)
-
-
-async def test_words_far_apart_do_not_count_together(ada: MemoryClient) -> None:
-    there = (
-        "The spare tyre is flat.",
-        "I lost a key.",
-        "A barrel fell over.",
-        "The cellar is damp.",
-    )
-    await add_among_short_ones(ada, f" {filler(2000)} ".join(there))
-
-    found = await ask(ada, "Is the spare key behind the barrel in the cellar?")
-
-    assert not [one.score for one in found.results if one.score >= 0.5]
 
 
 async def quoted_before(memory: MemoryClient) -> str:

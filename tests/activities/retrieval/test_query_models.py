@@ -27,9 +27,7 @@ from tests.activities.learning_models import (
     Answer,
     Call,
     Execute,
-    Steps,
     refused,
-    said,
     vectors,
 )
 from tests.activities.locks import until_held_up
@@ -78,19 +76,6 @@ async def test_a_day_that_is_used_up_leaves_the_other_sources(
     assert [one.entry.content for one in second.results] == [ANSWER]
     assert [(one.source, one.name) for one in told.skipped] == [("memories", "semantic")]
     assert len(chat_server.requests) == 1
-
-
-async def test_questions_and_learning_share_a_day(
-    models: Models, client: Client, steps: Callable[..., Steps]
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    await ada.retrieve(QUESTION)
-    await ada.ingest([said(1, "I live in Ghent.")])
-
-    held = await steps(limits=ModelCallLimits(daily=Budget(tokens=7))).held()
-
-    assert "is used up: 7 of 7 tokens" in str(held)
 
 
 @pytest.fixture
@@ -168,23 +153,6 @@ async def test_what_cannot_be_written_down_in_time_is_given_up_and_logged(
             await asked.close()
 
     assert "what a call took is not written down" in caplog.text
-
-
-async def test_what_was_refused_after_it_was_paid_for_is_written_down(
-    models: Models, client: Client, usage: Usage, chat_server: Any
-) -> None:
-    ada = client(models())
-    await ada.add(ANSWER)
-    chat_server.answers = lambda *_: (
-        200,
-        {"model": "vectors", "data": [], "usage": {"prompt_tokens": 7}},
-        {},
-    )
-
-    found = await ada.retrieve(QUESTION)
-
-    assert list(found.skipped) == ["semantic"]
-    assert usage() == [("retrieve", "vectors", 7, 0, COST, None)]
 
 
 async def test_what_is_to_be_forgotten_is_looked_for_whatever_the_budget(

@@ -162,20 +162,6 @@ async def test_a_server_that_fails_is_named_and_changes_nothing(
     assert len(chat_server.requests) == 1
 
 
-async def test_a_day_that_is_used_up_asks_no_server(
-    make: Make, ada: MemoryClient, chat_server: Any
-) -> None:
-    chat_server.answers = prefers("euros")
-    poor = make(daily=Budget(tokens=1))
-    first = await poor.retrieve(QUESTION, rerank="remote")
-    second = await poor.retrieve(QUESTION, rerank="remote")
-
-    assert first.skipped == {}
-    assert "is used up" in second.skipped["rerank"]
-    assert len(chat_server.requests) == 1
-    assert second.results == (await ada.retrieve(QUESTION)).results
-
-
 async def test_an_agents_setting_holds_for_each_way_of_asking_and_a_call_may_differ(
     ada: MemoryClient, chat_server: Any
 ) -> None:
@@ -234,16 +220,3 @@ async def test_a_server_that_hangs_leaves_a_message_time_for_its_memories(
     assert [(one.source, one.name) for one in message.skipped] == [("memories", "rerank")]
     assert "no answer in time" in found.skipped["rerank"]
     assert found.results == (await ada.retrieve(QUESTION, rerank="off")).results
-
-
-async def test_an_answer_that_is_kept_is_not_that_of_another_reranker(ada: MemoryClient) -> None:
-    def moved(found: Retrieval) -> bool:
-        return any("rerank" in one.signals for one in found.results)
-
-    plain = [await ada.retrieve(QUESTION) for _ in range(2)]
-    await ada.settings.change(rerank="local")
-    local = [await ada.retrieve(QUESTION) for _ in range(2)]
-    await ada.settings.reset("rerank")
-
-    assert [moved(found) for found in (*plain, *local)] == [False, False, True, True]
-    assert not moved(await ada.retrieve(QUESTION))

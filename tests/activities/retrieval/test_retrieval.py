@@ -107,18 +107,6 @@ async def test_each_filter_is_held_to(known: MemoryClient) -> None:
     )
 
 
-async def test_what_is_archived_or_has_expired_comes_back_only_if_asked_for(
-    known: MemoryClient,
-) -> None:
-    (entry,) = [one.entry for one in (await known.retrieve("Pixel")).results]
-    await known.entries.change(entry.id, status="archived")
-    await known.add("Pixel eats at six.", at=NOON, expires_at=NOON)
-
-    assert told(await known.retrieve("Pixel")) == []
-    archived = await known.retrieve("Pixel", statuses=("archived",))
-    assert told(archived) == ["Mara's dog is called Pixel."]
-
-
 async def test_many_that_are_archived_do_not_hide_the_others(ada: MemoryClient) -> None:
     for number in range(30):
         entry = await ada.add(f"The lamp number {number} is red.", at=NOON)
@@ -153,24 +141,6 @@ async def test_an_alias_is_another_name_of_the_one_whom_an_entry_is_about(
 
     assert told(found)[0] == "Mara lives in Turin, near the river."
     assert found.names == ("mara", "mouse")
-
-
-async def test_what_says_the_same_is_told_once(known: MemoryClient) -> None:
-    first = await known.add("The stopcock is under the stairs.", at=NOON)
-    again = await known.add("the stopcock is under the stairs!", at=NOON + timedelta(days=1))
-    said = await known.add("The stopcock is under the stairs.", speaker="Tom", at=NOON)
-
-    once = await known.retrieve("Where is the stopcock?")
-    often = await known.retrieve("Where is the stopcock?", repeats=True)
-    filled = await known.retrieve("Where is the stopcock?", limit=2)
-
-    one_of_both, by_tom = (
-        len({one.entry.id for one in once.results} & ids)
-        for ids in ({first.id, again.id}, {said.id})
-    )
-    assert (one_of_both, by_tom, len(once.results)) == (1, 1, 2)
-    assert {one.entry.id for one in often.results} == {first.id, again.id, said.id}
-    assert len(filled.results) == 2
 
 
 async def test_what_is_replaced_comes_back_where_it_is_asked_for(known: MemoryClient) -> None:

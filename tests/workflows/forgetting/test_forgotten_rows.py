@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-import psycopg
 import pytest
 from temporalio import activity, workflow
 from temporalio.worker import Worker
@@ -21,7 +20,6 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.jobs.agent_memory import AgentMemory
-from tests.word_scan import scan_statistics
 from tests.workflows.conftest import Jobs, plan_of
 from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget, said
@@ -129,24 +127,6 @@ async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
     assert left(first.left) == {("job", "mine")}
     assert second.left == ()
     assert scan("paris") == {}
-
-
-@pytest.mark.usefixtures("worker")
-async def test_the_planner_s_statistics_quote_nothing_that_was_forgotten(
-    ada: MemoryClient, admin_url: str
-) -> None:
-    for number in range(3):
-        await ada.add(f"The codename Quixotling number {number} is due in March.")
-    with psycopg.connect(admin_url, autocommit=True) as owner:
-        owner.execute("SET default_statistics_target = 10000")  # whatever other tests have written
-        owner.execute("ANALYZE")
-    before = scan_statistics(admin_url, "quixotl")
-
-    done = await forget(ada, "Quixotling")
-
-    assert before >= {"entry", "resource", "lexeme"}
-    assert scan_statistics(admin_url, "quixotl") == set()
-    assert (done.stale, done.left) == ((), ())
 
 
 @pytest.mark.usefixtures("worker")

@@ -1,48 +1,48 @@
-"""Which words a topic is found by: in any script, spelling and form."""
+"""Which entries a topic is found in: in any script, spelling and form, and no others."""
 
 import pytest
 
+from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.workflows.forgetting.conftest import Scan
-from tests.workflows.forgetting.forget_samples import contents, forget, learn, said
 
-# Each forgets whole memories and scans every table.
-pytestmark = [pytest.mark.acceptance, pytest.mark.usefixtures("worker")]
+SPELLINGS = {
+    "straße": {"Die STRASSE ist lang."},
+    "Zürich": {"Wir wohnen in Zu\u0308rich."},
+    "東京": {"来週東京に行きます。"},
+    "Émile Zola": {"ZOLA, ÉMILE"},
+    "divorce": {"They divorced in spring."},
+    "nadia@north.example": {
+        "Write to Nadia@North.example.",
+        "Her address: nadia [at] north [dot] example",
+    },
+    "+33 6 12 34 56 78": {"Call 0033612345678.", "Call 06 12 34 56 78."},
+}
+OTHERS = ("It rains.", "Write to piet@north.example.", "Call +33 6 12 34 56 79.")
 
-SPELLINGS = [
-    ("straße", "Die STRASSE ist lang.", "strasse"),
-    ("Zürich", "Wir wohnen in Zu\u0308rich.", "rich"),
-    ("東京", "来週東京に行きます。", "来週東京に行きます"),
-    ("Émile Zola", "ZOLA, ÉMILE", "zola"),
-    ("divorce", "They divorced in spring.", "divorced"),
-]
+
+async def found(ada: MemoryClient, topic: str) -> set[str]:
+    shown = await ada.preview_forget(topic)
+    return {item.text for item in shown.items if item.kind == "entry"}
 
 
-async def test_any_script_and_spelling_is_found(
-    client: MnesticClient, ada: MemoryClient, scan: Scan
+async def test_any_script_and_spelling_and_each_form_of_an_identifier_is_found(
+    ada: MemoryClient,
 ) -> None:
-    texts = [*(content for _, content, _ in SPELLINGS), "It rains."]
-    await learn(client, *(said(str(number), text) for number, text in enumerate(texts)))
-    assert all(scan(word) for _, _, word in SPELLINGS)
+    for content in (*(text for texts in SPELLINGS.values() for text in texts), *OTHERS):
+        await ada.add(content)
 
-    for topic, _, word in SPELLINGS:
-        done = await forget(ada, topic)
-        assert (done.purged["entry"], scan(word)) == (1, {}), topic
-
-    assert await contents(ada) == {"It rains."}
+    assert {topic: await found(ada, topic) for topic in SPELLINGS} == SPELLINGS
+    with pytest.raises(InvalidInputError, match="topic"):
+        await ada.preview_forget("the and of")
 
 
 async def test_forms_are_found_in_the_language_of_each_entry(ada: MemoryClient) -> None:
-    for language, content in (
-        ("english", "A red hat."),
-        ("german", "Zwei Häuser."),
-        ("dutch", "!"),
-    ):
+    contents = {"english": "A red hat.", "german": "Zwei Häuser.", "dutch": "!"}
+    for language, content in contents.items():
         await ada.settings.change(language=language)
         await ada.add(content)
 
     topics = ("Haus", "red hat", "das Haus am Fluss")
-    done = [(await forget(ada, topic)).purged.get("entry") for topic in topics]
+    texts = [await found(ada, topic) for topic in topics]
 
-    assert done == [1, 1, None]
+    assert texts == [{"Zwei Häuser."}, {"A red hat."}, set()]

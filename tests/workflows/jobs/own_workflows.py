@@ -12,8 +12,6 @@ from pydantic import BaseModel, PositiveInt
 from temporalio import workflow
 
 from mnestic.memory.jobs.agent_job import AgentMemoryState
-from mnestic.memory.jobs.writes import MemoryWrite
-from mnestic.memory.names import job_workflow_id
 from mnestic.memory.scope import Scope
 from mnestic.workflows.jobs.agent_memory import AgentMemory
 
@@ -126,41 +124,4 @@ class GivesUpEarly:
         with suppress(asyncio.CancelledError):
             await waiting
         ended = await self._memory.wait(asked.key, timeout=DAY)
-        return [ended.wait_id, ended.outcome]
-
-
-@workflow.defn(name="Forks")
-class Forks:
-    """Waits, and gives the memory of that time to another workflow, which waits as well."""
-
-    @workflow.init
-    def __init__(self, asked: Asked) -> None:
-        self._memory = AgentMemory(job_id=JOB, scope=asked.scope)
-
-    @workflow.run
-    async def run(self, asked: Asked) -> list[Any]:  # noqa: ARG002
-        await self._memory.remember(MemoryWrite(note="before"))
-        ended = await self._memory.wait("approval", timeout=DAY)
-        await self._memory.remember(MemoryWrite(note="after"))
-        scope = await self._memory.fork(ended.origin, job_id="other", session_id="other")
-        told: list[Any] = await workflow.execute_child_workflow(
-            Forked.run, Asked(scope=scope), id=job_workflow_id(scope.tenant_id, "other")
-        )
-        await self._memory.end("completed")
-        return told
-
-
-@workflow.defn(name="Forked")
-class Forked:
-    """Goes on with the memory of another job."""
-
-    @workflow.init
-    def __init__(self, asked: Asked) -> None:
-        self._memory = AgentMemory(job_id="other", scope=asked.scope)
-
-    @workflow.run
-    async def run(self, asked: Asked) -> list[Any]:  # noqa: ARG002
-        await self._memory.remember(MemoryWrite(note="forked"))
-        ended = await self._memory.wait("next", timeout=timedelta(seconds=1))
-        await self._memory.end("completed")
         return [ended.wait_id, ended.outcome]

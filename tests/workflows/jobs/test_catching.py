@@ -113,22 +113,6 @@ async def test_a_failure_is_caught_whatever_the_node(jobs: Jobs, tools: str) -> 
         assert len(error["message"]) <= 1_000
 
 
-async def test_a_branch_that_cannot_be_chosen_is_caught_as_well(jobs: Jobs) -> None:
-    nodes = """
-        - id: bad
-          kind: emit
-          channel: c
-          content: said
-          next: {on: "${results.bad.nothing}", cases: {}, otherwise: end}
-          catch: mend
-        - {id: mend, kind: emit, channel: c, content: mended, next: end}
-        """
-
-    await jobs.run(plan(nodes))
-
-    assert await jobs.texts() == ["said", "mended"]
-
-
 async def test_a_node_is_tried_as_often_as_its_policy_says(jobs: Jobs, tools: str) -> None:
     def tried(retry: str) -> str:
         tool = "kind: tool, activity: fail_twice, task_queue: TOOLS, next: end"

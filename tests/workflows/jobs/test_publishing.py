@@ -6,6 +6,8 @@ import pytest
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.common import SearchAttributeKey
 
+from mnestic.memory.jobs.waits import ResumptionContext
+from mnestic.memory.names import RESUMPTION_CONTEXT
 from tests.workflows.conftest import Jobs, plan_of
 
 PLAN = plan_of("order_approval")
@@ -23,6 +25,8 @@ async def test_a_waiting_job_can_be_searched_for_and_tells_a_person_what_it_wait
         "__temporal_workflow_metadata", result_type=WorkflowMetadata
     )
     memo, status = await described.memo(), await jobs.status(job_id)
+    context = await jobs.handle(job_id).query(RESUMPTION_CONTEXT, result_type=ResumptionContext)
+    (wait,) = await jobs.waits(job_id)
 
     found = described.typed_search_attributes
     shown = [found.get(SearchAttributeKey.for_keyword(name)) for name in KEYWORDS]
@@ -45,6 +49,7 @@ async def test_a_waiting_job_can_be_searched_for_and_tells_a_person_what_it_wait
     assert memo["mnestic"]["sha256"] == status.open_wait.snapshot.sha256
     assert memo["mnestic"]["wait_id"] == status.open_wait.wait_id
     assert "Order 42" not in str(memo)
+    assert (context, context.cursor_node) == (wait.context, "approval")
 
 
 async def test_the_history_holds_no_memory_text_but_what_the_plan_says(jobs: Jobs) -> None:

@@ -6,9 +6,6 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, ResumeRefusedError
-from mnestic.memory.jobs.waits import ResumptionContext
-from mnestic.memory.names import RESUMPTION_CONTEXT
-from mnestic.starter.jobs.plans import parse_plan
 from tests.workflows.conftest import DAY, GREETING, LOOP, Jobs
 
 LAST = {"text": "last", "last": True}
@@ -172,22 +169,3 @@ async def test_a_paused_job_that_is_poked_is_paused_at_its_wait_in_the_new_run(j
     assert extended.deadline == before.deadline + DAY
     assert (after.state, after.wait_key) == ("paused", "approval")
     assert (await jobs.wait_for_result(job_id)).waits == 1
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_waiting_job_tells_where_it_goes_on(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting()
-    await jobs.poke(job_id)
-
-    handle = jobs.handle(job_id)
-    context = await handle.query(RESUMPTION_CONTEXT, result_type=ResumptionContext)
-    await jobs.resume_job(job_id, DEAR)
-    await jobs.wait_for_result(job_id)
-    over = await handle.query(RESUMPTION_CONTEXT)
-
-    (wait,) = await jobs.waits(job_id)
-    plan = parse_plan(GREETING, source="test")
-    assert (context.cursor_node, context.plan_decision_id) == ("approval", plan.decision_id)
-    assert (context.inputs, set(context.payload_results)) == ({"name": "Mara"}, {"note", "look"})
-    assert context == wait.context
-    assert over is None

@@ -31,18 +31,11 @@ TOOL = {"kind": "tool", "activity": "none", "retry": {"attempts": 1}, "queue_tim
 UNSENDABLE: dict[str, tuple[dict[str, Any], str]] = {
     "arguments": (TOOL | {"arguments": {"all": OVER}}, FILLED),
     "arguments that would fill the machine": (TOOL | {"arguments": FAR_OVER}, FILLED),
-    "arguments of many values": (TOOL | {"arguments": ["${input.text}"] * 20_000}, FILLED),
     "arguments that grow as JSON": (TOOL | {"arguments": ESCAPED}, f"arguments: .*{LARGE}"),
-    "a message": ({"kind": "remember", "message": {"content": OVER}}, FILLED),
     "a message that grows": (
         {"kind": "remember", "message": {"content": ESCAPED}},
         f"what remember is asked: .*{LARGE}",
     ),
-    "records": (
-        {"kind": "remember", "records": [{"namespace": "n", "key": "k", "value": ESCAPED}]},
-        LARGE,
-    ),
-    "what is emitted": ({"kind": "emit", "channel": "c", "content": ESCAPED}, LARGE),
     "a prompt": ({"kind": "think", "prompt": ESCAPED}, f"what think is asked: .*{LARGE}"),
     "a system prompt": ({"kind": "think", "prompt": "?", "system": OVER}, FILLED),
     "a question": ({"kind": "recall", "search": {"question": ESCAPED}}, LARGE),
@@ -60,11 +53,6 @@ UNSENDABLE: dict[str, tuple[dict[str, Any], str]] = {
         FILLED,
     ),
     "a task queue of Temporal's SDKs": (TOOL | {"task_queue": "/_sys/mine"}, "keeps for itself"),
-    "a task queue of Temporal's server": (
-        TOOL | {"task_queue": "temporal-sys-per-ns-tq"},
-        "keeps for itself",
-    ),
-    "a long task queue": (TOOL | {"task_queue": WIDE}, "1024 bytes long; at most 1000"),
     "a long activity": (TOOL | {"activity": WIDE}, "1024 bytes long; at most 1000"),
 }
 

@@ -1,6 +1,5 @@
 """Learning from messages by models that answer over HTTP, as the workflow does it."""
 
-import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -12,7 +11,6 @@ from pydantic import SecretStr
 from temporalio.client import WorkflowExecutionStatus
 
 from mnestic.memory.errors import ExtractionPausedError
-from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
@@ -21,60 +19,23 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
+from tests.activities.learning_models import Answer, completion, read, texts_of, vectors
 from tests.workflows.conftest import Until
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SOON = timedelta(milliseconds=200)
-Answer = tuple[int, Any, dict[str, str]]
 Serve = Callable[..., AbstractAsyncContextManager[None]]
-FACTS = {
-    "I moved to Ghent yesterday.": ("I moved to Ghent", "lives_in", "Ghent", "2026-03-01"),
-    "I used to live in Utrecht, you know.": ("I live in Utrecht", "lives_in", "Utrecht", None),
-    "Tea is what I like best.": ("Tea is what I like", "likes", "tea", None),
-}
+TEXTS = ("I live in Ghent.", "Hm.", "It rains.")
 AWFUL = "Something awful."
 
 
-class Api:
-    """Answers both APIs: facts as above, but first what it is told; and vectors of two numbers."""
-
-    def __init__(self) -> None:
-        self.failures: list[Answer] = []
-        self.number = 0
-
-    def __call__(self, path: str, body: Any) -> Answer:
-        if path.endswith("/embeddings"):
-            return self.vectors(body)
-        return self.failures.pop(0) if self.failures else self.facts(body)
-
-    def vectors(self, body: Any) -> Answer:
-        data = [{"index": n, "embedding": [3, 4]} for n, _ in enumerate(body["input"])]
-        return 200, {"model": "vectors", "data": data, "usage": {"prompt_tokens": 20}}, {}
-
-    def facts(self, body: Any) -> Answer:
-        lines = [json.loads(line) for line in body["messages"][-1]["content"].splitlines()]
-        finish = "content_filter" if AWFUL in {line["text"] for line in lines} else "stop"
-        told = [
-            {"message": line["message"], "words": words, "kind": "affirmed"}
-            | {"subject": line["speaker"], "predicate": predicate, "object": value}
-            | {"confidence": 0.9, "valid_from": since, "valid_to": None}
-            for line in lines
-            if "message" in line
-            for words, predicate, value, since in [FACTS.get(line["text"], ("", "", "", None))]
-            if words
-        ]
-        message = {"role": "assistant", "content": json.dumps({"facts": told})}
-        choice = {"index": 0, "finish_reason": finish, "message": message}
-        usage = {"prompt_tokens": 200, "completion_tokens": 30}
-        return 200, {"model": "reader", "choices": [choice], "usage": usage}, {}
-
-
-@pytest.fixture
-def api(chat_server: Any) -> Api:
-    """What the models' server answers."""
-    chat_server.answers = Api()
-    answers: Api = chat_server.answers
-    return answers
+def api(path: str, body: Any) -> Answer:
+    """Answers both APIs."""
+    if path.endswith("/embeddings"):
+        return vectors(path, body)
+    if AWFUL in texts_of(body):
+        return 200, completion("", finish_reason="content_filter"), {}
+    return read(path, body)
 
 
 @pytest.fixture
@@ -145,52 +106,46 @@ async def until_learned(client: MnesticClient, until: Until, number: int) -> Non
 
 
 async def test_messages_become_facts_entries_and_vectors_by_models(
-    client: MnesticClient, serve: Serve, api: Api, admin_url: str, chat_server: Any
+    client: MnesticClient, serve: Serve, admin_url: str, chat_server: Any
 ) -> None:
-    api.failures = [
+    failures: list[Answer] = [
         (429, {"error": {"message": "slow down"}}, {"retry-after-ms": "300"}),
         (500, {"error": {"message": "oh"}}, {}),
         (200, {"choices": [], "model": "reader"}, {}),
     ]
-    await receive(client, *FACTS, AWFUL, "Hm?")
 
+    def fails_first(path: str, body: Any) -> Answer:
+        return failures.pop(0) if failures and "messages" in body else api(path, body)
+
+    chat_server.answers = fails_first
+    await receive(client, *TEXTS, AWFUL)
     async with serve():
         await (await start_ingest(client, agent_id="ada")).result()
 
-    facts, _ = await client.memory("ada").facts.list()
-    entries, _ = await client.memory("ada").entries.list(EntryQuery())
-    parked, _ = await client.memory("ada").parked.list()
-    _, (claim,) = await client.memory("ada").facts.why(facts[0].id)
+    ada = client.memory("ada")
+    (fact,), _ = await ada.facts.list()
+    _, (claim,) = await ada.facts.why(fact.id)
+    parked, _ = await ada.parked.list()
     with psycopg.connect(admin_url) as connection:
-        tenant = [client.settings.tenant_id]
-        vectors = connection.execute(
-            "SELECT model, vector::text FROM mnestic.embedding WHERE tenant_id = %s", tenant
-        ).fetchall()
         usage = connection.execute(
             "SELECT purpose, count(*) FROM mnestic.llm_usage WHERE tenant_id = %s "
             "GROUP BY 1 ORDER BY 1",
-            tenant,
+            [client.settings.tenant_id],
         ).fetchall()
     asked = [request["path"] for request in chat_server.requests]
-    assert {(fact.predicate, fact.object) for fact in facts} == {
-        ("lives_in", "Ghent"),  # and not Utrecht, whose words nobody said
-        ("likes", "tea"),
-    }
-    assert facts[1].valid_from == datetime(2026, 3, 1, tzinfo=UTC)
+    assert (fact.predicate, fact.object) == ("lives_in", "Ghent")
     assert (claim.source.extractor, claim.source.session_id) == ("openai-2/reader", "s1")
-    assert len(entries) == 5
     assert [lesson.resource.content for lesson in parked] == [AWFUL]
-    assert vectors == [("vectors-2", "[0.6001,0.8001]")] * 5 or len(vectors) == 5
-    assert {model for model, _ in vectors} == {"vectors-2"}
+    assert (await ada.stats()).entries.embedded == {"vectors-2": 4}
     assert usage == [("embed", 1), ("extract", asked.count("/v1/chat/completions") - 3)]
     assert chat_server.requests[0]["authorization"] == "Bearer sk-x"
 
 
 async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
-    client: MnesticClient, serve: Serve, api: Api, chat_server: Any
+    client: MnesticClient, serve: Serve, chat_server: Any
 ) -> None:
     chat_server.answers = lambda *_: (401, {"error": {"message": "bad key"}}, {})
-    await receive(client, *FACTS)
+    await receive(client, *TEXTS)
 
     async with serve():
         handle = await start_ingest(client, agent_id="ada")
@@ -206,30 +161,9 @@ async def test_a_wrong_key_is_seen_and_learning_goes_on_once_it_is_mended(
     assert await client.memory("ada").messages.count() == IngestCounts(learned=3)
 
 
-async def test_facts_are_learned_while_the_model_of_vectors_is_down(
-    client: MnesticClient, serve: Serve, api: Api, chat_server: Any, until: Until
-) -> None:
-    down = (500, {"error": {"message": "oh"}}, {})
-    chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
-    await receive(client, *FACTS)
-
-    async with serve():
-        handle = await start_ingest(client, agent_id="ada")
-        await until_learned(client, until, 3)
-        await client.memory("ada").ingest([said(9, "Hm?")])
-        await start_ingest(client, agent_id="ada")
-        await until_learned(client, until, 4)
-        before = (await client.memory("ada").stats()).entries.embedded
-        chat_server.answers = api
-        await handle.result()
-
-    assert before == {}
-    assert (await client.memory("ada").stats()).entries.embedded == {"vectors-2": 4}
-
-
 @pytest.mark.acceptance
 async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
-    client: MnesticClient, serve: Serve, api: Api, chat_server: Any, until: Until
+    client: MnesticClient, serve: Serve, chat_server: Any, until: Until
 ) -> None:
     async def is_first() -> bool:
         return (await first.describe()).status == WorkflowExecutionStatus.RUNNING
@@ -256,14 +190,15 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
 
 
 async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_it_is_raised(
-    client: MnesticClient, serve: Serve, api: Api, until: Until
+    client: MnesticClient, serve: Serve, chat_server: Any, until: Until
 ) -> None:
-    await receive(client, *FACTS)
-    async with serve(extraction_tokens_per_day=240):
+    chat_server.answers = api
+    await receive(client, *TEXTS)
+    async with serve(extraction_tokens_per_day=115):
         await (await start_ingest(client, agent_id="ada")).result()
         await client.memory("ada").ingest([said(9, "Hm?")])
         await start_ingest(client, agent_id="ada")
-        await until_held(client, until, why="250 of 240 tokens")
+        await until_held(client, until, why="117 of 115 tokens")
         held = await client.memory("ada").messages.count()
 
     # a worker with another limit
@@ -272,4 +207,3 @@ async def test_learning_waits_when_the_days_budget_is_used_up_and_goes_on_when_i
 
     assert held == IngestCounts(received=1, learned=3)
     assert await client.memory("ada").messages.count() == IngestCounts(learned=4)
-    assert api.failures == []

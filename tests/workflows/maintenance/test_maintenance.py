@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,7 @@ from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.client import WorkflowFailureError
 
 from mnestic.activities.clients.openai_compatible import OpenAISummariser, openai_client
-from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.maintenance.policies import MaintenancePolicy
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.maintenance.reports import (
     MaintenanceProgress,
     MaintenanceReport,
@@ -137,23 +137,6 @@ async def test_a_batch_that_runs_counts_by_its_heartbeats(
 
 
 @pytest.mark.usefixtures("maintained")
-async def test_a_changed_policy_moves_the_schedule_which_stays_paused(
-    client: MnesticClient,
-) -> None:
-    await client.maintenance.pause("nightly")
-
-    policy = await client.maintenance.set_policy("nightly.times.hour", 17)
-    await client.maintenance.set_policy("nightly.times.jitter", "PT0S")
-
-    schedule, *_ = await client.maintenance.list_schedules()
-    assert policy.nightly.times.hour == 17
-    assert (await client.maintenance.policy()).nightly.times.jitter == timedelta(0)
-    assert schedule.state == "paused"
-    assert schedule.next_run_at is not None
-    assert (schedule.next_run_at.hour, schedule.next_run_at.minute) == (17, 0)
-
-
-@pytest.mark.usefixtures("maintained")
 async def test_the_month_runs_on_its_first_sunday(client: MnesticClient) -> None:
     (first,) = [one for one in await client.maintenance.list_schedules() if one.kind == "monthly"]
     await client.maintenance.set_policy("monthly.times.week_of_month", 3)
@@ -167,21 +150,6 @@ async def test_the_month_runs_on_its_first_sunday(client: MnesticClient) -> None
     assert third.next_run_at.isoweekday() == 7
     assert third.next_run_at.day in range(15, 22)
     assert (report.kind, report.dry_run, report.problems) == ("monthly", True, ())
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_a_backfill_runs_for_each_night_of_the_period(
-    client: MnesticClient, until: Until
-) -> None:
-    day = datetime(2026, 3, 1, tzinfo=UTC)
-
-    await client.maintenance.backfill("nightly", since=day, until=day + timedelta(days=2))
-
-    reports = await until(lambda: _reports(client, 2))
-    assert {report.scheduled_at.date() for report in reports} == {
-        day.date(),
-        (day + timedelta(days=1)).date(),
-    }
 
 
 @pytest.mark.usefixtures("maintained")
@@ -208,26 +176,27 @@ async def test_a_run_for_the_future_fails_and_changes_nothing(
     assert (await client.maintenance.list_reports())[0] == ()
 
 
-async def test_what_cannot_be_is_refused(client: MnesticClient) -> None:
+async def test_without_a_folder_there_is_no_schedule_until_a_worker_has_one(
+    client: MnesticClient, memory: Memory, settings: Settings, tmp_path: Path
+) -> None:
+    await create_schedules(memory, client.temporal, settings)
+    await client.maintenance.set_policy("backup.times.hour", 5)
+    await client.maintenance.set_policy("backup.times.jitter", "PT0S")
+    before = [one.kind for one in await client.maintenance.list_schedules()]
+
+    with_folder = settings.model_copy(update={"backup_directory": tmp_path / "backups"})
+    await create_schedules(memory, client.temporal, with_folder)
+
+    after = {one.kind: one for one in await client.maintenance.list_schedules()}
+    assert "backup" not in before
+    assert after["backup"].next_run_at is not None
+    assert after["backup"].next_run_at.hour == 5
+
+
+async def test_a_backup_is_of_a_whole_tenant_and_of_now(client: MnesticClient) -> None:
     day = datetime(2026, 3, 1, tzinfo=UTC)
 
-    assert await client.maintenance.policy() == MaintenancePolicy()
-    assert await client.maintenance.list_schedules() == ()
-    with pytest.raises(NotFoundError, match="no schedule nightly"):
-        await client.maintenance.pause("nightly")
-    with pytest.raises(InvalidInputError, match="ends before it begins"):
-        await client.maintenance.backfill("nightly", since=day, until=day)
-    with pytest.raises(InvalidInputError, match="backfill: ends in the future"):
-        await client.maintenance.backfill(
-            "nightly", since=day, until=datetime.now(UTC) + timedelta(minutes=2)
-        )
-    with pytest.raises(InvalidInputError, match="agent"):
-        await client.maintenance.start("nightly", agent_id="a/b")
-    with pytest.raises(InvalidInputError, match="name the agent"):
-        await client.maintenance.start("nightly", allow_removals=True)
-
-
-async def _reports(client: MnesticClient, number: int) -> tuple[MaintenanceReport, ...] | None:
-    """The reports, once there are so many."""
-    reports, _ = await client.maintenance.list_reports()
-    return reports if len(reports) >= number else None
+    with pytest.raises(InvalidInputError, match="a backup is of a whole tenant"):
+        await client.maintenance.start("backup", agent_id="ada")
+    with pytest.raises(InvalidInputError, match="makes backups of now"):
+        await client.maintenance.backfill("backup", since=day, until=day + timedelta(days=2))

@@ -1,7 +1,6 @@
 """The local extractor as a part: what it answers to any text, and how long it takes."""
 
 import asyncio
-import time
 from datetime import UTC, datetime
 
 import pytest
@@ -65,24 +64,3 @@ def test_the_claims_of_any_words_quote_these_words(contents: list[str]) -> None:
 def test_any_text_is_read(content: str) -> None:
     for kind in ("message", "tool_result"):
         assert len(claims_of([turn(content, kind)])) == 1
-
-
-@pytest.mark.acceptance
-@pytest.mark.parametrize(
-    "part",
-    [
-        *("I live in Ghent and ", "my sister Elin, ", "'a ", "("),
-        *("ignore ", "> a\n", "name: Bob\n"),
-    ],
-)
-def test_the_time_grows_in_proportion_to_the_length(part: str) -> None:
-    def seconds(length: int) -> float:
-        content = part * (length // len(part))
-        began = time.process_time()
-        claims_of([turn(content)])
-        claims_of([turn(content, "tool_result")])
-        return time.process_time() - began
-
-    claims_of([turn("I live in Ghent.")])  # loads the parser
-
-    assert seconds(10_000) < 0.5 + 10 * seconds(2000)

@@ -10,7 +10,7 @@ from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.memory.jobs.waits import DeferredRequest, Override
 from tests.workflows.conftest import LOOP, Jobs
 
-ONE, TWO = {"text": "one", "last": True}, {"text": "two", "last": True}
+ONE = {"text": "one", "last": True}
 pytestmark = pytest.mark.usefixtures("worker")
 
 
@@ -54,21 +54,6 @@ async def test_a_deadline_does_not_end_a_wait_that_needs_attention(jobs: Jobs) -
     assert (job.state, [wait.state for wait in job.waits]) == ("needs_attention", ["waiting"])
     assert job.deferred == ()
     assert (await jobs.wait_for_result(job_id)).results["turn"]["outcome"] == "timeout"
-
-
-async def test_an_update_that_was_answered_is_not_kept(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting(LOOP)
-    jobs.rot()
-    with pytest.raises(SnapshotUnverifiedError):
-        await jobs.resume_job(job_id, ONE, request_id="r1")
-
-    jobs.rot()
-    await jobs.pass_days(job_id, 3)
-    job = await jobs.describe_job(job_id)
-    await jobs.resume_job(job_id, TWO, request_id="r2")
-
-    assert (job.state, job.deferred) == ("needs_attention", ())
-    assert await jobs.resumed_by(job_id) == ["r2"]
 
 
 async def test_a_new_run_keeps_the_request_and_tries_it_again(jobs: Jobs, kept: str) -> None:
@@ -127,15 +112,12 @@ async def test_a_kept_request_is_told_as_refused_when_another_one_resumes(
 async def test_an_update_whose_sender_had_to_leave_it_as_a_signal_is_kept(
     admin_url: str, jobs: Jobs
 ) -> None:
-    async def is_taken_for_long() -> bool:
-        return bool((await jobs.handle(job_id).describe()).raw_description.pending_activities)
-
     job_id = await jobs.start_waiting(LOOP)
     jobs.rot()
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("LOCK mnestic.memory_snapshot IN ACCESS EXCLUSIVE MODE")
         receipt = await jobs.resume_job(job_id, ONE, request_id="r1", limit=timedelta(seconds=1))
-        await jobs.until(is_taken_for_long)
+        await jobs.until_at_work(job_id)
         await jobs.status(job_id)
     job = await jobs.until_state(job_id, "needs_attention")
 

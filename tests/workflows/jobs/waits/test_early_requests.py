@@ -10,7 +10,7 @@ from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Replayer
 
 from mnestic.activities.jobs.waits import OpenWaitInput, WaitActivities
-from mnestic.memory.errors import ResumeRefusedError, SnapshotUnverifiedError
+from mnestic.memory.errors import ResumeRefusedError
 from mnestic.memory.jobs.snapshots import SnapshotRef
 from mnestic.memory.jobs.waits import ResumptionContext
 from mnestic.memory.names import wait_id, wait_operation_key
@@ -92,24 +92,6 @@ async def test_a_signal_that_came_in_time_stays_so_in_a_new_run(
 
     async with jobs.worker():
         assert await jobs.resumed_by("lost") == ["r1"]
-
-
-@pytest.mark.usefixtures("opened")
-async def test_an_update_for_the_next_wait_that_hears_an_error_does_not_resume_it_later(
-    jobs: Jobs,
-) -> None:
-    jobs.rot()
-    sending = await jobs.resume_ahead("lost", LAST, request_id="r1", wait_id="lost/w1")
-
-    async with jobs.worker():
-        with pytest.raises(SnapshotUnverifiedError):
-            await sending
-        job = await jobs.until_state("lost", "needs_attention")
-        jobs.rot()
-        await jobs.resume_job("lost", LAST, request_id="r2")
-        resumed_by = await jobs.resumed_by("lost")
-
-    assert (job.deferred, resumed_by) == ((), ["r2"])
 
 
 async def test_a_signal_and_an_update_that_come_before_the_first_line_replay(jobs: Jobs) -> None:

@@ -1,7 +1,6 @@
 """Waits that ask for a form: approvals by people."""
 
 import pytest
-from temporalio.api.sdk.v1 import WorkflowMetadata
 
 from mnestic.memory.errors import ResumeRefusedError
 from tests.workflows.conftest import Jobs, plan_of
@@ -29,23 +28,3 @@ async def test_updates_signals_and_what_came_early_are_held_to_the_form(jobs: Jo
     assert early.endswith('is not of type "integer"')
     assert result.results["approval"]["payload"] == FITTING
     assert result.results["again"]["outcome"] == "timeout"
-
-
-async def test_a_person_sees_what_is_asked_and_what_the_answer_needs(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting(PLAN)
-
-    metadata = await jobs.handle(job_id).query(
-        "__temporal_workflow_metadata", result_type=WorkflowMetadata
-    )
-    (wait,) = await jobs.waits(job_id)
-    status = await jobs.status(job_id)
-
-    assert "| payload needs | amount (number), by (Ana or a \\| b) |" in metadata.current_details
-    assert "May Mara have it?" in metadata.current_details
-    command = f'job resume {job_id} --outcome approved --payload \'{{"amount": 1, "by": "Ana"}}\''
-    assert command in metadata.current_details
-    assert status.open_wait is not None
-    assert (wait.ask, wait.outcomes) == ("May Mara have it?", ("approved",))
-    assert wait.form == status.open_wait.form
-    assert wait.form is not None
-    assert wait.form["required"] == ["amount", "by"]

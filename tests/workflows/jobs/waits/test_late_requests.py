@@ -86,16 +86,3 @@ async def test_a_signal_after_the_deadline_of_a_paused_wait_comes_too_late(
 
     assert result.results["first"]["outcome"] == "timeout"
     assert result.results["second"]["payload"] == "late"
-
-
-async def test_an_update_after_the_first_deadline_of_an_extended_wait_is_in_time(
-    jobs: Jobs,
-) -> None:
-    async with jobs.worker():
-        job_id = await jobs.start_waiting(TWICE)
-        await jobs.extend_wait(job_id, by=7 * DAY)
-        await jobs.pass_days(job_id, 2)
-        await jobs.resume_job(job_id, "in time", request_id="r1")
-        result = await jobs.result(job_id)
-
-    assert result.results["first"]["payload"] == "in time"

@@ -36,15 +36,11 @@ def extending(admin_url: str, jobs: Jobs) -> Extending:
 
     @asynccontextmanager
     async def extend(job_id: str) -> AsyncIterator[None]:
-        async def is_written() -> bool:
-            running = (await jobs.handle(job_id).describe()).raw_description.pending_activities
-            return any(each.activity_type.name == "mnestic.extend_wait" for each in running)
-
         row = "SELECT 1 FROM mnestic.job_wait WHERE wait_id = %s FOR UPDATE"
         async with await psycopg.AsyncConnection.connect(admin_url) as held:
             await held.execute(row, [f"{job_id}/w1"])
             extension = asyncio.create_task(jobs.extend_wait(job_id, by=DAY))
-            await jobs.until(is_written)
+            await jobs.until_at_work(job_id, "mnestic.extend_wait")
             yield
         await extension
 

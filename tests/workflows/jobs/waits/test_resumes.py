@@ -10,6 +10,7 @@ import pytest
 
 from mnestic.memory.errors import ResumeRefusedError
 from mnestic.memory.jobs.waits import Override
+from tests.activities.locks import until_held_up
 from tests.workflows.conftest import DAY, GREETING, LOOP, RECHECK, Jobs
 
 DEAR = {"word": "dear"}
@@ -133,24 +134,13 @@ async def test_an_override_that_is_signalled_while_a_restore_fails_is_taken_afte
     await jobs.memory("ada").records.set("order", "price", 12)
     override = Override(reason="agreed")
 
-    async def has_left_the_workflow_task() -> bool:
-        described = await jobs.handle(job_id).describe()
-        return bool(described.raw_description.pending_activities)
-
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("SELECT * FROM mnestic.working_memory FOR UPDATE")
         resuming = asyncio.create_task(jobs.resume_job(job_id, request_id="r1"))
 
-        async def is_held_up() -> bool:
-            waiting = (
-                "SELECT 1 FROM pg_stat_activity "
-                "WHERE wait_event_type = 'Lock' AND datname = current_database()"
-            )
-            return await (await connection.execute(waiting)).fetchone() is not None
-
-        await jobs.until(is_held_up)
+        await until_held_up(admin_url)
         await jobs.signal(job_id, "r2", override=override)
-        await jobs.until(has_left_the_workflow_task)
+        await jobs.until_at_work(job_id)
 
     with pytest.raises(ResumeRefusedError, match="order/price changed"):
         await resuming
@@ -168,9 +158,6 @@ async def test_a_resume_does_not_wait_for_a_new_run_that_waits_for_it(
     job_id = await jobs.start_waiting()
     handle = jobs.handle(job_id)
 
-    async def is_being_extended() -> bool:
-        return bool((await handle.describe()).raw_description.pending_activities)
-
     async def are_both_accepted() -> bool:
         told = "workflow_execution_update_accepted_event_attributes"
         events = [event async for event in handle.fetch_history_events()]
@@ -179,7 +166,7 @@ async def test_a_resume_does_not_wait_for_a_new_run_that_waits_for_it(
     async with await psycopg.AsyncConnection.connect(admin_url) as connection:
         await connection.execute("SELECT * FROM mnestic.job_wait FOR UPDATE")
         extending = asyncio.create_task(jobs.extend_wait(job_id, by=DAY))
-        await jobs.until(is_being_extended)
+        await jobs.until_at_work(job_id)
         await jobs.poke_job(job_id)
         resuming = asyncio.create_task(jobs.resume_job(job_id, DEAR))
         await jobs.until(are_both_accepted)
