@@ -14,7 +14,6 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import (
     Answer,
-    Call,
     Execute,
     Steps,
     read,
@@ -29,30 +28,6 @@ from tests.activities.locks import until_held_up
 def memory(unembedded: Memory) -> Memory:
     """Entries get their vectors by learning."""
     return unembedded
-
-
-async def test_entries_get_vectors_of_two_models_side_by_side(
-    chat_server: Any,
-    steps: Callable[..., Steps],
-    ada: MemoryClient,
-    execute: Execute,
-    usage: Callable[[], list[Call]],
-) -> None:
-    chat_server.answers = vectors
-    await ada.ingest([said(number, f"I live in City{number}.") for number in range(3)])
-
-    done = [
-        await each.embed()
-        for each in (steps(embedders=Embedders(TokenVectorEmbedder())), steps(), steps())
-    ]
-
-    rows = execute(
-        "SELECT model, dimensions, count(*) FROM mnestic.embedding WHERE tenant_id = %s "
-        "GROUP BY 1, 2 ORDER BY 1"
-    )
-    assert [each.taken for each in done] == [3, 3, 0]
-    assert rows == [("vectors-2", 2, 3), ("wordllama-256", 256, 3)]
-    assert usage() == [("embed", "vectors", 7, 0, pytest.approx(0.0000035), None)]
 
 
 async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(

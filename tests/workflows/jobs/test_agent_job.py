@@ -7,7 +7,6 @@ import pytest
 
 from mnestic.memory.errors import (
     JobFailedError,
-    NotFoundError,
     ResumeRefusedError,
     SnapshotUnverifiedError,
 )
@@ -16,18 +15,6 @@ from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
 DEAR = {"word": "dear"}
-
-
-async def test_a_job_goes_on_with_the_memory_it_had_and_is_over(jobs: Jobs) -> None:
-    job_id = await jobs.start_waiting()
-
-    await jobs.resume_job(job_id, DEAR)
-    result = await jobs.wait_for_result(job_id)
-
-    assert await jobs.texts() == ["My name is Mara.", "Hello dear, Mara."]
-    assert result.waits == 1
-    with pytest.raises(NotFoundError, match=f"no running job {job_id}"):
-        await jobs.cancel_job(job_id)
 
 
 async def test_a_job_whose_working_memory_is_damaged_parks_and_can_be_cancelled(

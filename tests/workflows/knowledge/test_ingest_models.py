@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -12,17 +12,15 @@ from temporalio.client import WorkflowExecutionStatus
 
 from mnestic.memory.errors import ExtractionPausedError
 from mnestic.memory.knowledge.ingestion import IngestCounts
-from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingest_status import find_delay, wait_for_end
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
-from tests.activities.learning_models import Answer, completion, read, texts_of, vectors
+from tests.activities.learning_models import Answer, completion, read, said, texts_of, vectors
 from tests.workflows.conftest import Until
 
-NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SOON = timedelta(milliseconds=200)
 Serve = Callable[..., AbstractAsyncContextManager[None]]
 TEXTS = ("I live in Ghent.", "Hm.", "It rains.")
@@ -73,17 +71,6 @@ def serve(memory: Memory, client: MnesticClient, chosen: Settings) -> Serve:
                 yield
 
     return run
-
-
-def said(number: int, text: str) -> Resource:
-    return Resource(
-        session_id="s1",
-        source_id=f"m{number}",
-        channel="chat",
-        speaker="Mara",
-        content=text,
-        at=NOON + timedelta(minutes=number),
-    )
 
 
 async def receive(client: MnesticClient, *texts: str) -> None:
