@@ -106,3 +106,12 @@ async def test_of_two_forks_to_one_id_at_once_one_wins(fork: Fork, begin: Begin)
         (lost,) = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         assert f"job {job_id} exists already" in str(lost)
         assert await reads(begin, job_id) == (NAME,)
+
+
+async def test_a_session_that_has_memory_is_not_written_over(fork: Fork, begin: Begin) -> None:
+    await fork("j2", session_id="s2")
+
+    with pytest.raises(ApplicationError, match="working memory of session s2 exists already"):
+        await fork("j3", step=6, session_id="s2")
+
+    assert await reads(begin, "j3") == ()

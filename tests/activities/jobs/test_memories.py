@@ -228,3 +228,20 @@ async def test_what_is_recalled_is_a_variable_and_in_the_read_set(
         ("", 100, None),  # the whole of q
         ("b", 1, [2]),
     ]
+
+
+async def test_episodes_are_recalled_by_agent_session_or_job(
+    remember: Remember, recall: Recall
+) -> None:
+    episode = EpisodeWrite(summary="s")
+    await remember(1, episode=episode)
+    await remember(2, episode=episode, job_id="j2")
+    await remember(3, episode=episode, job_id=None, session_id="s2")
+
+    scopes: list[Any] = ["agent", "session", "job"]
+    results = [
+        await recall(step, RecallQuery(episodes=EpisodeSelection(of=of)))
+        for step, of in enumerate(scopes, start=4)
+    ]
+
+    assert [len(result.episode_ids) for result in results] == [3, 2, 1]

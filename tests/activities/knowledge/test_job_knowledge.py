@@ -10,6 +10,7 @@ from mnestic.activities.knowledge.job_knowledge import (
     KnowledgeActivities,
     list_prompt_facts,
 )
+from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
@@ -44,3 +45,21 @@ async def test_a_job_is_told_what_is_so_now(
     assert [fact.object for fact in listed.facts] == objects
     assert all(name in fact.line for name, fact in zip(objects, told, strict=True))
     assert porto.fact.status == "active"
+
+
+async def test_a_job_gets_no_fact_that_has_ended_as_planned(begin: Begin) -> None:
+    async with begin() as transaction:
+        now = await transaction.now()
+        said = Claim(
+            id="c",
+            subject="Jonas",
+            predicate="lives_in",
+            object="Porto",
+            said_at=now - 9 * DAY,
+            valid_to=now - timedelta(seconds=1),
+            source=ClaimSource(extractor="test"),
+        )
+        (porto,) = await transaction.facts.claim([said])
+        told = await list_prompt_facts(transaction, KnowledgeSelection(subjects=("Jonas",)))
+
+    assert (porto.fact.status, told) == ("active", ())

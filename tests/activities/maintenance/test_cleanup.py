@@ -277,3 +277,18 @@ async def test_until_it_is_switched_on_a_run_is_a_dry_run_that_says_what_would_g
     assert "policy set cleanup.enabled true" in why
     assert await live(ada) == {"Nice weather."}
     assert (await clean(100)).counts == off.counts
+
+
+async def test_what_a_backfilled_cleanup_archives_can_be_restored_for_30_days_from_now(
+    ada: MemoryClient, clean: Clean, learn_at_message_time: Callable[[], None], today: float
+) -> None:
+    now = datetime.now(UTC)
+    await say(ada, "Nice weather.", after=today - 400)
+    learn_at_message_time()
+
+    assert (await clean(today - 60)).counts["archived"] == 1
+    ((archived,), _) = await ada.entries.list_archived()
+
+    assert archived.mark.archived_at >= now
+    assert "deleted" not in (await clean(today + 29.9, delete_archived=True)).counts
+    assert (await clean(today + 30.1, delete_archived=True)).counts["deleted"] == 1

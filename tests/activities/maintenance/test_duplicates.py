@@ -139,3 +139,36 @@ def _later(days: int) -> datetime:
 async def _active(memory: MemoryClient) -> set[str]:
     entries, _ = await memory.entries.list(EntryQuery())
     return {entry.id for entry in entries}
+
+
+async def test_words_that_add_nothing_are_merged_if_the_vectors_are_near(
+    ada: MemoryClient, run: Run, set_policy: Run
+) -> None:
+    statement = "the boiler in the cellar of the old house was replaced by a heat pump"
+    await ada.add(f"{statement}.", source_id="1", at=MONDAY)
+    await ada.add(f"Oh, {statement}!", source_id="2", at=_later(1))
+    await set_policy(merge_similarity=1)
+
+    strict = await run()
+    await set_policy(merge_similarity=0.9)
+    loose = await run(_later(5000))
+
+    assert "merged" not in strict.counts
+    assert loose.counts["merged"] == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [{"subjects": ("Tom",)}, {"tags": ("house",)}],
+    ids=lambda other: next(iter(other)),
+)
+async def test_subjects_and_tags_tell_entries_apart(
+    ada: MemoryClient, run: Run, other: dict[str, Any]
+) -> None:
+    await ada.add("It is in the cellar.", source_id="1", at=MONDAY)
+    await ada.add("It is in the cellar.", source_id="2", at=_later(1), **other)
+
+    done = await run()
+
+    assert "merged" not in done.counts
+    assert len(await _active(ada)) == 2

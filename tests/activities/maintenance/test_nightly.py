@@ -198,3 +198,13 @@ async def _claim(begin: Begin, value: str, *, source_id: str) -> None:
     )
     async with begin() as transaction:
         await transaction.facts.claim([claim])
+
+
+async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, run: Run) -> None:
+    now = datetime.now(UTC)
+    entry = await ada.add("We prefer oil.", at=now - timedelta(days=20))
+
+    done = await run(now - timedelta(days=15))
+
+    assert "importance_changed" not in done.counts
+    assert (await ada.entries.get(entry.id)).importance == entry.importance

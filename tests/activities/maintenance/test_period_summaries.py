@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -319,3 +319,18 @@ async def test_a_model_writes_weeks_months_and_the_life_as_far_as_the_budget_of_
     assert texts["session s1 2029-05-07"] == "Mara: We planted 12 roses in the garden."
     async with begin("*", write=False) as transaction:
         assert (await transaction.usage.sum_by_run(run_name("nightly", NIGHT))).calls == 5
+
+
+async def test_what_expires_or_has_an_end_is_in_no_summary(
+    ada: MemoryClient, build: Build, summaries: Names, claim: Claims
+) -> None:
+    rome = said("I am in Rome until Friday.", days=8)
+    await say(ada, rome, BOILER)
+    await claim(rome, "located_in", "Rome", valid_to=datetime(2090, 1, 1, tzinfo=UTC))
+    await ada.add("The code is 4711.", at=ROSES.at, expires_at=datetime(2090, 1, 1, tzinfo=UTC))
+
+    await build()
+
+    assert await summaries() == dict.fromkeys(
+        ("life", *OTHERS), "Mara: The plumber mended the boiler."
+    )

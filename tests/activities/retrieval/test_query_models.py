@@ -244,3 +244,19 @@ def client(memory: Memory, settings: Settings) -> Client:
 @pytest.fixture
 def caller(memory: Memory, settings: Settings) -> Caller:
     return Caller(memory=memory, tenant_id=settings.tenant_id, agent_id="ada", actor="test")
+
+
+async def test_a_budget_of_money_without_a_price_asks_no_model_and_says_so(
+    openai: AsyncOpenAI, client: Client, chat_server: Any
+) -> None:
+    embedder = OpenAIEmbedder(openai, model="unpriced", dimensions=2)
+    ada = client(
+        QueryModels(Embedders(embedder), limits=ModelCallLimits(daily=Budget(usd=1)), prices=PRICES)
+    )
+    await ada.add(ANSWER)
+
+    found = await ada.retrieve(QUESTION)
+
+    assert "has no price for unpriced" in found.skipped["semantic"]
+    assert [one.entry.content for one in found.results] == [ANSWER]
+    assert chat_server.requests == []

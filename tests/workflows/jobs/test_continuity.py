@@ -166,3 +166,17 @@ async def test_what_is_pinned_stays_so_in_new_runs_and_over_a_strict_wait_until_
     assert "Visit 99." in second
     assert result.results["b"]["drift_count"] == 0
     assert result.results["c"]["drift_count"] == 1
+
+
+async def test_a_think_may_leave_out_what_happened_in_other_sessions_or_all_of_it(
+    jobs: Jobs, model: Recorder, happens: Happens
+) -> None:
+    plan = plan_of("narrow")
+    await happens("ada", 1)
+
+    await jobs.run(plan)
+
+    (block, *_), nothing = model.sent
+    assert "Here." in block[1]
+    assert "Visit 1." not in block[1]
+    assert nothing == [("user", "What now?")]

@@ -134,3 +134,35 @@ async def test_a_fork_of_a_snapshot_that_is_corrupted_fails_and_says_so(jobs: Jo
         await jobs.wait_for_result(forked)
 
     assert await jobs.texts("s2") == []
+
+
+async def test_a_fork_has_the_jobs_priority_unless_it_is_given_one(jobs: Jobs) -> None:
+    job_id = await jobs.start_waiting(priority=2)
+    forks = [await jobs.fork_job(job_id), await jobs.fork_job(job_id, priority=5)]
+
+    found = [
+        (await jobs.handle(each).describe()).raw_description.workflow_execution_info.priority
+        for each in forks
+    ]
+    assert [priority.priority_key for priority in found] == [2, 5]
+    assert {priority.fairness_key for priority in found} == {jobs.settings.tenant_id}
+
+
+async def test_a_fork_of_a_fork_begins_with_the_same_memory_and_names_its_wait_in_every_run(
+    jobs: Jobs,
+) -> None:
+    job_id = await jobs.start_waiting()
+    first = await fork(jobs, job_id)
+    await jobs.poke(first)
+    memo = await (await jobs.handle(first).describe()).memo()
+    await ended(jobs, first, "first")
+
+    second = await fork(jobs, first, as_job="grandchild", session_id="s3")
+
+    assert second == "grandchild"
+    assert memo["forked_from"] == f"{job_id}/w1"
+    assert [(await jobs.describe_job(each)).forked_from for each in (first, second)] == [
+        f"{job_id}/w1",
+        f"{first}/w1",
+    ]
+    assert await ended(jobs, second, "second") == ["My name is Mara.", "Hello second, Mara."]
