@@ -100,22 +100,6 @@ async def build_of(client: MnesticClient, job_id: str) -> str:
     return info.deployment_version.build_id
 
 
-async def test_a_build_without_workers_is_not_made_current(
-    deployment: Deployment, worker_of: OfBuild
-) -> None:
-    none = await deployment.list_builds()
-    with pytest.raises(BuildUnavailableError, match="mnestic worker --build-id 2"):
-        await deployment.make_current("2", limit=timedelta(seconds=0.3))
-    async with worker_of("1"):
-        await deployment.make_current("1")
-        with pytest.raises(BuildUnavailableError, match="build 2"):
-            await deployment.make_current("2", limit=timedelta(0))
-        builds = await deployment.list_builds()
-
-    assert none == ()
-    assert [(build.build_id, build.current) for build in builds] == [("1", True)]
-
-
 @workflow.defn(name=AGENT_JOB, sandboxed=False)
 class AnotherVersion:
     """The workflow of jobs as another version has it: it begins with a timer."""

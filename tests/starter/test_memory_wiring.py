@@ -136,14 +136,6 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_parser")
-async def test_a_parser_that_is_chosen_and_not_installed_is_refused_with_its_extra(
-    tmp_path: Path,
-) -> None:
-    with pytest.raises(ConfigurationError, match=r"install mnestic\[english\]"):
-        await opened(chosen(tmp_path, extraction_model="local"))
-
-
-@pytest.mark.usefixtures("no_parser")
 async def test_without_parser_and_model_no_facts_are_extracted_and_the_log_says_so(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -68,18 +68,6 @@ async def test_all_is_well_where_all_is_up(ask: Ask) -> None:
     assert told.out.count("ok ") == len(checks)
 
 
-def test_without_a_worker_it_says_how_to_start_one(wired: Cli) -> None:
-    checks = findings(wired("doctor", "--json"), code=1)
-    told = wired("doctor")
-
-    missing = [part for part, check in checks.items() if not check["ok"]]
-    assert missing == ["workers", "maintenance workers"]
-    assert "mnestic worker" in checks["workers"]["remedy"]
-    assert "--serves maintenance" in checks["maintenance workers"]["remedy"]
-    assert "FAIL workers" in told.out
-    assert "mnestic worker" in told.out
-
-
 @pytest.fixture
 def modelled(cli: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
     """Runs a command whose models are on the loopback server, which knows two."""

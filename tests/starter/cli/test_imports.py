@@ -1,15 +1,10 @@
 """What commands import: only what they use, so that each begins at once."""
 
-import asyncio
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-
-from mnestic.starter.client.memory_connection import MemoryConnection
-from mnestic.starter.settings import Settings
 
 # What lists commands, and prints their help.
 LISTING = {
@@ -21,13 +16,6 @@ LISTING = {
         f"mnestic.starter.cli{name}"
         for name in ("", ".app", ".lazy_groups", ".output", ".overrides")
     ),
-}
-SEARCH = {
-    f"mnestic.starter.cli.{name}"
-    for name in (
-        *("app", "lazy_groups", "output", "overrides", "memory", "retrieval", "retrieval.search"),
-        *("connection", "known_agents", "standard_input", "values"),
-    )
 }
 ENGINES = {"temporalio", "sqlalchemy", "psycopg", "numpy", "openai", "alembic", "yaml"}
 RUN = """
@@ -91,26 +79,6 @@ def test_a_list_of_commands_imports_none_of_them(words: tuple[str, ...], groups:
     # Typer itself takes pydantic for the options of a group that stand before its command.
     unused = ENGINES | {"pydantic_settings", "asyncio"} | (set() if groups else {"pydantic"})
     assert packages(imported) & unused == set()
-
-
-async def test_a_search_imports_nothing_of_other_commands(
-    settings: Settings, tmp_path: Path
-) -> None:
-    assert settings.database_url is not None
-    async with await MemoryConnection.connect(settings) as connection:
-        await connection.memory("ada").add("The invoice is due on Friday.")
-    variables = {
-        "MNESTIC_DATA_DIR": str(tmp_path),
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "MNESTIC_TENANT_ID": settings.tenant_id,
-    }
-    words = ("memory", "search", "When is the invoice due?", "--agent", "ada")
-
-    imported = await asyncio.to_thread(imports, *words, **variables)
-
-    commands = {name for name in imported if name.startswith("mnestic.starter.cli.")}
-    assert commands == SEARCH
-    assert packages(imported) & (ENGINES - {"sqlalchemy", "psycopg", "numpy", "yaml"}) == set()
 
 
 def test_to_load_all_commands_loads_no_engine() -> None:

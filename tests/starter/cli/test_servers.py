@@ -161,17 +161,6 @@ def test_without_servers_a_command_says_what_to_run_and_while_they_start_to_come
     assert "`mnestic up` says that it is ready" in doctor.out
 
 
-def test_metrics_that_cannot_be_served_keep_a_worker_from_starting(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MNESTIC_PROMETHEUS_ADDRESS", "nowhere")
-
-    refused = wired("worker")
-
-    assert "MNESTIC_PROMETHEUS_ADDRESS: metrics cannot be served at nowhere" in refused.err
-    assert refused.code == 2
-
-
 def test_a_profile_of_temporal_that_cannot_be_read_is_told(
     wired: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import Retrieval
-from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
@@ -52,23 +51,6 @@ async def derived(memory: MemoryClient) -> list[str]:
     return sorted(entry.content for entry in entries)
 
 
-@pytest.mark.usefixtures("worker")
-async def test_what_a_message_states_at_last_leaves_the_facts_entry(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    await ada.facts.add("Kim", "lives_in", "Ghent")
-    before = await derived(ada)
-    await ada.add("I live in Ghent.", speaker="Kim")
-    await (await start_ingest(client, agent_id="ada")).result()
-    stated = await derived(ada)
-    (message,), _ = await ada.entries.list(EntryQuery())
-    await ada.entries.remove(message.id)
-
-    assert before == ["Kim lives in Ghent."]
-    assert stated == []
-    assert await derived(ada) == ["Kim lives in Ghent."]
-
-
 async def test_what_follows_from_a_fact_is_not_changed_by_itself(ada: MemoryClient) -> None:
     (change,) = await ada.facts.add("Kim", "lives_in", "Oslo")
 
@@ -93,44 +75,6 @@ async def test_an_episode_is_found_behind_the_value_that_is_so(
     assert ("episode", "Kim lives in Ghent and ordered a boat.") in before
     assert after[0] == ("fact", "Kim lives in Oslo.")
     assert [kind for kind, _ in told(await ada.retrieve("Who ordered a boat?"))] == ["episode"]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_an_export_has_no_derived_entries_and_makes_the_same_ones(
-    client: MnesticClient,
-    ada: MemoryClient,
-    memory: PostgresMemory,
-    settings: Settings,
-) -> None:
-    await ada.add("I live in Ghent.", speaker="Kim")
-    await (await start_ingest(client, agent_id="ada")).result()
-    await ada.facts.add("Kim", "likes", "tea")
-    await append(memory, settings, ("e1", "The boat was ordered."))
-    lines = [line async for line in ada.export()]
-    eve = client.memory("eve")
-
-    await eve.import_lines(lines)
-
-    assert not any("Kim likes tea." in line.model_dump_json() for line in lines)
-    assert await derived(eve) == await derived(ada) == ["Kim likes tea.", "The boat was ordered."]
-    assert [line async for line in eve.export()][1:] == lines[1:]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_what_is_forgotten_is_in_no_derived_entry(
-    ada: MemoryClient, memory: PostgresMemory, settings: Settings
-) -> None:
-    await ada.facts.add("Kim", "lives_in", "Oslo")
-    await ada.facts.add("Kim", "likes", "tea")
-    await append(memory, settings, ("e1", "A boat to Oslo was ordered. Kim had tea."))
-
-    preview = await ada.preview_forget("Oslo")
-    await ada.forget("Oslo", confirm=preview.token)
-
-    tea, episode = await derived(ada)
-    assert "Oslo" not in episode
-    assert "Kim had tea." in episode
-    assert tea == "Kim likes tea."
 
 
 async def test_entries_of_facts_are_found_while_the_facts_hold(ada: MemoryClient) -> None:

@@ -224,23 +224,6 @@ async def test_an_export_that_is_read_back_is_the_same_memory(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_was_forgotten_does_not_come_back_by_an_export(client: MnesticClient) -> None:
-    ada, eve = client.memory("ada"), client.memory("eve")
-    message = said(1, "Mara", "Zanzibar is far.")
-    await ada.ingest([message])
-    await learned(client, "ada")
-    await ada.forget("Zanzibar", confirm=(await ada.preview_forget("Zanzibar")).token)
-
-    lines = await exported(ada)
-    await eve.import_lines(lines)
-    new = await eve.ingest([message])
-
-    assert "Zanzibar" not in "".join(line.model_dump_json() for line in lines)
-    assert new == 0
-    assert await eve.entries.list(EntryQuery()) == ((), None)
-
-
-@pytest.mark.usefixtures("worker")
 async def test_an_older_export_does_not_bring_back_what_its_agent_forgot(
     client: MnesticClient,
 ) -> None:

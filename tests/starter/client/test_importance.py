@@ -5,10 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
 from mnestic.memory.knowledge.importance import ImportancePolicy
-from mnestic.memory.retrieval.queries import PRESETS
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -68,29 +66,3 @@ async def test_a_change_measures_what_all_agents_have_and_a_reset_takes_it_back(
     assert then == [{"The kiln is cold.": 0.8}] * 2
     assert default == await client.importance().get() == ImportancePolicy()
     assert await importances(ada) == before
-
-
-async def test_retrieval_ranks_by_the_importance_of_the_policy(
-    client: MnesticClient, ada: MemoryClient
-) -> None:
-    await ada.add("The kiln is red.", entry_type="insight")
-    await ada.add("The kiln is red, yes.", entry_type="context")
-
-    async def order() -> list[str]:
-        found = await ada.retrieve("red kiln", policy=PRESETS["leonidas"], min_score=0.1)
-        return [one.entry.entry_type for one in found.results]
-
-    before = await order()
-    await client.importance().change(**WEIGHTS, by_type={"insight": 0, "context": 1})
-
-    assert before == ["insight", "context"]
-    assert await order() == ["context", "insight"]
-
-
-async def test_a_weight_that_cannot_be_changes_nothing(client: MnesticClient) -> None:
-    with pytest.raises(InvalidInputError, match=r"recency: .* less than or equal to 1; it is 2"):
-        await client.importance().change(access=0.5, recency=2)
-    with pytest.raises(InvalidInputError, match="importance acces: is not known"):
-        await client.importance().reset("acces")
-
-    assert await client.importance().get() == ImportancePolicy()

@@ -65,30 +65,3 @@ async def test_who_began_before_somebody_else_decided_decides_after_them(
 
     (fact,), _ = await ada.facts.list()
     assert began < fact.valid_from < now == said_at
-
-
-async def test_history_list_and_why_tell_the_same_of_any_moment(ada: MemoryClient) -> None:
-    now = await ada.facts.now()
-    told = (("Utrecht", -900), ("Lyon", 40), ("Oslo", -300), ("Ghent", None), ("Lima", -2000))
-    for place, days in told:
-        since = None if days is None else now + timedelta(days=days)
-        await ada.facts.add("Mara", "lives_in", place, valid_from=since)
-    (ghent,), _ = await ada.facts.list(as_of=await ada.facts.now())
-    await ada.facts.delete(ghent.id)
-
-    history = (await ada.facts.history("Mara", "lives_in")).facts
-
-    for days in (-3000, -1000, -500, -100, 0.5, 39, 41, 4000):
-        at = now + timedelta(days=days)
-        listed, _ = await ada.facts.list(subject="Mara", as_of=at)
-        assert [fact.id for fact in listed] == [one.id for one in history if one.is_valid_at(at)]
-        assert [(await ada.facts.why(fact.id))[0] for fact in listed] == list(listed)
-        assert len(listed) <= 1
-    assert ghent.object == "Ghent"
-    assert [(one.object, one.status) for one in history] == [
-        ("Lima", "archived"),
-        ("Utrecht", "archived"),
-        ("Oslo", "archived"),
-        ("Ghent", "deleted"),
-        ("Lyon", "active"),
-    ]

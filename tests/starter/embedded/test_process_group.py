@@ -10,8 +10,6 @@ import pytest
 from mnestic.memory.errors import ProcessCrashedError
 from mnestic.starter.embedded.process_group import ProcessGroup, ProcessSpec
 
-IDLE = (sys.executable, "-c", "input()")  # has no input, so it ends at once
-LIMIT_S = 20.0
 STAY = (sys.executable, "-c", "import signal; signal.pause()")
 
 
@@ -33,21 +31,6 @@ async def test_parts_are_stopped_in_their_order(tmp_path: Path) -> None:
     assert ends == [("last",), ("last", "first"), ("last",), ()]
 
 
-async def test_a_part_that_ends_by_itself_is_told_from_one_that_was_ended(tmp_path: Path) -> None:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        stopped, killed, lost = [
-            await processes.start(spec(name, tmp_path)) for name in ("stopped", "killed", "lost")
-        ]
-
-        await stopped.stop()
-        await killed.kill()
-        psutil.Process(lost.mark.pid).kill()
-        await lost.wait()
-
-    assert (stopped.is_stopping, killed.is_stopping, lost.is_stopping) == (True, True, False)
-    assert "lost ended by itself with exit code -9; its log is" in str(lost.crash())
-
-
 async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:
     began = asyncio.Event()
 
@@ -63,13 +46,6 @@ async def test_a_start_that_is_given_up_leaves_no_part(tmp_path: Path) -> None:
         await asyncio.wait({starting})
 
         assert processes.marks == ()
-
-
-async def test_a_part_that_ends_before_it_is_ready_is_reported(tmp_path: Path) -> None:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        with pytest.raises(ProcessCrashedError, match="brief ended by itself with exit code 1"):
-            async with processes.starting(spec("brief", tmp_path, command=IDLE)) as part:
-                await part.pause_unless_ended(LIMIT_S)
 
 
 async def test_a_program_that_does_not_exist_is_reported_with_its_log(tmp_path: Path) -> None:

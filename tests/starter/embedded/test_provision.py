@@ -115,23 +115,6 @@ async def test_an_old_temporal_on_path_is_passed_over_for_the_cache(
     assert lines[1] == f"Temporal {CLI_VERSION} found: {cached}"
 
 
-@pytest.mark.acceptance
-async def test_a_build_with_go_fills_the_cache(
-    processes: ProcessGroup, path: Path, sources: Sources
-) -> None:
-    place_go(path)
-    lines: list[str] = []
-
-    found = await find_temporal(lines.append, processes, sources=sources)
-
-    assert found == sources.cached
-    assert [line.split()[0] for line in lines] == ["Downloading", "That", "Building"]
-    assert not list(found.parent.glob("draft-*"))
-    again = await find_temporal(lines.append, processes, sources=sources)
-    assert again == found
-    assert lines[-1] == f"Temporal {CLI_VERSION} found: {found}"
-
-
 async def test_when_every_way_fails_one_error_names_them_all(
     processes: ProcessGroup, path: Path, sources: Sources
 ) -> None:

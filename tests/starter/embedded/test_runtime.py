@@ -2,11 +2,10 @@
 
 import asyncio
 import os
-import socket
 import sys
 import urllib.request
 from asyncio.subprocess import DEVNULL
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from http import HTTPStatus
@@ -16,7 +15,6 @@ from typing import TypeVar
 import psutil
 import psycopg
 import pytest
-from pydantic import SecretStr
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -24,16 +22,14 @@ from temporalio.service import RPCError
 from mnestic.memory.errors import (
     ConfigurationError,
     InUseError,
-    TemporalUnavailableError,
 )
-from mnestic.starter.embedded.ports import LOOPBACK
 from mnestic.starter.embedded.process_mark import ProcessMark
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
     missing_search_attributes,
 )
-from mnestic.starter.embedded.state import RuntimeState, read_last_state, read_state
+from mnestic.starter.embedded.state import RuntimeState, read_state
 from mnestic.starter.settings import Settings, load_settings
 
 GONE_LIMIT_S = 30.0
@@ -172,15 +168,6 @@ async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: S
 
 
 @pytest.mark.acceptance
-async def test_no_orphan_outlives_a_killed_runtime(settings: Settings) -> None:
-    async with owner_of(settings.data_dir) as (owner, state):
-        owner.kill()
-
-        assert await all_gone(state.parts)
-        assert len(state.parts) == 2
-
-
-@pytest.mark.acceptance
 async def test_what_a_killed_runtime_and_its_killed_guardian_left_is_ended_by_the_next(
     settings: Settings,
 ) -> None:
@@ -207,18 +194,6 @@ async def test_a_directory_that_cannot_be_made_is_one_clear_error(tmp_path: Path
 
     with pytest.raises(ConfigurationError, match=r"MNESTIC_DATA_DIR: .*file/data cannot be used"):
         await runtime_on(settings).__aenter__()
-
-
-async def test_a_temporal_of_your_own_that_does_not_answer_is_named(settings: Settings) -> None:
-    mine = settings.model_copy(
-        update={
-            "temporal_address": f"{LOOPBACK}:9",
-            "database_url": SecretStr("postgresql://unused"),
-        }
-    )
-
-    with pytest.raises(TemporalUnavailableError, match=f"Temporal at {LOOPBACK}:9 does not answer"):
-        await runtime_on(mine).__aenter__()
 
 
 def pid_of(state: RuntimeState, name: str) -> int | None:
@@ -282,24 +257,6 @@ async def test_a_guardian_that_is_killed_is_replaced_by_one_that_knows_all_parts
         assert await all_gone(state.parts)
         assert ended.startswith(b"guardian ended by itself with exit code -9")
         assert back.startswith(b"guardian runs again (pid ")
-
-
-@pytest.fixture
-def taken() -> Iterator[int]:
-    with socket.create_server((LOOPBACK, 0)) as server:
-        yield server.getsockname()[1]
-
-
-async def test_a_port_in_use_fails_the_start_and_leaves_nothing(tmp_path: Path, taken: int) -> None:
-    settings = load_settings(data_dir=tmp_path / "data", ui_port=taken)
-
-    with pytest.raises(InUseError, match=f"port {taken} is in use by .*MNESTIC_UI_PORT"):
-        await runtime_on(settings).__aenter__()
-
-    last = read_last_state(settings.data_dir)
-    assert last is not None
-    assert last.parts == ()
-    assert not last.ready
 
 
 @pytest.mark.acceptance

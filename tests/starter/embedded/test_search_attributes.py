@@ -13,12 +13,9 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from mnestic.memory.errors import (
     ConfigurationError,
     SearchAttributesMissingError,
-    TemporalUnavailableError,
 )
-from mnestic.memory.names import SEARCH_ATTRIBUTES
 from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
-    missing_search_attributes,
 )
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.rpc import rpc_errors
@@ -38,15 +35,6 @@ async def bare(servers: RuntimeState, request: pytest.FixtureRequest) -> Client:
         )
     )
     return client
-
-
-async def test_what_is_missing_is_registered_once(bare: Client) -> None:
-    before = await missing_search_attributes(bare)
-
-    first = await ensure_search_attributes(bare)
-
-    assert before == first == tuple(SEARCH_ATTRIBUTES)
-    assert await ensure_search_attributes(bare) == ()
 
 
 async def test_missing_search_attributes_are_an_error_with_the_remedy(bare: Client) -> None:
@@ -78,10 +66,3 @@ async def test_one_with_another_type_is_named(bare: Client) -> None:
 
     with pytest.raises(ConfigurationError, match="search attribute JobState: namespace test-one"):
         await ensure_search_attributes(bare)
-
-
-async def test_a_server_that_is_gone_is_unavailable() -> None:
-    nobody = await Client.connect("127.0.0.1:9", lazy=True)
-
-    with pytest.raises(TemporalUnavailableError, match=r"127\.0\.0\.1:9 does not answer"):
-        await missing_search_attributes(nobody)

@@ -38,14 +38,6 @@ def test_a_runtime_that_died_is_not_running(tmp_path: Path, ours: RuntimeState) 
     assert read_last_state(tmp_path) is not None
 
 
-def test_a_runtime_that_is_still_starting_is_not_running(
-    tmp_path: Path, ours: RuntimeState
-) -> None:
-    write_state(tmp_path, ours.model_copy(update={"ready": False}))
-
-    assert read_state(tmp_path) is None
-
-
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"{nonsense"])
 def test_a_missing_or_foreign_file_is_no_state(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:

@@ -52,23 +52,6 @@ async def until(ready: Callable[[], Any]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_part_that_ends_by_itself_is_started_again(start: Start) -> None:
-    lines: list[str] = []
-    async with Supervisor(lines.append, RestartPolicy(first_pause=SOON)) as supervisor:
-        supervised = supervisor.supervise(first := await start(), start)
-
-        for number in (1, 2):
-            await end(supervised.part)
-            await until(lambda: len(lines) == 2 * number)  # noqa: B023 - awaited here
-
-        assert supervised.part.mark.pid != first.mark.pid
-        assert supervised.part.exit_code is None
-    assert "oven ended by itself with exit code -9; its log is" in lines[0]
-    assert lines[0].endswith("starting it again in 0.01 s")
-    assert lines[1].startswith("oven runs again (pid ")
-    assert lines[2].endswith("starting it again in 0.02 s")
-
-
 async def test_a_part_that_ends_each_time_is_given_up_by_name(start: Start) -> None:
     lines: list[str] = []
     policy = RestartPolicy(tries=3, first_pause=SOON)

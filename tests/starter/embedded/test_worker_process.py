@@ -12,26 +12,6 @@ from mnestic.starter.embedded.process_wiring import ProcessWiring
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.embedded.worker_process import next_port, start_worker_process
 
-WORKER = """
-import asyncio, os
-from temporalio import workflow
-from temporalio.client import Client
-from temporalio.worker import UnsandboxedWorkflowRunner, Worker
-
-@workflow.defn
-class Nothing:
-    @workflow.run
-    async def run(self) -> None: ...
-
-async def main() -> None:
-    client = await Client.connect(os.environ["TEMPORAL_ADDRESS"])
-    queue = os.environ["MNESTIC_TASK_QUEUE"]
-    runner = UnsandboxedWorkflowRunner()
-    await Worker(client, task_queue=queue, workflows=[Nothing], workflow_runner=runner).run()
-
-asyncio.run(main())
-"""
-
 
 @pytest.fixture
 def target(servers: RuntimeState) -> str:
@@ -62,19 +42,6 @@ async def start(
     return await start_worker_process(
         processes, wiring(target, data_dir), shutdown_s=5.0, command=(sys.executable, "-c", code)
     )
-
-
-@pytest.mark.acceptance
-async def test_a_worker_polls_is_killed_and_another_takes_over(
-    tmp_path: Path, processes: ProcessGroup, target: str
-) -> None:
-    first = await start(processes, target, tmp_path, code=WORKER)
-    await first.kill()
-
-    second = await start(processes, target, tmp_path, code=WORKER)
-
-    assert first.mark.pid != second.mark.pid
-    assert [mark.name for mark in processes.marks] == ["worker"]
 
 
 async def test_a_worker_that_ends_before_it_polls_is_reported(

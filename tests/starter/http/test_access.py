@@ -144,19 +144,6 @@ async def test_a_key_opens_the_memory_of_its_tenant_alone(
     assert texts == {"own": ["Mara lives in Porto."], "their": []}
 
 
-async def test_what_is_done_with_a_key_is_in_the_audit_log(
-    http: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    await http.get("/retrieve", params={"q": "Where does Mara live?"})
-
-    (key,), _ = await client.api_keys().list()
-    found, _ = await client.audit().list(key_id=key.id)
-
-    assert [(one.agent_id, one.action, one.actor) for one in found] == [
-        ("ada", "entry.search", f"key/{key.id}")
-    ]
-
-
 async def test_an_unknown_path_needs_a_key_as_well(app: FastAPI, new_key: NewKey) -> None:
     async with opened(app, None) as http:
         without = await http.get("/nonsense")

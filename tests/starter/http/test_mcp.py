@@ -100,25 +100,6 @@ async def test_a_key_for_other_actions_is_refused(
     assert refusals == expected
 
 
-async def test_a_key_for_that_action_is_enough(
-    app: FastAPI, new_key: NewKey, client: MnesticClient
-) -> None:
-    keys = {one: await new_key(actions=(one,)) for one in ACTIONS}
-
-    failed = set()
-    async with serving(app) as connect:
-        for path, tool in EACH:
-            case = CASES[path][tool]
-            async with connect(keys[case["action"]], path) as mcp:
-                if (await mcp.call_tool(tool, case.get("arguments", {}))).is_error:
-                    failed.add(tool)
-    denied, _ = await client.audit().list(denied=True)
-
-    of_one_memory = {"get_memory", "update_memory", "delete_memory"}
-    assert failed == {"resume_job", *of_one_memory}, "there is no such job, and no such memory"
-    assert not denied
-
-
 async def test_a_key_for_other_agents_is_refused(
     app: FastAPI, new_key: NewKey, client: MnesticClient
 ) -> None:

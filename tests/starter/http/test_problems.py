@@ -9,14 +9,12 @@ import pytest
 from fastapi import FastAPI
 
 from mnestic.memory import errors
-from mnestic.starter.http import gate
 from mnestic.starter.http.app import make_app
 from mnestic.starter.http.problems import status_of
 from mnestic.starter.settings import Settings
 from mnestic.starter.tenants import Tenants
 from tests.starter.case_files import read_cases
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.test_knowledge import HOME
 
 
 @pytest.mark.parametrize(
@@ -82,17 +80,6 @@ async def test_a_compressed_body_is_refused_with_the_remedy(http: httpx2.AsyncCl
 
     assert (answer.status_code, answer.headers["Accept-Encoding"]) == (415, "identity")
     assert "send it as it is" in answer.json()["detail"]
-
-
-async def test_a_body_over_the_limit_is_refused(
-    http: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(gate, "MAX_BODY_BYTES", 100)
-
-    answer = await http.post("/ingest", json={"messages": [HOME]})
-
-    assert answer.status_code == 413
-    assert answer.headers["Content-Type"] == "application/problem+json"
 
 
 async def test_a_method_that_a_path_does_not_take_is_answered_with_those_that_it_does(

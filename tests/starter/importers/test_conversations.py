@@ -1,6 +1,5 @@
 import json
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.conversations import Conversation
-from mnestic.starter.importers.conversations import bundled_conversation, read_conversation
+from mnestic.starter.importers.conversations import read_conversation
 from tests.starter.case_files import read_cases
 from tests.starter.importers.conversation_files import line, locomo_sample, write
 
@@ -91,19 +90,6 @@ def test_a_value_of_any_type_anywhere_is_read_or_refused(
         except InvalidInputError as error:
             outcome = error
         assert isinstance(outcome, Conversation | InvalidInputError)
-
-
-def test_the_bundled_conversation_spans_a_years_end() -> None:
-    conversation = bundled_conversation()
-
-    assert conversation.title == "Mara and Jonas"
-    assert len(conversation.sessions) == 13
-    assert all(8 <= len(session.turns) <= 14 for session in conversation.sessions)
-    assert conversation.sessions[0].at.year == 2024
-    assert conversation.sessions[-1].at - conversation.sessions[0].at > timedelta(days=210)
-    turns = [turn for session in conversation.sessions for turn in session.turns]
-    assert len({turn.id for turn in turns}) == len(turns)
-    assert all(earlier.at < later.at for earlier, later in pairwise(turns))
 
 
 def test_lines_that_cannot_be_kept_are_told_and_the_others_read(tmp_path: Path) -> None:

@@ -97,15 +97,6 @@ def test_markdown_that_begins_with_a_bracket_is_read(tmp_path: Path, content: st
     assert "\n\n".join(turn.text for turn in session.turns) == content
 
 
-@pytest.mark.parametrize("content", [VTT, SRT, ANDROID])
-def test_a_page_that_shows_such_a_file_as_code_is_read(tmp_path: Path, content: str) -> None:
-    path = written(tmp_path / "page.md", f"How it looks:\n\n```\n{content}```\n")
-
-    sessions = read_conversation(path).sessions
-
-    assert {turn.speaker for turn in sessions[0].turns} == {"author"}
-
-
 def test_messages_with_fields_of_other_programs_are_still_messages(tmp_path: Path) -> None:
     line = {"role": "Ilse", "content": "hi", "timestamp": "2025-03-14", "ts": "1", "messages": []}
     path = written(tmp_path / "chat.jsonl", json.dumps(line))

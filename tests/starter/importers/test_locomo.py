@@ -47,16 +47,6 @@ def test_the_first_of_many_samples_is_read_unless_one_is_named(tmp_path: Path) -
         read_conversation(path, sample="s-3")
 
 
-def test_an_id_that_comes_twice_is_told_apart(tmp_path: Path) -> None:
-    sample = locomo_sample()
-    sample["conversation"]["session_2"][0]["dia_id"] = "D1:1"
-    path = write(tmp_path / "locomo.json", sample)
-
-    conversation = read_conversation(path)
-
-    assert conversation.sessions[1].turns[0].id == "D1:1#2"
-
-
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     read_cases(__file__, "locomo"),

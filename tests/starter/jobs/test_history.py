@@ -184,19 +184,3 @@ async def test_a_job_is_told_from_both_until_it_is_resumed_or_cancelled(
     asked_to_end, ended = cancelled.entries[-2:]
     assert (asked_to_end.what, "by" in asked_to_end.detail) == ("cancel_requested", True)
     assert (ended.detail["outcome"], ended.source) == ("cancelled", "both")
-
-
-async def test_all_runs_of_a_job_that_continued_as_new_are_told(
-    client: MnesticClient, goes_on: WorkflowHandle[Any, Any]
-) -> None:
-    await goes_on.result()
-
-    timeline = await client.job_history("mine")
-
-    assert timeline.complete
-    assert [entry.what for entry in timeline.entries] == [
-        "started",
-        "continued",
-        "continued",
-        "ended",
-    ]

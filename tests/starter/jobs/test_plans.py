@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.errors import InvalidPlanError
-from mnestic.memory.jobs.plans import EmitNode, Plan, RememberNode, WaitNode
-from mnestic.starter.jobs.plans import parse_plan, read_plan, require_sound
+from mnestic.memory.jobs.plans import RememberNode
+from mnestic.starter.jobs.plans import parse_plan, read_plan
 from tests.starter.case_files import read_cases
 
 SOUND = Path(__file__).with_name("sound_plan.yaml").read_text("utf-8")
@@ -15,15 +15,6 @@ def problems(text: str) -> tuple[str, ...]:
         parse_plan(text, source="p.yaml")
     assert caught.value.source == "p.yaml"
     return caught.value.problems
-
-
-def test_a_sound_plan_is_read() -> None:
-    plan = parse_plan(SOUND, source="p.yaml")
-
-    hello, approval = plan.nodes
-    assert isinstance(hello, EmitNode)
-    assert isinstance(approval, WaitNode)
-    assert approval.on == {"resumed": "hello", "timeout": "end"}
 
 
 def test_on_and_yes_are_words_and_true_is_not() -> None:
@@ -108,15 +99,6 @@ def test_what_is_no_plan_is_refused_in_words(text: str, told: str) -> None:
     found = problems(text)
 
     assert told in found[0], found
-
-
-def test_a_plan_made_in_python_is_held_to_the_same_rules() -> None:
-    plan = parse_plan(SOUND, source="p.yaml")
-    require_sound(plan)
-    broken = Plan(name="broken", nodes=(plan.nodes[0],))
-
-    with pytest.raises(InvalidPlanError, match=r"broken.*'approval', which is not a node"):
-        require_sound(broken)
 
 
 def test_a_file_is_read_and_named(tmp_path: Path) -> None:

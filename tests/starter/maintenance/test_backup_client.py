@@ -19,24 +19,7 @@ from mnestic.memory.errors import (
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.stores.postgres.maintenance import backup_restore
 from tests.activities.locks import until_held_up
-from tests.starter.maintenance.conftest import AWKWARD, NOON, Place, rows_of
-
-
-async def test_a_restored_tenant_has_the_rows_that_it_had(place: Place) -> None:
-    await place.fill()
-    before = place.rows()
-    backup = await place.backups().create()
-    await place.memory_of().add("Something new.")
-    await place.memory_of(agent="cleo").add("Somebody new.")
-    changed = place.rows()
-
-    restored = await place.backups().restore(backup.manifest.id, replace=True)
-
-    assert changed != before
-    assert place.rows() == before
-    assert restored.rows == backup.manifest.rows == sum(t.count(b"\n") for t in before.values())
-    record = await place.memory_of().records.get("notes", "empty")
-    assert record.value == {"text": AWKWARD[2], "none": None}
+from tests.starter.maintenance.conftest import NOON, Place, rows_of
 
 
 async def test_memory_goes_on_after_the_numbers_that_were_restored(
@@ -177,17 +160,6 @@ async def test_what_can_be_no_backup_is_refused(place: Place, name: str) -> None
     with pytest.raises(NotFoundError, match="no backup of tenant ours in"):
         await place.backups().verify("20260301T120000Z-01234567")
     assert await place.backups().list() == ()
-
-
-async def test_another_attempt_of_a_run_makes_no_second_backup(place: Place) -> None:
-    name = "20260301T120000Z-01234567"
-    first = await place.backups().create(backup_id=name)
-    await place.memory_of().add("Something new.")
-
-    again = await place.backups().create(backup_id=name)
-
-    assert again == first
-    assert await place.backups().list() == (first,)
 
 
 async def test_the_newest_and_the_newest_verified_remain(place: Place) -> None:

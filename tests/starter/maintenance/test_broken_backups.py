@@ -39,11 +39,6 @@ def _flipped(folder: Path) -> None:
     file.write_bytes(content)
 
 
-def _cut(folder: Path) -> None:
-    file = folder / "fact.copy.gz"
-    file.write_bytes(file.read_bytes()[:-1])
-
-
 def _missing(folder: Path) -> None:
     (folder / "setting.copy.gz").unlink()
 
@@ -73,7 +68,6 @@ def _change(folder: Path, **fields: Any) -> None:
     ("damage", "why"),
     [
         (_flipped, r"entry\.copy\.gz is not the file that was written"),
-        (_cut, r"fact\.copy\.gz is not the file that was written"),
         (_missing, r"setting\.copy\.gz cannot be read: No such file"),
         (_no_manifest, "its manifest cannot be read"),
         (_of_another, "its manifest is of backup"),
@@ -167,15 +161,6 @@ def files_of_at_most(size: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-async def test_a_folder_that_cannot_be_is_one_clear_error(place: Place, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    client = BackupClient(place.url, tmp_path / "file" / "backups", tenant_id="ours")
-
-    for call in (client.create(), client.prune(keep=1)):
-        with pytest.raises(ConfigurationError, match="backups cannot be used: Not a directory"):
-            await call
 
 
 async def test_a_newer_backup_is_refused_with_what_to_do(place: Place) -> None:

@@ -135,21 +135,6 @@ async def test_a_bad_argument_is_an_error_that_names_it(
         assert re.search(says, await refusal(client, name, **arguments))
 
 
-async def test_resources_are_read_for_their_agent_alone(
-    connect: Connect, agent: str, client: MnesticClient
-) -> None:
-    await client.memory(agent).facts.add("Ida", "likes", "chess")
-
-    async with connect(agent) as mcp:
-        facts = await mcp.read_resource(f"mnestic://{agent}/facts/Ida")
-        categories = await mcp.read_resource(f"mnestic://{agent}/categories")
-        jobs = await mcp.read_resource(f"mnestic://{agent}/jobs")
-
-    assert '"chess"' in str(facts.contents)
-    assert "preferences" in str(categories.contents)
-    assert '"jobs": []' in str(jobs.contents).replace("\\n", "")
-
-
 @pytest.mark.parametrize(
     ("uri", "says"),
     [

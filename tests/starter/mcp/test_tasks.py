@@ -18,7 +18,6 @@ from tests.starter.mcp.task_requests import TaskExtension, about, started, until
 
 Connect = Callable[..., AbstractAsyncContextManager[Client]]
 EXTENSIONS = [TaskExtension()]
-FORM = {"type": "object", "properties": {"by": {"type": "string"}}, "required": ["by"]}
 
 
 @pytest.fixture

@@ -51,28 +51,6 @@ async def test_a_person_is_shown_what_would_go_and_asked(
 
 
 @pytest.mark.usefixtures("worker", "told")
-async def test_it_forgets_what_it_showed_and_nothing_else(ask: Ask, client: MnesticClient) -> None:
-    look = await ask(*FORGET, "--dry-run")
-    (token,) = [line.split()[-1] for line in look.out.splitlines() if "--confirm" in line]
-    await client.memory("ada").add("Paris is wide.")
-    refused = await ask(*FORGET, "--confirm", token)
-    before = await entries(client)
-    shown = (await ask(*FORGET, "--dry-run", "--json")).document
-    done = (await ask(*FORGET, "--confirm", shown["token"], "--json")).document
-    again = await ask(*FORGET, "--yes")
-
-    assert "what would go has changed; look again" in refused.error(code=2)
-    assert len(before) == 3
-    assert [(one["kind"], one["by"]) for one in shown["items"]] == [("entry", "text")] * 2
-    assert (shown["dry_run"], shown["forgetting_id"], shown["left"]) == (True, None, [])
-    assert (done["dry_run"], done["items"], done["left"]) == (False, shown["items"], [])
-    assert done["forgetting_id"]
-    assert done["purged"]["entry"] == shown["purged"]["entry"] == 2
-    assert await entries(client) == ["Tea is hot."]
-    assert "Nothing matched the topic." in again.out
-
-
-@pytest.mark.usefixtures("worker", "told")
 async def test_without_a_terminal_it_takes_yes_and_counts_what_is_too_much_to_show(
     ask: Ask, client: MnesticClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

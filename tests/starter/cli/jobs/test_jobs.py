@@ -13,26 +13,9 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.forgotten_jobs import describe_forgotten_job
 from mnestic.starter.jobs.plans import read_plan
 from tests.rotten_snapshots import rot_snapshots
-from tests.starter.cli.conftest import Ask, UntilState
+from tests.starter.cli.conftest import Ask
 
 Rows = Callable[[], dict[str, int]]
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_person_is_told_which_results_are_too_large_to_return(
-    client: MnesticClient, ask: Ask, plan: Path, until_state: UntilState
-) -> None:
-    settings = client.settings.model_copy(update={"max_payload_bytes": 1_048_576})
-    async with await MnesticClient.connect(settings) as generous:
-        job_id = await generous.start_job(
-            read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
-        )
-        await until_state(job_id, "waiting")
-        await generous.resume_job(job_id, "x" * 1_048_570, outcome="rejected")
-
-    result = await ask("job", "result", job_id)
-
-    assert "Too large to return: approval." in result.out.splitlines()
 
 
 async def _sha256(client: MnesticClient, job_id: str) -> str:

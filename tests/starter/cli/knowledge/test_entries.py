@@ -17,11 +17,6 @@ async def added(ask: Ask, text: str, *words: str) -> dict[str, Any]:
     return document
 
 
-async def listed(ask: Ask, *words: str) -> list[str]:
-    done = await ask("memory", "list", *ADA, *words, "--json")
-    return [entry["content"] for entry in done.document["entries"]]
-
-
 async def test_a_text_is_read_from_standard_input_as_it_would_be_given(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -36,38 +31,6 @@ async def test_a_text_is_read_from_standard_input_as_it_would_be_given(
 
     assert piped["id"] == entry["id"]
     assert "standard input: is not UTF-8: byte 1" in refused.error(code=2)
-
-
-async def test_entries_are_listed_by_what_they_are(ask: Ask) -> None:
-    await added(ask, "one", "--subject", "Mara", "--at", "2026-01-05")
-    await added(ask, "two", "--type", "error", "--session", "s2", "--at", "2026-02-05T12:00:00Z")
-    three = await added(ask, "three", "--at", "2026-03-05")
-    await added(ask, "four", "--parent", three["id"], "--at", "2026-04-05")
-    await added(ask, "gone", "--at", "2026-04-06", "--expires", "2026-05-01")
-    await ask("memory", "change", three["id"], *ADA, "--status", "archived")
-
-    assert await listed(ask) == ["four", "two", "one"]
-    assert await listed(ask, "--subject", "MARA") == ["one"]
-    assert await listed(ask, "--type", "error", "--type", "insight") == ["two"]
-    assert await listed(ask, "--session", "s2") == ["two"]
-    assert await listed(ask, "--since", "2026-02-05", "--until", "2026-04-05") == ["two"]
-    assert await listed(ask, "--status", "archived") == ["three"]
-    assert await listed(ask, "--status", "all", "--limit", "2") == ["four", "three"]
-    assert await listed(ask, "--parent", three["id"]) == ["four"]
-    assert "two" in (await ask("memory", "list", *ADA)).out
-
-
-async def test_a_supersession_is_taken_back(ask: Ask) -> None:
-    wrong = await added(ask, "The pump is green.")
-    await added(ask, "The pump is red.", "--type", "correction", "--parent", wrong["id"])
-
-    done = await ask("memory", "reinstate", wrong["id"][:8], *ADA)
-    again = await ask("memory", "reinstate", wrong["id"], *ADA)
-    found = (await ask("memory", "search", "green pump", *ADA, "--json")).document
-
-    assert done.out == f"Entry {wrong['id']} counts again.\n"
-    assert "is not superseded" in again.error(code=2)
-    assert wrong["id"] in [one["entry"]["id"] for one in found["results"]]
 
 
 @pytest.mark.usefixtures("worker")
@@ -108,17 +71,3 @@ async def test_an_entry_is_added_shown_changed_counted_and_removed_with_its_fact
     assert kept == {"removed": one["id"], "changes": []}
     assert [change["after"]["status"] for change in gone["changes"]] == ["deleted"]
     assert [fact.subject for fact in facts] == ["Mara"]
-
-
-async def test_an_entry_is_changed_in_what_was_said_alone(ask: Ask) -> None:
-    entry = await added(ask, "The tide is low.", "--subject", "Scheldt", "--tag", "water")
-    change = ("memory", "change", entry["id"], *ADA)
-
-    changed = (await ask(*change, "--text", "The harbour is full.", "--json")).document
-    other = (await ask(*change, "--type", "error", "--critical", "--json")).document
-
-    assert changed["summary"] == "The harbour is full."
-    assert changed["keywords"] == ["harbour", "full"]
-    assert (changed["subjects"], changed["tags"]) == (["Scheldt"], ["water"])
-    assert (other["content"], other["entry_type"]) == ("The harbour is full.", "error")
-    assert other["importance"] > changed["importance"]

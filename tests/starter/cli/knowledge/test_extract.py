@@ -59,11 +59,6 @@ def test_without_parser_and_model_the_remedy_is_named(
     assert "install mnestic[english]" in cli("extract", SAID).error(code=2)
 
 
-def test_nothing_is_said_as_such(cli: Cli) -> None:
-    assert cli("extract", "Do I live in Ghent?").out == "No claims.\n"
-    assert cli("extract", "Do I live in Ghent?", "--json").document["claims"] == []
-
-
 @pytest.fixture
 def modelled(wired: Cli, monkeypatch: pytest.MonkeyPatch, chat_server: Any) -> Cli:
     """Runs a command on this test run's database, whose models are on the loopback server."""
@@ -112,24 +107,3 @@ def test_a_model_without_a_database_to_write_its_calls_down_is_not_asked(
 
     assert "MNESTIC_DATABASE_URL is not set" in modelled("extract", SAID).error(code=3)
     assert chat_server.requests == []
-
-
-@pytest.mark.parametrize(
-    ("status", "code", "why"), [(401, 2, "check the API key"), (503, 3, "does not answer")]
-)
-def test_a_model_that_cannot_be_asked_is_one_clear_error(
-    modelled: Cli, chat_server: Any, status: int, code: int, why: str
-) -> None:
-    chat_server.fails(status)
-
-    assert why in modelled("extract", SAID).error(code=code)
-
-
-def test_a_model_without_a_server_is_one_clear_error(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MNESTIC_EXTRACTION_MODEL", "reader")
-
-    told = cli("extract", SAID).error(code=2)
-
-    assert "MNESTIC_EXTRACTION_MODEL: needs OPENAI_API_KEY or OPENAI_BASE_URL" in told

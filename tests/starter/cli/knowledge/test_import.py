@@ -110,13 +110,3 @@ async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: 
     assert stored == 500
     assert (reports[-1].new, reports[-1].known) == (700, 500)
     assert (await memory.messages.count()).received == 1200
-
-
-@pytest.mark.usefixtures("worker")
-async def test_another_file_is_ingested(ask: Ask, tmp_path: Path) -> None:
-    path = tmp_path / "notes.md"
-    path.write_text("# 2025-03-01\n\nMara: I live in Ghent.\nJonas: So do I.\n", encoding="utf-8")
-
-    done = await ask("memory", "import", str(path), *ADA, "--json")
-
-    assert done.document == {"messages": 2, "new": 2, "learned": 2, "parked": 0}

@@ -129,19 +129,6 @@ async def test_markdown_and_turns_of_locomo_are_read_as_well(
     }
 
 
-async def test_a_file_of_which_nothing_can_be_stored_is_told_line_by_line(
-    ask: Ask, tmp_path: Path
-) -> None:
-    path = write(tmp_path / "chat.jsonl", '{"role": "Mara"}', '{"content": "hi"}')
-
-    done = await ask("memory", "ingest", str(path), *ADA, "--json")
-
-    assert (done.code, done.out) == (2, "")
-    assert "line 1: content: is missing" in done.err
-    assert "line 2: timestamp: is missing" in done.err
-    assert "has no message that can be stored" in done.err
-
-
 @pytest.mark.usefixtures("worker")
 async def test_parked_messages_are_told_tried_again_and_dropped(
     ask: Ask, conversation: Path, admin_url: str, settings: Settings

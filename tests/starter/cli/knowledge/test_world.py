@@ -61,11 +61,3 @@ async def test_what_is_known_of_a_subject_is_told_with_what_to_expect(ask: Ask) 
     assert [entry["id"] for entry in world["entries"]] == ["e1"]
     for words in ("Current facts:", "Changes:", "7 days", "3 of 3 times", "0.75", "at night"):
         assert words in shown.out
-
-
-async def test_nothing_is_known_of_a_stranger(ask: Ask) -> None:
-    shown = await ask("memory", "world", "Nobody", *ADA)
-    world = (await ask("memory", "world", "Nobody", *ADA, "--json")).document
-
-    assert "Nothing is known about Nobody." in shown.out
-    assert (world["facts"], world["predictions"]) == ([], [])

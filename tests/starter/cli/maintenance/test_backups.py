@@ -46,14 +46,6 @@ def test_a_backup_is_made_listed_verified_and_restored(backup: Cli, wired: Cli) 
     assert [entry["content"] for entry in entries] == ["The ferry leaves at nine."]
 
 
-def test_memory_that_is_there_is_replaced_only_when_it_is_meant(backup: Cli) -> None:
-    made = backup("create", "--json").document["id"]
-
-    error = backup("restore", made).error(code=2)
-
-    assert error.endswith("has memory, so nothing is restored; --replace replaces it")
-
-
 def test_without_a_folder_the_command_says_what_to_set(
     backup: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

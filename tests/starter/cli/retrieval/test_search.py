@@ -48,47 +48,6 @@ async def test_the_best_are_read_once_more_by_the_server_that_is_set(
     assert {one["path"] for one in chat_server.requests} == {"/v1/rerank"}
 
 
-@pytest.mark.usefixtures("known")
-async def test_without_a_server_the_local_one_reads_and_the_other_is_named(ask: Ask) -> None:
-    asked = ("memory", "search", "tide table", *ADA)
-    local = (await ask(*asked, "--rerank", "local", "--explain")).out
-    remote = (await ask(*asked, "--rerank", "remote")).out
-
-    assert "rerank" in local
-    assert "Without reranking: " in remote
-    assert "set MNESTIC_RERANK_URL" in remote
-
-
-@pytest.mark.usefixtures("known")
-async def test_a_server_without_a_model_is_refused_by_the_names_of_its_settings(
-    ask: Ask, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MNESTIC_RERANK_URL", "http://127.0.0.1:1")
-
-    done = await ask("memory", "search", "tide", *ADA)
-
-    assert done.code != 0
-    assert "MNESTIC_RERANK_MODEL: names no model" in done.err
-
-
-async def test_what_was_corrected_by_hand_is_shown_as_a_fact(ask: Ask) -> None:
-    await ask("memory", "add", "My name is Kim. I live in Ghent.", "--speaker", "Kim", *ADA)
-    await ask("memory", "facts", "add", "Kim", "lives_in", "Oslo", *ADA)
-    asked = ("memory", "search", "Where does Kim live?", *ADA, "--kind", "fact")
-
-    shown = (await ask(*asked)).out
-    (found,) = (await ask(*asked, "--json")).document["results"]
-    refused = await ask("memory", "change", found["entry"]["id"], "--text", "Kim is here.", *ADA)
-    listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
-    numbers = (await ask("memory", "stats", *ADA, "--json")).document["entries"]
-
-    assert "(fact)" in shown
-    assert (found["entry"]["kind"], found["entry"]["content"]) == ("fact", "Kim lives in Oslo.")
-    assert "memory facts add" in refused.err
-    assert [one["kind"] for one in listed] == ["message"]
-    assert (numbers["total"], numbers["by_kind"]) == (1, {"message": 1, "fact": 1})
-
-
 async def test_a_result_out_of_the_archive_is_marked(
     ask: Ask, memory: Memory, settings: Settings
 ) -> None:

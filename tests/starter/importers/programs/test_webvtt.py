@@ -8,7 +8,7 @@ import pytest
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.detection import find_export
-from mnestic.starter.importers.programs.items import ImportOptions, LeftOut
+from mnestic.starter.importers.programs.items import ImportOptions
 from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
@@ -38,10 +38,6 @@ def test_voices_speak_and_their_sentences_are_joined(read_messages: ReadMessages
     assert {(one.channel, one.session_id) for one in messages} == {("standup", "webvtt/standup")}
 
 
-def test_sounds_are_left_out(read: Read) -> None:
-    assert LeftOut("sound") in read("standup.vtt", start=START)
-
-
 @pytest.mark.parametrize(
     ("texts", "spoken"),
     read_cases(__file__, "spoken_cues"),
@@ -52,12 +48,6 @@ def test_names_before_colons_speak(
     found = read_messages("talk.vtt", text=cues(*texts), start=START)
 
     assert [[one.speaker, one.content] for one in found] == spoken
-
-
-def test_a_speaker_may_be_given(read_messages: ReadMessages) -> None:
-    [found] = read_messages("talk.vtt", text=cues("I moved."), speaker="Noor", start=START)
-
-    assert found.speaker == "Noor"
 
 
 @pytest.mark.parametrize("name", ["talk.vtt", "GMT20250602-090000_Recording.vtt"])
