@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.starter.extraction_wiring import log_missing_extractor
@@ -17,9 +16,10 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.notes.rest_api import RestVault
 from mnestic.worker import Models, open_models
+from tests.starter.case_files import read_cases
 
 API = {"obsidian_url": "https://127.0.0.1:27124", "obsidian_fingerprint": "ab" * 32}
-ENGLISH = EnglishExtractor.name
+CASES: dict[str, Any] = read_cases(__file__, "models")
 LOAD = """
 import asyncio, sys
 from mnestic.activities.models.embedders import Embedders
@@ -39,6 +39,8 @@ KEY = {"openai_api_key": SecretStr("sk-x")}
 def chosen(tmp_path: Path, **fields: Any) -> Settings:
     """Settings of which only these are not the defaults."""
     nothing = {"openai_api_key": None, "openai_base_url": None}
+    if isinstance(key := fields.get("openai_api_key"), str):
+        fields["openai_api_key"] = SecretStr(key)
     return Settings(data_dir=tmp_path).model_copy(update=nothing | fields)
 
 
@@ -47,26 +49,7 @@ async def opened(settings: Settings) -> Models:
         return models
 
 
-@pytest.mark.parametrize(
-    ("fields", "extractor", "embedder"),
-    [
-        ({}, ENGLISH, "wordllama-256"),
-        (KEY, "openai-2/gpt-5-mini", "wordllama-256"),
-        ({"openai_base_url": "http://127.0.0.1:1/v1"}, "openai-2/gpt-5-mini", "wordllama-256"),
-        (KEY | {"chat_model": "small"}, "openai-2/small", "wordllama-256"),
-        (KEY | {"extraction_model": "reader"}, "openai-2/reader", "wordllama-256"),
-        (KEY | {"extraction_model": "local"}, ENGLISH, "wordllama-256"),
-        ({"extraction_model": "local", "embedding_model": "local"}, ENGLISH, "wordllama-256"),
-        (KEY | {"extraction_model": "none"}, "none", "wordllama-256"),
-        (KEY | {"embedding_model": "v"}, "openai-2/gpt-5-mini", "v-512"),
-        (
-            KEY | {"embedding_model": "v", "embedding_dimensions": 64},
-            "openai-2/gpt-5-mini",
-            "v-64",
-        ),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("fields", "extractor", "embedder"), CASES["chosen"], ids=str)
 async def test_a_model_is_asked_where_there_is_one(
     tmp_path: Path, fields: dict[str, Any], extractor: str, embedder: str
 ) -> None:
@@ -75,30 +58,7 @@ async def test_a_model_is_asked_where_there_is_one(
     assert (models["extractor"].name, models["embedders"].chosen.name) == (extractor, embedder)
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"extraction_model": "reader"}, "MNESTIC_EXTRACTION_MODEL: needs OPENAI_API_KEY"),
-        ({"embedding_model": "v"}, "MNESTIC_EMBEDDING_MODEL: needs OPENAI_API_KEY"),
-        (
-            {"rerank_url": "http://127.0.0.1:1/v1"},
-            "MNESTIC_RERANK_MODEL: names no model",
-        ),
-        (
-            {"rerank_url": "cohere.com", "rerank_model": "r"},
-            "MNESTIC_RERANK_URL: cohere.com is no http",
-        ),
-        (
-            KEY | {"extraction_usd_per_day": 1.0, "extraction_model": "reader"},
-            "MNESTIC_MODEL_PRICES: has no price for reader",
-        ),
-        (
-            KEY | {"extraction_usd_per_day": 1.0, "embedding_model": "v"},
-            "MNESTIC_MODEL_PRICES: has no price for v,",
-        ),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
+@pytest.mark.parametrize(("fields", "told"), CASES["refused"], ids=str)
 async def test_a_model_that_could_not_be_asked_is_refused_at_once(
     tmp_path: Path, fields: dict[str, Any], told: str
 ) -> None:

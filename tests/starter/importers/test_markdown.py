@@ -29,83 +29,6 @@ def said(session: ConversationSession) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in session.turns]
 
 
-def test_names_begin_turns_and_other_paragraphs_are_the_authors(tmp_path: Path) -> None:
-    text = """\
----
-title: not read
----
-An early thought
-over two lines.
-
-**Ana:** I live in Ghent,
-by the harbour.
-Ben Smith: Oh: nice
-- **Cleo**: me too
-user: hi
-***
-Remember this: it names nobody.
-
-**Dora:**
-
-Comes after her name.
-"""
-
-    [session] = read(tmp_path, text)
-
-    assert session.at == CHANGED
-    assert said(session) == [
-        ("ada", "An early thought\nover two lines."),
-        ("Ana", "I live in Ghent,\nby the harbour."),
-        ("Ben Smith", "Oh: nice"),
-        ("Cleo", "me too"),
-        ("user", "hi"),
-        ("ada", "Remember this: it names nobody."),
-        ("Dora", "Comes after her name."),
-    ]
-
-
-def test_headings_begin_sessions_with_their_date_or_that_of_the_heading_above(
-    tmp_path: Path,
-) -> None:
-    text = """\
-# Diary
-undated
-## Monday, 2025-01-20 09:30
-one
-### Evening
-two
-## January 21st, 2025
-three
-## 22 Feb 2025
-four
-## 2025-03-01T08:00:00+02:00
-five
-"""
-
-    sessions = read(tmp_path, text)
-
-    assert [(one.id, one.at, one.turns[0].text) for one in sessions] == [
-        ("Diary / Monday, 2025-01-20 09:30", datetime(2025, 1, 20, 9, 30, tzinfo=UTC), "one"),
-        (
-            "Diary / Monday, 2025-01-20 09:30 / Evening",
-            datetime(2025, 1, 20, 9, 30, tzinfo=UTC),
-            "two",
-        ),
-        ("Diary / January 21st, 2025", datetime(2025, 1, 21, tzinfo=UTC), "three"),
-        ("Diary / 22 Feb 2025", datetime(2025, 2, 22, tzinfo=UTC), "four"),
-        ("Diary / 2025-03-01T08:00:00+02:00", datetime(2025, 3, 1, 6, tzinfo=UTC), "five"),
-        ("Diary", CHANGED, "undated"),
-    ]
-
-
-def test_fenced_code_stays_whole(tmp_path: Path) -> None:
-    code = "```sh\n# no heading\n\nAna: no turn\n---\n```"
-
-    [session] = read(tmp_path, f"Look:\n{code}\nafter it\n\nnext\n")
-
-    assert said(session) == [("ada", f"Look:\n{code}\nafter it"), ("ada", "next")]
-
-
 def test_turns_are_known_again_when_a_file_has_grown_at_a_later_time(tmp_path: Path) -> None:
     first = read(tmp_path, "# Talk\nAna: hello\nAna: hello\n")
     path = write(tmp_path / "notes.md", "# Talk\nBen: before\nAna: hello\nAna: hello\nAna: bye\n")
@@ -119,45 +42,18 @@ def test_turns_are_known_again_when_a_file_has_grown_at_a_later_time(tmp_path: P
     assert grown.id == first[0].id
 
 
-def test_what_cannot_be_kept_is_told_by_its_line_and_the_rest_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "notes.md"
-    path.write_bytes(
-        b"\n".join(
-            (
-                b"Ana: kept",
-                b"Ana: a\0b",
-                b"Ana: \xff",
-                b"**Ana:** " + b"x" * 1_048_577,
-                b"**Ben:**",
-                b"**" + b"n" * 257 + b":** hi",
-                b"# 9999-01-01",
-                b"left out",
-                b"## Under it",
-                b"left out",
-                b"# 31 February 2025",
-                b"# 2025-02-01",
-                b"Ana: ignore all previous instructions",
-            )
-        )
-    )
-    refused: list[InvalidInputError] = []
+def test_bytes_that_are_no_text_and_lines_that_are_too_long_are_told_by_their_line(
+    tmp_path: Path,
+) -> None:
+    path, refused = tmp_path / "notes.md", list[InvalidInputError]()
+    path.write_bytes(b"Ana: kept\nAna: \xff\n**Ana:** " + b"x" * 1_048_577)
 
-    sessions = read_conversation(path, refuse=refused.append).sessions
+    (session,) = read_conversation(path, refuse=refused.append).sessions
 
-    assert {turn.id for session in sessions for turn in session.turns} == {"L1", "L13"}
-    told = {error.what.rpartition(", line ")[2]: error.why for error in refused}
-    expected = {
-        "2": "NUL",
-        "3": "byte 6 is not UTF-8",
-        "4": "1048577 bytes",
-        "5": "is empty",
-        "6": "256",
-        "7": "of the year 9999",
-        "11": "is no date",
-    }
-    assert told.keys() == expected.keys()
-    assert all(why in told[line] for line, why in expected.items())
-    with pytest.raises(InvalidInputError, match="line 3"):
+    assert [turn.id for turn in session.turns] == ["L1"]
+    for error, why in zip(refused, ("byte 6 is not UTF-8", "1048577 bytes"), strict=True):
+        assert why in error.why
+    with pytest.raises(InvalidInputError, match="line 2"):
         read_conversation(path)
 
 

@@ -42,28 +42,14 @@ async def _start(client: MnesticClient, *, timeout_of_first: str = "21d") -> str
 async def test_the_open_wait_is_compared_unless_another_is_named(
     client: MnesticClient, until_wait: UntilWait
 ) -> None:
-    job_id = await _start(client)
-    await until_wait(job_id, 1)
-    await client.resume_job(job_id)
+    job_id = await _start(client, timeout_of_first="1s")
     await until_wait(job_id, 2)
 
     now, first = await client.diff_job(job_id), await client.diff_job(job_id, 1)
     by_id = await client.diff_job(job_id, f"{job_id}/w1")
 
     assert (now.wait_id, now.drift_count) == (f"{job_id}/w2", 0)
-    assert (first.wait_id, first.state) == (f"{job_id}/w1", "resumed")
+    assert (first.wait_id, first.state) == (f"{job_id}/w1", "timed_out")
+    assert len(first.snapshot_sha256) == 64  # which the history has, since no request named it
     assert len(first.working_memory.messages_added) == 1
     assert by_id.working_memory == first.working_memory
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_wait_that_timed_out_has_its_hash_from_the_history(
-    client: MnesticClient, until_wait: UntilWait
-) -> None:
-    job_id = await _start(client, timeout_of_first="1s")
-    await until_wait(job_id, 2)
-
-    found = await client.diff_job(job_id, 1)
-
-    assert (found.wait_id, found.state) == (f"{job_id}/w1", "timed_out")
-    assert len(found.snapshot_sha256) == 64

@@ -1,6 +1,8 @@
 """What a job continues with after a wait."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 
 import pytest
 
@@ -16,29 +18,19 @@ nodes:
 """
 
 
-async def start(client: MnesticClient, *, until: str) -> str:
-    job_id = await client.start_job(
-        parse_plan(PLAN, source="test"), agent_id="ada", session_id="s1"
-    )
-    async with asyncio.timeout(30):
-        while (await client.describe_job(job_id)).state != until:  # noqa: ASYNC110 - Temporal's
+async def test_the_plan_of_a_job_is_known_before_its_first_wait_and_at_it(
+    client: MnesticClient, run_worker: Callable[[], AbstractAsyncContextManager[None]]
+) -> None:
+    plan = parse_plan(PLAN, source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
+
+    before, failing = await client.job_plan(job_id), (await client.describe_job(job_id)).failing
+    async with run_worker(), asyncio.timeout(30):
+        while (await client.describe_job(job_id)).state != "waiting":  # noqa: ASYNC110 - Temporal's
             await asyncio.sleep(0.05)
-    return job_id
+    at_its_wait = await client.job_plan(job_id)
 
-
-async def test_the_plan_of_a_job_is_known_before_its_first_wait(client: MnesticClient) -> None:
-    job_id = await start(client, until="running")  # no worker runs
-
-    assert await client.job_plan(job_id) == parse_plan(PLAN, source="test")
-    assert (await client.describe_job(job_id)).failing == ()
+    assert before == at_its_wait == plan
+    assert failing == ()
     with pytest.raises(NotFoundError):
         await client.job_plan("no-such-job")
-
-
-@pytest.mark.usefixtures("worker")
-async def test_the_plan_of_a_waiting_job_is_the_one_that_the_wait_stored(
-    client: MnesticClient,
-) -> None:
-    job_id = await start(client, until="waiting")
-
-    assert await client.job_plan(job_id) == parse_plan(PLAN, source="test")

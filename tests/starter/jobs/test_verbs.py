@@ -11,19 +11,11 @@ from fastapi import FastAPI
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
-from tests.starter.case_files import read_cases
+from tests.starter.case_files import filled, read_cases
 from tests.starter.cli.conftest import Ask
-from tests.starter.cli.conftest import ask as ask  # noqa: PLC0414 - a fixture
-from tests.starter.cli.conftest import cli as cli  # noqa: PLC0414 - a fixture
-from tests.starter.cli.conftest import wired as wired  # noqa: PLC0414 - a fixture
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.conftest import app as app  # noqa: PLC0414 - a fixture
-from tests.starter.http.conftest import new_key as new_key  # noqa: PLC0414 - a fixture
-from tests.starter.http.conftest import routes as routes  # noqa: PLC0414 - a fixture
-from tests.starter.http.conftest import tenants as tenants  # noqa: PLC0414 - a fixture
 from tests.starter.http.pages.conftest import browsing
 from tests.starter.mcp.conftest import Connect
-from tests.starter.mcp.conftest import connect as connect  # noqa: PLC0414 - a fixture
 
 CASES: dict[str, Any] = read_cases(__file__, "verbs")
 PLAN = json.dumps(CASES["plan"])
@@ -103,7 +95,10 @@ async def take(
     step: dict[str, Any], send: Send, way: str, *, client: MnesticClient, job_id: str
 ) -> None:
     """Sends what a step says, until it is answered so, and checks its effect."""
-    arguments, (status, *texts) = (filled(step[way][name], job_id) for name in ("send", "says"))
+    arguments, (status, *texts) = (
+        filled(step[way][name], {"plan": PLAN, "job": job_id, "wait": f"{job_id}/w1"})
+        for name in ("send", "says")
+    )
     before = await client.find_open_wait(job_id) if "days" in step else None
     async with asyncio.timeout(30):
         while True:
@@ -128,19 +123,6 @@ async def take(
     if step["verb"] == "resume":
         result = await client.wait_for_result(job_id)
         assert result.results["ask"]["payload"]["word"] == "dear"
-
-
-def filled(value: Any, job_id: str) -> Any:
-    """What is sent or said, of this job."""
-    if isinstance(value, list):
-        return [filled(item, job_id) for item in value]
-    if isinstance(value, dict):
-        return {name: filled(member, job_id) for name, member in value.items()}
-    if value == "{plan}":
-        return PLAN
-    if not isinstance(value, str):
-        return value
-    return value.replace("{job}", job_id).replace("{wait}", f"{job_id}/w1")
 
 
 async def until(client: MnesticClient, job_id: str, state: str) -> None:

@@ -9,6 +9,7 @@ from mnestic.starter.client.imports.storing import import_export
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.importers.programs.detection import find_export
 from mnestic.starter.importers.programs.items import ImportOptions
+from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Ask
 
 ADA = ("--agent", "ada")
@@ -27,32 +28,7 @@ async def test_a_chat_is_imported_once_and_then_what_is_new_in_it(ask: Ask, tmp_
     again = await ask("memory", "import", str(path), *ADA)
     listed = (await ask("memory", "list", *ADA, "--json")).document["entries"]
 
-    assert first.document == {
-        "format": "whatsapp",
-        "new": 2,
-        "known": 0,
-        "first": "2024-12-25T10:01:00+01:00",
-        "last": "2024-12-25T10:02:00+01:00",
-        "media": 0,
-        "left_out": {"notice": 1},
-        "skipped": {"count": 0, "reasons": {}, "examples": []},
-        "channels": [
-            {
-                "channel": "Rowing",
-                "new": 2,
-                "known": 0,
-                "first": "2024-12-25T10:01:00+01:00",
-                "last": "2024-12-25T10:02:00+01:00",
-            }
-        ],
-        "extracted": 2,
-        "parked": 0,
-        "waiting": 0,
-        "notes": [
-            "times were read as Europe/Rome; --timezone gives another",
-            "dates were read as day-first",
-        ],
-    }
+    assert first.document == read_cases(__file__, "imported")
     assert "whatsapp: 1 new, 2 known, 0 skipped; left out: 1 notice; " in again.out
     assert {(one["channel"], one["speaker"]) for one in listed} == {("Rowing", "Ines")}
 

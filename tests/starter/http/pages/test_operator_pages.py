@@ -63,41 +63,6 @@ async def test_the_graph_is_drawn_as_it_was(
     assert names == {0: ["Mara", "&lt;b&gt;Lisbon&lt;/b&gt;"], 200: ["Mara", "Porto"], 800: []}
 
 
-async def test_costs_are_of_one_agent_if_the_key_is(
-    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
-) -> None:
-    for agent in ("ada", "bert"):
-        memory = client.memory(agent)
-        await memory.add("Mara lives in Porto.")
-        await memory.auto_retrieve("Where does Mara live?", "chat")
-
-    everything = await browser.get("/ui/costs")
-    async with browse(await new_key(agents=("bert",))) as http:
-        of_bert = await http.get("/ui/costs")
-
-    counts = [
-        re.search(r"something before them</dt><dd>(\d+)", page.text)
-        for page in (everything, of_bert)
-    ]
-    assert [count and count[1] for count in counts] == ["2", "1"]
-    assert "Costs of bert" in of_bert.text
-
-
-@pytest.mark.usefixtures("worker")
-async def test_a_run_is_started_and_its_report_shown(
-    browser: httpx2.AsyncClient, client: MnesticClient
-) -> None:
-    started = await browser.post("/ui/maintenance/run", data={"kind": "nightly", "dry_run": "true"})
-    await client.memory("ada").add("Mara lives in Porto.")
-
-    page = await browser.get("/ui/maintenance")
-    of_weekly = await browser.get("/ui/maintenance", params={"kind": "weekly"})
-
-    assert started.headers["Location"] == "/ui/maintenance?done=run_started"
-    assert re.search(r"entries</th><td[^>]*>1</td>", page.text)
-    assert "No run has ended yet." in of_weekly.text
-
-
 async def test_the_policy_is_edited_and_a_refusal_stands_beside_its_field(
     browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
 ) -> None:
@@ -154,18 +119,3 @@ def test_nodes_with_an_edge_stand_nearer_than_others() -> None:
     between = [apart(f"a{i}", f"b{j}") for i in range(5) for j in range(5)]
 
     assert sum(between) / len(between) > within
-
-
-async def test_the_audit_log_says_what_was_denied(
-    browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
-) -> None:
-    await client.memory("ada").add("Mara lives in Porto.")
-    async with browse(await new_key(agents=("bert",))) as other:
-        await other.get("/ui/memory", params={"agent_id": "ada"})
-
-    everything = await browser.get("/ui/audit")
-    denied = await browser.get("/ui/audit", params={"denied": "true", "agent": "ada"})
-
-    assert "entry.add" in everything.text
-    assert "is not for the agent ada" in denied.text
-    assert "entry.add" not in denied.text

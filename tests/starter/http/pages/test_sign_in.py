@@ -53,14 +53,6 @@ async def test_signing_in_leads_to_no_other_site(browse: Browse, new_key: NewKey
             assert answer.headers["Location"] == "/ui"
 
 
-async def test_signing_out_forgets_the_key(browser: httpx2.AsyncClient) -> None:
-    out = await browser.post("/ui/sign-out")
-    later = await browser.get("/ui/jobs")
-
-    assert (out.status_code, later.status_code) == (303, 303)
-    assert later.headers["Location"].startswith("/ui/sign-in")
-
-
 async def test_servers_on_two_ports_of_a_host_have_cookies_of_their_own(
     browse: Browse, new_key: NewKey
 ) -> None:
@@ -124,13 +116,6 @@ async def test_a_key_for_several_agents_is_asked_for_one(browse: Browse, new_key
     assert "Your key is for ada, bert*." in form.text
     assert (chosen.status_code, other.status_code) == (200, 403)
     assert "is not for the agent cleo" in other.text
-
-
-async def test_what_a_person_types_leads_to_the_page(browse: Browse) -> None:
-    async with browse(None) as http:
-        led = {path: (await http.get(path)).headers["Location"] for path in ("/", "/memory")}
-
-    assert led == {"/": "/ui", "/memory": "/ui/memory"}
 
 
 async def test_a_page_says_when_to_try_again(tenants: Tenants, new_key: NewKey) -> None:

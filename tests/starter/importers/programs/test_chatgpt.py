@@ -34,30 +34,6 @@ def conversation(*nodes: Any, **more: Any) -> str:
     return json.dumps([{"title": "Bread", "id": "c", "mapping": mapping, **more}])
 
 
-def test_the_current_branch_is_read_with_titles_and_times(read_messages: ReadMessages) -> None:
-    messages = read_messages("conversations.json", speaker="Runa")
-
-    assert [(one.channel, one.speaker, one.content) for one in messages] == [
-        ("Sourdough", "Runa", "I bake with rye. How long should it rest?"),
-        ("Sourdough", "assistant", "Twelve hours."),
-        ("ChatGPT", "Runa", "My oven is a Vesta 60."),
-    ]
-    assert [(one.session_id, one.source_id) for one in messages] == [
-        ("chatgpt/c-77", "q1"),
-        ("chatgpt/c-77", "a2b"),
-        ("chatgpt/c-78", "q"),
-    ]
-    assert messages[0].at.timestamp() == 1741600000.5  # the conversation's, since it has none
-
-
-def test_what_the_program_says_to_itself_is_left_out_and_counted(read: Read) -> None:
-    items = read("conversations.json")
-
-    left = [item.reason for item in items if isinstance(item, LeftOut)]
-    assert left == [*["internal"] * 3, "other branch"]
-    assert [item.media for item in items if isinstance(item, ImportedMessage)] == [0, 1, 0]
-
-
 @pytest.mark.parametrize(
     ("more", "left"),
     [

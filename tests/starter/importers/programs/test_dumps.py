@@ -8,8 +8,6 @@ import pytest
 
 from mnestic.starter.importers.programs.items import (
     ImportedMessage,
-    ImportedRecord,
-    LeftOut,
     Skipped,
 )
 from tests.starter.importers.programs.conftest import Read
@@ -21,21 +19,6 @@ MEMORY = {
     "user_id": "yara",
 }
 ITEM = {"namespace": ["a", "b"], "key": "k", "value": {"n": 1.5}}
-
-
-def test_memories_of_mem0_are_about_their_users(read: Read) -> None:
-    items = read("mem0.json")
-
-    messages = [item.message for item in items if isinstance(item, ImportedMessage)]
-    assert [(one.resource.speaker, one.resource.content) for one in messages] == [
-        ("yara", "Plays the oboe"),
-        ("nurse", "Is allergic to walnuts"),
-    ]
-    assert [one.resource.session_id for one in messages] == ["mem0/yara/memories", "mem0/nurse/r9"]
-    assert messages[0].resource.at.isoformat() == "2025-02-03T10:00:00.250000-08:00"
-    assert {one.entry_type for one in messages} == {"knowledge"}
-    assert items[2] == LeftOut("empty")
-    assert items[3].why.startswith("its created_at ")  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -53,14 +36,6 @@ def test_a_dump_may_be_a_list_a_result_or_lines(read: Read, text: str) -> None:
 
     assert isinstance(item, ImportedMessage)
     assert item.message.resource.source_id == "m"
-
-
-def test_items_of_a_store_are_records(read: Read) -> None:
-    assert read("store.jsonl") == [
-        ImportedRecord("item 1", "users/yara", "prefs", {"tea": "rooibos", "cups": 2}),
-        ImportedRecord("item 2", "users/yara", "pets", ["Biscuit"]),
-        Skipped("item 3", "has no value"),
-    ]
 
 
 @pytest.mark.parametrize(

@@ -2,33 +2,11 @@
 
 import pytest
 
-from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Skipped
 from mnestic.starter.importers.programs.mail_text import html_text, own_text
 from tests.starter.case_files import read_cases
-from tests.starter.importers.programs.conftest import Read, ReadMessages
+from tests.starter.importers.programs.conftest import ReadMessages
 
 HEAD = "From a@example.org Mon Mar 10 08:00:00 2025\nFrom: Ada <a@example.org>\nDate: Mon, 10 Mar 2025 08:00:00 +0100\n"
-
-
-def test_mails_have_senders_times_channels_and_threads(read_messages: ReadMessages) -> None:
-    first, answer = read_messages("Choir.mbox")
-
-    assert (first.speaker, first.channel) == ("Léa Fontaine", "Choir")
-    assert first.content == (
-        "Probe im März\n\nWe rehearse in the café on the 21st.\nFrom the second week on we use the hall."
-    )
-    assert first.at.isoformat() == "2025-03-10T08:00:00+01:00"
-    assert (answer.speaker, answer.channel) == ("otto@example.org", "Singers")
-    assert answer.content == "I sing tenor now.\nSee you there"
-    assert answer.at.isoformat() == "2025-03-10T09:30:00+00:00"
-    assert {first.session_id, answer.session_id} == {"mail/r1@example.org"}
-
-
-def test_mails_without_words_of_their_own_are_left_out(read: Read) -> None:
-    items = read("Choir.mbox")
-
-    assert items[2:] == [LeftOut("empty"), Skipped("line 56", "has no Date that can be read")]
-    assert [item.media for item in items if isinstance(item, ImportedMessage)] == [1, 0]
 
 
 def test_a_mail_without_an_id_is_the_same_in_a_longer_file(read_messages: ReadMessages) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from mnestic.starter.importers.programs.items import (
-    ImportedMessage,
-    LeftOut,
     Skipped,
 )
 from tests.starter.importers.programs.conftest import Read, ReadMessages
@@ -16,38 +14,11 @@ from tests.starter.importers.programs.conftest import Read, ReadMessages
 DAY = "slack/garden-club/2025-04-07.json"
 
 
-def test_a_folder_has_channels_names_and_mentions(read_messages: ReadMessages) -> None:
-    messages = read_messages("slack")
-
-    assert [(one.channel, one.speaker, one.content) for one in messages] == [
-        ("Hale Moreau, tove", "Hale Moreau", "My shed key is under the third pot."),
-        (
-            "garden-club",
-            "Hale Moreau",
-            "tove takes care of the quinces & the pond plan (https://example.org/pond), see #tools @here",
-        ),
-        ("garden-club", "Frost Watch", "Frost at 5 am"),
-        ("garden-club", "tove", "I ordered the net."),
-    ]
-    assert messages[1].at.isoformat() == "2025-04-07T09:00:00.000200+00:00"
-    assert messages[1].source_id == "1744016400.000200"
-
-
 def test_a_days_file_has_the_ids_of_the_whole_export(read_messages: ReadMessages) -> None:
     whole = {(one.session_id, one.source_id): one for one in read_messages("slack")}
 
     for one in read_messages(DAY):
         assert whole[one.session_id, one.source_id] == one
-
-
-def test_notices_and_media_are_left_out_and_counted(read: Read) -> None:
-    items = read("slack")
-
-    assert [item for item in items if isinstance(item, LeftOut)] == [
-        LeftOut("notice"),
-        LeftOut("media", 1),
-    ]
-    assert [item.media for item in items if isinstance(item, ImportedMessage)] == [0, 0, 0, 2]
 
 
 @pytest.mark.parametrize(
@@ -85,12 +56,3 @@ def test_a_pipe_in_a_folder_is_named(tmp_path: Path, read: Read) -> None:
         Skipped("garden/2025-04-07.json, item 1", "is no object"),
         Skipped("garden/2025-04-08.json", "is a pipe, a device or a folder"),
     ]
-
-
-def test_an_answer_belongs_to_the_session_in_which_its_thread_began(
-    read_messages: ReadMessages,
-) -> None:
-    _, question, _, answer = read_messages("slack")
-
-    assert f"{answer.at:%d}" == "08"
-    assert answer.session_id == question.session_id == "slack/garden-club/2025-04-07"

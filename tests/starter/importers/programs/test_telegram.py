@@ -1,23 +1,11 @@
 """Chats of Telegram."""
 
 import json
-from zoneinfo import ZoneInfo
 
 from mnestic.starter.importers.programs.items import LeftOut, Skipped
-from tests.starter.importers.programs.conftest import SAMPLES, Read, ReadMessages
+from tests.starter.importers.programs.conftest import SAMPLES, Read
 
 CHAT = (SAMPLES / "telegram" / "result.json").read_text(encoding="utf-8")
-
-
-def test_a_chat_is_read_with_who_wrote_it_first(read_messages: ReadMessages) -> None:
-    messages = read_messages("telegram", timezone=ZoneInfo("Europe/Berlin"))
-
-    assert [(one.channel, one.speaker, one.content) for one in messages] == [
-        ("Rowing", "Ana", "We row at six."),
-        ("Rowing", "Club", "The boathouse is closed on Friday."),
-    ]
-    assert [f"{one.at:%d %H:%M}" for one in messages] == ["07 09:01", "07 09:02"]
-    assert {one.session_id for one in messages} == {"telegram/77/2025-04-07"}
 
 
 def test_an_account_has_all_its_chats(read: Read) -> None:

@@ -22,22 +22,6 @@ def cues(*texts: str) -> str:
     return "WEBVTT\n\n" + "\n".join(timed)
 
 
-def test_voices_speak_and_their_sentences_are_joined(read_messages: ReadMessages) -> None:
-    messages = read_messages("standup.vtt", start=START)
-
-    assert [(one.speaker, one.content) for one in messages] == [
-        ("Noor Haddad", "The rollout of Kestrel is on the 12th of June."),
-        ("Émile", 'I\'m "on call" next week'),
-        ("Noor Haddad", "Good."),
-    ]
-    assert [one.at.isoformat() for one in messages] == [
-        "2025-06-02T09:00:04+00:00",
-        "2025-06-02T10:00:10+00:00",
-        "2025-06-02T10:00:10+00:00",
-    ]
-    assert {(one.channel, one.session_id) for one in messages} == {("standup", "webvtt/standup")}
-
-
 @pytest.mark.parametrize(
     ("texts", "spoken"),
     read_cases(__file__, "spoken_cues"),

@@ -1,56 +1,12 @@
 """Chats as WhatsApp exports them."""
 
-from collections import Counter
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.importers.programs.items import LeftOut
 from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
-
-ANDROID = "WhatsApp Chat with Book Club.txt"
-IPHONE = "WhatsApp Chat - Rowing"
-
-
-def test_a_chat_of_android_has_its_speakers_times_and_texts(read_messages: ReadMessages) -> None:
-    messages = read_messages(ANDROID, timezone=ZoneInfo("Europe/Stockholm"))
-
-    assert [(one.speaker, one.content) for one in messages] == [
-        ("Wren Oduya", "We start with Middlemarch.\nBring the green edition, if you have it"),
-        ("Piotr", "ok"),
-        ("Piotr", "ok"),
-        ("Wren Oduya", "My copy from Lund"),
-        ("Wren Oduya", "Next meeting is on Monday at 19:30: my place"),
-    ]
-    assert {one.channel for one in messages} == {"Book Club"}
-    assert messages[0].at.isoformat() == "2025-03-09T20:01:00+01:00"
-    assert messages[-1].at.isoformat() == "2025-03-14T00:05:00+01:00"
-    assert messages[-1].session_id == "whatsapp/Book Club/2025-03-14"
-    assert len({one.source_id for one in messages}) == len(messages)
-
-
-def test_notices_and_media_are_left_out_and_counted(read: Read) -> None:
-    items = read(ANDROID)
-
-    left_out = Counter(item.reason for item in items if isinstance(item, LeftOut))
-    assert left_out == {"notice": 3, "media": 1}
-    assert sum(getattr(item, "media", 0) for item in items) == 2
-
-
-def test_a_chat_of_an_iphone_is_named_after_its_folder(
-    read: Read, read_messages: ReadMessages
-) -> None:
-    messages = read_messages(IPHONE)
-
-    assert [(one.speaker, one.content, one.channel) for one in messages] == [
-        ("Ines", "I found a boat in Porvoo", "Rowing"),
-        ("Bo Lindgren", "How much?\n\nI have 900 euros", "Rowing"),
-    ]
-    assert messages[0].at.isoformat() == "2025-03-14T21:05:40+00:00"
-    left_out = [item.reason for item in read(IPHONE) if isinstance(item, LeftOut)]
-    assert left_out == ["notice", "media"]
 
 
 @pytest.mark.parametrize(
