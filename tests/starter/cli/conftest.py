@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import uuid
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,9 +16,11 @@ from typing import Any
 import psycopg
 import pytest
 
+from mnestic.memory.ports import Memory
 from mnestic.starter.cli.app import run_command_line
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.state import RuntimeState
+from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
 
 OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
@@ -215,3 +217,13 @@ def other_database(servers: RuntimeState) -> Iterator[str]:
         connection.execute(f'CREATE DATABASE "{name}"')
         yield servers.database_admin_url.replace("/mnestic?", f"/{name}?")
         connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+async def maintenance_worker(
+    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
+) -> AsyncIterator[None]:
+    """A worker of maintenance."""
+    activities = maintenance_activities(memory, admin_url=admin_url)
+    async with make_maintenance_worker(client.temporal, settings, activities=activities):
+        yield

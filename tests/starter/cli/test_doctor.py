@@ -4,17 +4,12 @@ import json
 import os
 import time
 import uuid
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from mnestic.memory.ports import Memory
-from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
-from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Ask, Cli
@@ -26,15 +21,6 @@ def findings(done: Any, *, code: int) -> dict[str, Any]:
     document = json.loads(done.out)
     assert document["ok"] is (code == 0)
     return {check["part"]: check for check in document["checks"]}
-
-
-@pytest.fixture
-async def maintenance_worker(
-    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
-) -> AsyncIterator[None]:
-    activities = maintenance_activities(memory, admin_url=admin_url)
-    async with make_maintenance_worker(client.temporal, settings, activities=activities):
-        yield
 
 
 @pytest.mark.usefixtures("worker", "maintenance_worker")

@@ -10,17 +10,10 @@ from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
 DERIVED: tuple[EntryKind, ...] = ("fact", "episode")
-
-
-@pytest.fixture
-def ada(client: MnesticClient) -> MemoryClient:
-    """The memory of one agent."""
-    return client.memory("ada")
 
 
 def told(found: Retrieval) -> list[tuple[str, str]]:

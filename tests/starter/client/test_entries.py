@@ -17,12 +17,6 @@ from mnestic.starter.settings import Settings
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-@pytest.fixture
-def ada(client: MnesticClient) -> MemoryClient:
-    """The memory of one agent."""
-    return client.memory("ada")
-
-
 async def listed(ada: MemoryClient, **asked: Any) -> list[Entry]:
     found, _ = await ada.entries.list(EntryQuery(**asked))
     return list(found)

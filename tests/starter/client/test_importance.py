@@ -3,8 +3,6 @@
 import asyncio
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
 from mnestic.memory.knowledge.importance import ImportancePolicy
 from mnestic.starter.client.memory_client import MemoryClient
@@ -13,11 +11,6 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 # Nothing but the type counts, and insights count more than anything else.
 WEIGHTS = {"entry_type": 1, "recency": 0, "access": 0, "relations": 0, "richness": 0}
 OLD = datetime.now(UTC) - timedelta(days=400)
-
-
-@pytest.fixture
-def ada(client: MnesticClient) -> MemoryClient:
-    return client.memory("ada")
 
 
 async def importances(memory: MemoryClient, *kinds: EntryKind) -> dict[str, float]:

@@ -13,12 +13,6 @@ from mnestic.starter.knowledge.decisions import decision_time_now
 
 
 @pytest.fixture
-def ada(client: MnesticClient) -> MemoryClient:
-    """The memory of one agent."""
-    return client.memory("ada")
-
-
-@pytest.fixture
 async def ahead(client: MnesticClient, memory: Memory, ada: MemoryClient) -> Fact:
     """A fact out of a message that is dated a year ahead."""
     asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}

@@ -1,23 +1,15 @@
 """The cluster: whole or absent, on a short private socket, and on no network."""
 
 import stat
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import psutil
 import psycopg
 import pytest
-import pytest_asyncio
 
 from mnestic.memory.errors import DatabaseUnavailableError
 from mnestic.starter.embedded.postgres import start_postgres
 from mnestic.starter.embedded.process_group import ProcessGroup
-
-
-@pytest_asyncio.fixture
-async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        yield processes
 
 
 @pytest.mark.acceptance

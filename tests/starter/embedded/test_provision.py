@@ -4,11 +4,9 @@ import asyncio
 import shutil
 import stat
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import pytest_asyncio
 
 from mnestic.memory.errors import ProvisioningError
 from mnestic.starter.embedded.make_temporal import CLI_VERSION, Sources
@@ -36,12 +34,6 @@ async def main() -> None:
 
 asyncio.run(main())
 """
-
-
-@pytest_asyncio.fixture
-async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        yield processes
 
 
 @pytest.fixture

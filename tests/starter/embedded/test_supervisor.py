@@ -2,14 +2,13 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
-import pytest_asyncio
 
 from mnestic.memory.errors import InUseError, ProcessCrashedError
 from mnestic.starter.embedded.process_group import ManagedProcess, ProcessGroup, ProcessSpec
@@ -20,12 +19,6 @@ GONE = (sys.executable, "-c", "raise SystemExit(7)")
 SOON = timedelta(milliseconds=10)
 LIMIT_S = 20.0
 Start = Callable[..., Awaitable[ManagedProcess]]
-
-
-@pytest_asyncio.fixture
-async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        yield processes
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """A worker is ready when Temporal sees it poll, and is killed without the others noticing."""
 
 import sys
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ from mnestic.starter.embedded.worker_process import next_port, start_worker_proc
 @pytest.fixture
 def target(servers: RuntimeState) -> str:
     return str(servers.temporal_address)
-
-
-@pytest.fixture
-async def processes(tmp_path: Path) -> AsyncIterator[ProcessGroup]:
-    async with ProcessGroup(tmp_path / "guardian.log") as processes:
-        yield processes
 
 
 def wiring(target: str, data_dir: Path) -> ProcessWiring:

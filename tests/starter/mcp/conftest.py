@@ -1,5 +1,6 @@
 """A client of the Model Context Protocol on a server in the same process, with real Postgres and Temporal."""
 
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
@@ -27,3 +28,9 @@ def connect(client: MnesticClient) -> Connect:
             yield opened
 
     return connected
+
+
+@pytest.fixture
+def agent() -> str:
+    """An agent that only this test has."""
+    return f"agent-{uuid.uuid4().hex[:8]}"

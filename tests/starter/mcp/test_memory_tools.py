@@ -1,20 +1,11 @@
-import uuid
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
-
 import pytest
-from mcp import Client, MCPError
+from mcp import MCPError
 from mcp_types import INVALID_PARAMS
 
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
+from tests.starter.mcp.conftest import Connect
 
 READS = {"recall", "context", "list_facts", "get_memory", "list_waiting_jobs"}
 REPLACES = {"forget", "update_memory", "delete_memory"}
-
-
-@pytest.fixture
-def agent() -> str:
-    return f"agent-{uuid.uuid4().hex[:8]}"
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

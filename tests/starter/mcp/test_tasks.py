@@ -1,28 +1,21 @@
 """Jobs as tasks: a client that declares the extension starts one, answers its wait, and reads its end."""
 
 import uuid
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from mcp import Client, MCPError
+from mcp import MCPError
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.waits import JobWait
 from mnestic.starter.mcp.job_tasks import TaskAnswer, answer_of, elicitation_of
 from tests.starter.case_files import read_cases
 from tests.starter.mcp.approval import PLAN
+from tests.starter.mcp.conftest import Connect
 from tests.starter.mcp.task_requests import TaskExtension, about, started, until
 
-Connect = Callable[..., AbstractAsyncContextManager[Client]]
 EXTENSIONS = [TaskExtension()]
-
-
-@pytest.fixture
-def agent() -> str:
-    return f"agent-{uuid.uuid4().hex[:8]}"
 
 
 def arguments() -> dict[str, Any]:

@@ -1,29 +1,13 @@
 """`mnestic maintenance run`, and what `mnestic stats` shows of it."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 
-from mnestic.memory.ports import Memory
-from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
-from mnestic.starter.settings import Settings
 from tests.starter.cli.conftest import Ask
 
 ADA = ("--agent", "ada")
 
 
-@pytest.fixture
-async def maintained(
-    client: MnesticClient, memory: Memory, settings: Settings, admin_url: str
-) -> AsyncIterator[None]:
-    """A worker of maintenance."""
-    activities = maintenance_activities(memory, admin_url=admin_url)
-    async with make_maintenance_worker(client.temporal, settings, activities=activities):
-        yield
-
-
-@pytest.mark.usefixtures("maintained")
+@pytest.mark.usefixtures("maintenance_worker")
 async def test_a_run_shows_its_progress_to_a_person(
     ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -42,7 +26,7 @@ async def test_a_run_shows_its_progress_to_a_person(
     assert "1/1" in seen.err
 
 
-@pytest.mark.usefixtures("maintained")
+@pytest.mark.usefixtures("maintenance_worker")
 async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask: Ask) -> None:
     added = (await ask("memory", "add", "The ferry leaves at nine.", *ADA, "--json")).document
     before = (await ask("stats", *ADA, "--json")).document
@@ -63,26 +47,13 @@ async def test_statistics_show_the_archive_and_the_growth_since_the_last_run(ask
     assert "messages" not in grown
 
 
-@pytest.mark.usefixtures("maintained")
-async def test_a_backup_without_a_folder_fails(ask: Ask) -> None:
-    failed = await ask("maintenance", "run", "backup")
-    statistics = (await ask("stats", *ADA)).out
-
-    error = failed.err.splitlines()[-1]
-    assert (failed.code, failed.out) == (1, "")
-    assert error.startswith("error: run backup-")
-    assert "failed: MNESTIC_BACKUP_DIRECTORY: is not set" in error
-    assert "last backup" not in statistics
-
-
-@pytest.mark.usefixtures("maintained")
-async def test_a_run_of_one_agent_is_not_that_of_all_and_one_without_memory_is_named(
-    ask: Ask,
-) -> None:
+@pytest.mark.usefixtures("maintenance_worker")
+async def test_a_run_of_one_agent_or_one_that_failed_is_not_that_of_all(ask: Ask) -> None:
     await ask("memory", "add", "The ferry leaves at nine.", *ADA)
     await ask("maintenance", "run", "nightly", *ADA)
     await ask("maintenance", "run", "nightly", "--dry-run")
     nobody = await ask("maintenance", "run", "nightly", "--agent", "nobody")
+    failed = await ask("maintenance", "run", "backup")
     statistics = (await ask("stats", *ADA)).out
     reports = (await ask("maintenance", "reports")).out
 
@@ -90,3 +61,7 @@ async def test_a_run_of_one_agent_is_not_that_of_all_and_one_without_memory_is_n
     assert "agent ada " in reports
     assert "1 agent, dry run" in reports
     assert (nobody.code, "agent nobody has no memory" in nobody.err) == (0, True)
+    error = failed.err.splitlines()[-1]
+    assert (failed.code, failed.out) == (1, "")
+    assert "failed: MNESTIC_BACKUP_DIRECTORY: is not set" in error
+    assert "last backup" not in statistics
