@@ -49,25 +49,17 @@ def test_the_version_is_that_of_the_package(cli: Cli) -> None:
     assert done.out == f"{version('mnestic')}\n"
 
 
-def said(*words: str, encoding: str) -> str:
-    """What `mnestic extract` tells a terminal that can show these characters alone."""
+def test_what_a_terminal_has_no_character_for_is_escaped() -> None:
     done = subprocess.run(
-        [Path(sys.executable).with_name("mnestic"), "extract", "I live in Łódź.", *words],
-        env={**os.environ, "PYTHONIOENCODING": encoding, "COLUMNS": "200"},
+        [Path(sys.executable).with_name("mnestic"), "extract", "I live in Łódź.", "--speaker", "M"],
+        env={**os.environ, "PYTHONIOENCODING": "latin-1", "COLUMNS": "200"},
         cwd="/",  # away from any .env
         capture_output=True,
         check=True,
         timeout=60,
     )
-    return done.stdout.decode(encoding)
 
-
-@pytest.mark.parametrize("encoding", ["latin-1", "utf-8"])
-def test_what_a_terminal_has_no_character_for_is_escaped(encoding: str) -> None:
-    table = said("--speaker", "Mara", encoding=encoding)
-
-    assert ("\\u0141" in table) is (encoding != "utf-8")
-    assert "Mara" in table
+    assert "\\u0141" in done.stdout.decode("latin-1")
 
 
 @pytest.mark.parametrize("tenant", ["bad tenant/!", ""])

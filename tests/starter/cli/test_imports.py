@@ -68,9 +68,8 @@ def packages(modules: set[str]) -> set[str]:
     [
         (("--help",), set()),
         (("memory", "--help"), {"mnestic.starter.cli.memory"}),
-        (("job", "--help"), {"mnestic.starter.cli.job"}),
     ],
-    ids=["all", "memory", "job"],
+    ids=["all", "memory"],
 )
 def test_a_list_of_commands_imports_none_of_them(words: tuple[str, ...], groups: set[str]) -> None:
     imported = imports(*words)

@@ -47,9 +47,7 @@ def test_a_list_of_commands_says_what_the_commands_say(group: LazyGroup) -> None
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        ("mnestic me", {"memory"}),
         ("mnestic memory se", {"search", "settings"}),
-        ("mnestic memory search --expl", {"--explain"}),
         ("mnestic memory facts re", {"reactivate"}),
     ],
 )

@@ -13,7 +13,15 @@ from mnestic.starter.embedded.process_group import ProcessGroup
 
 
 @pytest.mark.acceptance
-async def test_it_listens_on_a_private_socket_only(tmp_path: Path, processes: ProcessGroup) -> None:
+async def test_after_an_interrupted_start_one_server_listens_on_a_private_socket_only(
+    tmp_path: Path, processes: ProcessGroup
+) -> None:
+    draft = tmp_path / "postgres.new"
+    draft.mkdir()
+    (draft / "PG_VERSION").write_text("half", encoding="ascii")
+
+    await start_postgres(tmp_path, processes)
+    (unrecorded,) = processes.marks
     _, address = await start_postgres(tmp_path, processes)
 
     listening = [
@@ -21,8 +29,13 @@ async def test_it_listens_on_a_private_socket_only(tmp_path: Path, processes: Pr
         for mark in processes.marks
         for connection in psutil.Process(mark.pid).net_connections("inet")
     ]
+    where = f"host={address.socket_dir}&port=5432"
+    assert not draft.exists()
+    assert address.app_url == f"postgresql://mnestic_app@/mnestic?{where}"
     assert stat.S_IMODE(address.socket_dir.stat().st_mode) == 0o700
     assert listening == []
+    assert unrecorded.find() is None
+    assert len(processes.marks) == 1
 
 
 @pytest.mark.acceptance
@@ -42,22 +55,6 @@ async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
     address.socket_dir.rmdir()
 
 
-@pytest.mark.acceptance
-async def test_an_interrupted_first_start_leaves_nothing_half_made(
-    tmp_path: Path, processes: ProcessGroup
-) -> None:
-    draft = tmp_path / "postgres.new"
-    draft.mkdir()
-    (draft / "PG_VERSION").write_text("half", encoding="ascii")
-
-    _, address = await start_postgres(tmp_path, processes)
-
-    assert not draft.exists()
-    assert (
-        address.app_url == f"postgresql://mnestic_app@/mnestic?host={address.socket_dir}&port=5432"
-    )
-
-
 async def test_a_cluster_of_another_version_is_refused(
     tmp_path: Path, processes: ProcessGroup
 ) -> None:
@@ -67,16 +64,3 @@ async def test_a_cluster_of_another_version_is_refused(
 
     with pytest.raises(DatabaseUnavailableError, match="made by Postgres 16, this is 18"):
         await start_postgres(tmp_path, processes)
-
-
-@pytest.mark.acceptance
-async def test_a_server_that_nobody_recorded_is_ended_first(
-    tmp_path: Path, processes: ProcessGroup
-) -> None:
-    await start_postgres(tmp_path, processes)
-    (unrecorded,) = processes.marks
-
-    await start_postgres(tmp_path, processes)
-
-    assert unrecorded.find() is None
-    assert len(processes.marks) == 1

@@ -143,7 +143,9 @@ def get(url: str) -> int:
 
 
 @pytest.mark.acceptance
-async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: Settings) -> None:
+async def test_everything_answers_what_is_there_is_used_and_nothing_is_left_after_the_stop(
+    settings: Settings, tmp_path: Path
+) -> None:
     migrated: list[str] = []
     lines: list[str] = []
 
@@ -156,10 +158,21 @@ async def test_everything_answers_and_nothing_is_left_after_the_stop(settings: S
         namespace = await client.workflow_service.describe_namespace(request)
         missing = await missing_search_attributes(client)
         registered = await ensure_search_attributes(client)
+        mine = load_settings(
+            data_dir=tmp_path / "other",
+            temporal_address=state.temporal_address,
+            database_url=state.database_url,
+            database_admin_url=state.database_admin_url,
+        )
+        async with runtime_on(mine) as thin:
+            beside = thin.state
         assert read_state(settings.data_dir) == state
 
     assert namespace.config.workflow_execution_retention_ttl.ToTimedelta() == timedelta(days=30)
     assert missing == registered == ()
+    assert beside.parts == ()
+    assert beside.temporal_address == state.temporal_address
+    assert beside.database_admin_url == state.database_admin_url
     assert migrated == [state.database_admin_url]
     assert lines[-1].startswith("Everything answers (")
     assert sorted(mark.name for mark in state.parts) == ["Postgres", "Temporal"]
@@ -270,18 +283,3 @@ async def test_a_failing_migration_fails_the_start_and_leaves_nothing(settings: 
         await runtime.__aenter__()
 
     assert runtime.state.parts == ()
-
-
-@pytest.mark.acceptance
-async def test_only_what_is_missing_is_started(settings: Settings, tmp_path: Path) -> None:
-    async with runtime_on(settings) as whole:
-        mine = load_settings(
-            data_dir=tmp_path / "other",
-            temporal_address=whole.state.temporal_address,
-            database_url=whole.state.database_url,
-            database_admin_url=whole.state.database_admin_url,
-        )
-        async with runtime_on(mine) as thin:
-            assert thin.state.parts == ()
-            assert thin.state.temporal_address == whole.state.temporal_address
-            assert thin.state.database_admin_url == whole.state.database_admin_url

@@ -72,7 +72,7 @@ JSON = st.recursive(
 
 
 @given(data=st.data())
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
 def test_a_value_of_any_type_anywhere_is_read_or_refused(
     tmp_path: Path, data: st.DataObject
 ) -> None:
