@@ -254,7 +254,7 @@ async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
     rest = [line async for line in lines]
 
     assert first.kind == "export"
-    assert [line.kind for line in rest] == ["message", "end"]
+    assert [line.kind for line in rest] == ["message", "claim", "end"]
 
 
 async def test_an_export_is_in_the_audit_log_before_its_first_line(
