@@ -8,6 +8,7 @@ import pytest
 
 from mnestic.starter.importers.programs.items import (
     ImportedMessage,
+    ImportedRecord,
     Skipped,
 )
 from tests.starter.importers.programs.conftest import Read
