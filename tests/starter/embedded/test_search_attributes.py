@@ -13,9 +13,11 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 from mnestic.memory.errors import (
     ConfigurationError,
     SearchAttributesMissingError,
+    TemporalUnavailableError,
 )
 from mnestic.starter.embedded.search_attributes import (
     ensure_search_attributes,
+    missing_search_attributes,
 )
 from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.rpc import rpc_errors
@@ -66,3 +68,10 @@ async def test_one_with_another_type_is_named(bare: Client) -> None:
 
     with pytest.raises(ConfigurationError, match="search attribute JobState: namespace test-one"):
         await ensure_search_attributes(bare)
+
+
+async def test_a_server_that_is_gone_is_unavailable() -> None:
+    nobody = await Client.connect("127.0.0.1:9", lazy=True)
+
+    with pytest.raises(TemporalUnavailableError, match=r"127\.0\.0\.1:9 does not answer"):
+        await missing_search_attributes(nobody)
