@@ -25,7 +25,6 @@ from mnestic.stores.postgres.sqlstates import (
 )
 
 SCHEMA_VERSION = "0039"  # the latest revision in migrations/versions; a test holds it to that
-_BEFORE_SQUASH = "94ce7fb4"  # the last that has a migration for each change between releases
 log = logging.getLogger("mnestic.schema")
 FIND_TABLE, FIND_VERSION = read_query("schema.find_table"), read_query("schema.find_version")
 _TAKE_LOCK = read_query("schema.lock")
@@ -91,7 +90,7 @@ def migrate(admin_url: str, *, report: Callable[[str], None] | None = None) -> s
                 check_version(found)
             make_role(driver)  # which older migrations grant rights to
             if found != SCHEMA_VERSION:
-                _upgrade(connection, found)
+                _upgrade(connection)
             if amiss := repair_rights(driver):
                 log.warning("rights are repaired", extra={"amiss": amiss})
                 if report is not None:
@@ -134,16 +133,10 @@ def never_migrated() -> SchemaVersionError:
     return SchemaVersionError(found="none", wanted=SCHEMA_VERSION, remedy="run `mnestic migrate`")
 
 
-def _upgrade(connection: Connection, found: str | None) -> None:
-    from alembic.util import CommandError  # noqa: PLC0415 - Alembic takes a second to import
+def _upgrade(connection: Connection) -> None:
+    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415 - Alembic takes a second to import
 
-    from mnestic.stores.postgres.migration import upgrade  # noqa: PLC0415
-
-    try:
-        upgrade(connection)
-    except CommandError as error:
-        remedy = f"it is of no release: migrate it with commit {_BEFORE_SQUASH} of Mnestic first"
-        raise SchemaVersionError(found=str(found), wanted=SCHEMA_VERSION, remedy=remedy) from error
+    upgrade(connection)
 
 
 def _translate(error: DBAPIError | psycopg.Error, url: str) -> Exception:

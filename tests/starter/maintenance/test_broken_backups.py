@@ -181,7 +181,7 @@ async def test_a_newer_backup_is_refused_with_what_to_do(place: Place) -> None:
 async def test_an_older_backup_is_migrated_on_its_way(place: Place, empty_url: str) -> None:
     engine = create_engine(driver_url(empty_url), poolclass=NullPool)
     with engine.begin() as connection:
-        upgrade(connection, to="0010")
+        upgrade(connection, to="0006")
     with psycopg.connect(empty_url) as owner:
         owner.execute(
             "INSERT INTO mnestic.long_term_record (tenant_id, agent_id, namespace, key, version, value, created_at, updated_at)"
@@ -197,7 +197,7 @@ async def test_an_older_backup_is_migrated_on_its_way(place: Place, empty_url: s
     restored = await place.backups().restore(old.manifest.id)
 
     record = await place.memory_of().records.get("n", "k")
-    assert old.manifest.schema_revision == "0010"
+    assert old.manifest.schema_revision == "0006"
     assert verified.verified_at is not None
     assert (record.value, record.version) == ("old", 3)
     assert restored.tenants == ("ours",)
