@@ -7,7 +7,7 @@ A step that is repeated so finds the next messages.
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, Self, TypeVar
@@ -89,8 +89,9 @@ class ExtractionAttempt:
     @classmethod
     def after(cls, info: activity.Info, *, size: int) -> Self:
         """The attempt after another: with smaller parts, if that one was lost, or out of time, in the midst of some."""
-        (told,) = info.heartbeat_details or ({"size": size},)
-        before = cls(**told)
+        told = next((one for one in info.heartbeat_details if isinstance(one, dict)), {})
+        known = {one.name for one in fields(cls)}
+        before = cls(**{"size": size, **{name: told[name] for name in told if name in known}})
         return replace(
             before, size=max(1, before.size // 2) if before.parts else before.size, parts=0
         )
@@ -99,6 +100,7 @@ class ExtractionAttempt:
     def reading(self) -> Iterator[None]:
         """While a part is read; who is cancelled in its midst leaves it as begun."""
         self.parts += 1
+        activity.heartbeat(self)
         try:
             yield
         except Exception:

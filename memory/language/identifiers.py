@@ -95,25 +95,27 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
     A long text is read window by window: a pattern is looked for without a pause, in which no other thread runs.
     """
     found: list[Identifier] = []
-    begin = 0
-    while begin < len(text):
-        end = _end_of_window(text, begin)
-        first = max(0, begin - _AROUND)
+    read_to = 0  # where the last identifier ends
+    for begin, end in windows_of(text, _WINDOW):
+        first = max(begin - _AROUND, read_to, 0)
         for one in _find(text[first : end + _AROUND]):
             start = first + one.start
             if begin <= start < end:
-                found.append(replace(one, start=start, end=first + one.end))
-        begin = end
+                read_to = first + one.end
+                found.append(replace(one, start=start, end=read_to))
     return tuple(found)
 
 
-def _end_of_window(text: str, begin: int) -> int:
-    """Where a window ends: behind white space, if there is some in its second half."""
-    end = begin + _WINDOW
-    if end >= len(text):
-        return len(text)
-    last = max(text.rfind(space, begin + _WINDOW // 2, end) for space in "\n ")
-    return end if last < 0 else last + 1
+def windows_of(text: str, size: int) -> Iterator[tuple[int, int]]:
+    """The begin and end of each window of a text: behind white space, where there is some in its second half."""
+    begin = 0
+    while begin < len(text):
+        end = begin + size
+        if end < len(text):
+            last = max(text.rfind(space, begin + size // 2, end) for space in "\n ")
+            end = end if last < 0 else last + 1
+        yield begin, min(end, len(text))
+        begin = end
 
 
 def _find(text: str) -> list[Identifier]:

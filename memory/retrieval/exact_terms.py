@@ -6,7 +6,7 @@ identifier in the place of the one in the query does not answer it, nor does *th
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from functools import cache
@@ -22,7 +22,12 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.data_texts import flat_text
 from mnestic.memory.language.date_words import date_words
 from mnestic.memory.language.function_words import stop_words
-from mnestic.memory.language.identifiers import Identifier, find_identifiers, letters_and_digits
+from mnestic.memory.language.identifiers import (
+    Identifier,
+    find_identifiers,
+    letters_and_digits,
+    windows_of,
+)
 from mnestic.memory.language.terms import normalised, words_of
 from mnestic.memory.language.word_forms import stem
 from mnestic.memory.language.word_lists import read_word_lists
@@ -46,7 +51,8 @@ _NUMBER = r"\d+(?:\.\d+)*(?:-?(?:rc|alpha|beta)\.?\d*)?"
 _SIGNED = re.compile(r"(?<![\w&/.@#+-])(?P<name>[A-Za-z]{1,2})(?P<sign>\+\+|#)(?![\w+#])")
 _SHORTEST = 3  # letters of a short name
 # Of a longer text its beginning is read, and so many windows that may have a term of the query, with what is around them.
-_READ_CHARS, _WINDOW, _AROUND, _MOST_WINDOWS = 20_000, 2_000, 200, 10
+_READ_CHARS, _WINDOW, _AROUND, _MOST_WINDOWS = 20_000, 2_000, 200, 40
+_LONG_CORE = 5  # figures, which may be written in groups
 _ALIKE = 0.8  # share of letters from which one name may be another, misspelt
 # Not at the beginning of a sentence, where any word has a capital.
 _NAME_OF_KIND = re.compile(r"(?<=[\w,:] )(?P<name>(?:[A-Z][\w-]+ ){1,3})(?P<noun>[a-z][a-z-]{2,})")
@@ -185,36 +191,75 @@ def set_identity(candidates: Candidates, terms: ExactTerms) -> None:
     A number in the name of whoever says it counts as well: *user_77* is not *user_78*.
     """
     if terms:
-        candidates.rows["identity"] = [_identity(text, terms) for text in candidates.texts]
+        may_have = _finder(terms)
+        candidates.rows["identity"] = [
+            _identity(text, terms, may_have=may_have) for text in candidates.texts
+        ]
 
 
-def _identity(text: CandidateText, terms: ExactTerms) -> int:
-    part = _relevant_part(text.content, terms)
-    content, speaker = flat_text(part), find_exact_terms(text.speaker)
-    found = find_exact_terms(content) if terms.may_have_kin(content) else ExactTerms()
-    identity = terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
-    return identity or (OTHER if terms.kinds and terms.has_other_kind(part) else 0)
+def _identity(text: CandidateText, terms: ExactTerms, *, may_have: Callable[[str], bool]) -> int:
+    speaker, identity = find_exact_terms(text.speaker), 0
+    for part in _parts(flat_text(text.content), may_have):
+        found = find_exact_terms(part) if terms.may_have_kin(part) else ExactTerms()
+        of_part = terms.identity(replace(found, numbered=(*found.numbered, *speaker.numbered)))
+        if of_part == SAME:
+            return SAME
+        identity = identity or of_part
+    return identity or (OTHER if terms.kinds and _has_other_kind(text.content, terms) else 0)
 
 
-def _relevant_part(text: str, terms: ExactTerms) -> str:
-    """Of a long text its beginning, and the first windows behind it that may have one of the terms."""
+def _has_other_kind(text: str, terms: ExactTerms) -> bool:
+    """Whether a text names only others of the kinds, as far as it is read."""
+    names = {word for one in terms.kinds for word in one.name}
+
+    def has_name(part: str) -> bool:
+        folded = normalised(part)
+        return any(name in folded for name in names) and not names.isdisjoint(words_of(part))
+
+    beginning, *others = _parts(text, has_name)
+    return not others and terms.has_other_kind(beginning)
+
+
+def _parts(text: str, may_have: Callable[[str], bool]) -> Iterator[str]:
+    """A text; of a long one its beginning, and behind it the first windows that may have what is looked for."""
     if len(text) <= _READ_CHARS:
-        return text
+        yield text
+        return
+    (_, begin), *_ = windows_of(text, _READ_CHARS)
+    yield text[:begin]
+    windows = (
+        _with_words_around(text, begin + first, begin + last)
+        for first, last in windows_of(text[begin:], _WINDOW)
+    )
+    yield from islice(filter(may_have, windows), _MOST_WINDOWS)
+
+
+def _with_words_around(text: str, begin: int, end: int) -> str:
+    """A window of a text with the whole words before and behind it, which a term may begin or end with."""
+    words_before = text[max(0, begin - _AROUND) : begin].partition(" ")[2]
+    words_behind = text[end : end + _AROUND].rpartition(" ")[0]
+    return f"{words_before}{text[begin:end]}{words_behind}"
+
+
+def _finder(terms: ExactTerms) -> Callable[[str], bool]:
+    """A quick test of whether a part of a text may have one of the terms."""
     cores = {one.core for one in terms.identifiers}
-    pairs = {(name, number.casefold()) for name, number in terms.numbered}
-    words = {word for kind in terms.kinds for word in kind.name}
+    whole = [rf"(?<!\d){re.escape(core)}(?!\d)" for core in cores if core.isdigit()]
+    for name, number in terms.numbered:
+        long_names = (long for long, short in _short_names().items() if short == name)
+        names = "|".join(re.escape(normalised(one)) for one in (name, *long_names) if one)
+        before = rf"(?<![^\W_])(?:{names})\D{{0,30}}" if names else r"(?<!\d)"
+        whole.append(rf"{before}{re.escape(number)}(?!\d)")
+    pattern = re.compile("|".join(whole)) if whole else None
+    written = {core for core in cores if not core.isdigit() or len(core) >= _LONG_CORE}
 
-    def may_have(window: str) -> bool:
-        folded, plain = window.casefold(), letters_and_digits(window)
-        return (
-            any(core in plain for core in cores)
-            or any(name in folded and number in folded for name, number in pairs)
-            or any(word in folded for word in words)
-        )
+    def may_have(part: str) -> bool:
+        if pattern is not None and pattern.search(normalised(part)):
+            return True
+        plain = letters_and_digits(part) if written else ""
+        return any(core in plain for core in written)
 
-    starts = range(_READ_CHARS, len(text), _WINDOW)
-    windows = (text[start - _AROUND : start + _WINDOW + _AROUND] for start in starts)
-    return "\n".join((text[:_READ_CHARS], *islice(filter(may_have, windows), _MOST_WINDOWS)))
+    return may_have
 
 
 def spellings(identifier: str) -> frozenset[str]:

@@ -150,3 +150,9 @@ def test_a_long_text_has_the_identifiers_of_its_parts() -> None:
 
     assert [one.key for one in found] == [one.key for one in short] * many
     assert all((said * many)[one.start : one.end] == one.text for one in found)
+
+
+def test_identifiers_side_by_side_are_not_cut_by_a_window() -> None:
+    cards = " ".join(f"{4000 + number} 1111 2222 {number:04}" for number in range(2000))
+
+    assert len({one.key for one in find_identifiers(cards)}) == 2000

@@ -1,5 +1,6 @@
 """Identifiers and numbered names are the same or others, however alike they look."""
 
+import json
 from datetime import UTC, datetime
 from functools import partial
 
@@ -79,3 +80,45 @@ def test_a_long_text_takes_steps_by_its_length_alone(part: str) -> None:
     for search in ("findall", "finditer"):
         name = f"{exact_terms.__name__}.{search}"
         assert many[name] == few[name]
+
+
+LONG = (
+    "Lorem ipsum dolor sit amet. " * 1000
+)  # more than is read of a text without a look at its words
+
+
+@pytest.mark.parametrize(
+    ("asked", "content"),
+    [
+        ("What is room 204?", json.dumps({"text": LONG, "room": 204})),
+        (
+            "see https://ferry.example/a/b",
+            f'{{"text": "{LONG}", "url": "https:\\/\\/ferry.example\\/a\\/b"}}',
+        ),
+        (
+            "Who merged PR #12?",
+            "pr worker 7 printed 12 lines\n" * 1500 + "PR #12 was merged by Ada.",
+        ),
+        ("Is MR 4711 done?", f"{LONG} merge request 4711 {LONG}"),
+        ("Whose is 0033612345678?", f"{LONG} +33 6 12 34 56 78 {LONG}"),
+        ("What about T-2713?", f"T-1731 {LONG} t 2713 {LONG}"),
+    ],
+)
+def test_an_exact_term_is_found_wherever_a_long_text_has_it(asked: str, content: str) -> None:
+    found = candidates([Sample(number=1, at=datetime.now(UTC), content=content)])
+
+    set_identity(found, find_exact_terms(asked))
+
+    assert found.rows["identity"].tolist() == [SAME]
+
+
+def test_a_long_text_that_has_the_name_far_behind_is_about_it() -> None:
+    contents = [f"We bought the Canon printer. {LONG}{more}" for more in ("", " An Ｅｐｓｏｎ.")]  # noqa: RUF001
+    found = candidates(
+        Sample(number=number, at=datetime.now(UTC), content=one)
+        for number, one in enumerate(contents)
+    )
+
+    set_identity(found, ExactTerms(kinds=find_kinds("Where is the Epson printer?")))
+
+    assert found.rows["identity"].tolist() == [OTHER, 0]
