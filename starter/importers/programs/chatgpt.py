@@ -109,7 +109,7 @@ def _branch(nodes: Mapping[str, Any], current: Any) -> tuple[list[str], bool]:
     while isinstance(name, str) and name not in path and isinstance(nodes.get(name), dict):
         path[name] = None
         name = nodes[name].get("parent")
-    return [*path][::-1], bool(path) and name is None
+    return [*path][::-1], bool(path) and not name
 
 
 def _newest_leaf(nodes: Mapping[str, Any]) -> str | None:

@@ -86,7 +86,7 @@ def _text_of(message: Mapping[str, Any]) -> str:
     written = [
         part
         for part in parts
-        if not isinstance(part, dict) or fields.get(part, "type", str) == "text"
+        if not isinstance(part, dict) or fields.find(part, "type", str) == "text"
     ]
     text = "\n".join(filter(None, fields.texts_of({"content": written}, "content", "text"))).strip()
     return text or (fields.find(message, "text", str) or "").strip()

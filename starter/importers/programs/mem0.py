@@ -45,7 +45,7 @@ class Mem0Dump:
             at = parse_timestamp(memory.get("created_at"))
         except ValueError as error:
             return Skipped(place, f"its created_at {error}")
-        owners = (fields.find(memory, field, str) for field in _OWNERS)
+        owners = (fields.find_id(memory, field) for field in _OWNERS)
         owner = next((name for name in owners if name and name.strip()), None)
         speaker = owner or self._options.speaker or "user"
         run = fields.find_id(memory, "run_id") or "memories"
