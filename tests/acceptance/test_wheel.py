@@ -85,18 +85,20 @@ def test_the_wheel_holds_all_that_is_no_code(wheel: Path) -> None:
         "mnestic/starter/samples/conversation.jsonl",
         "mnestic/starter/samples/demo.yaml",
         "mnestic/stores/postgres/migrations/env.py",
-        "mnestic/stores/postgres/migrations/versions/0001_memory.py",
+        "mnestic/stores/postgres/migrations/versions/0001_release_0_1_0.py",
     } <= found
     assert {name.split("/")[0] for name in found if ".dist-info/" not in name} == {"mnestic"}
 
 
-def test_the_wheel_holds_every_module_and_word_list_of_the_rooms(wheel: Path, root: Path) -> None:
+def test_the_wheel_holds_every_module_statement_and_word_list_of_the_rooms(
+    wheel: Path, root: Path
+) -> None:
     rooms = ("memory", "stores", "activities", "workflows", "starter")
 
     modules = {
         f"mnestic/{path.relative_to(root)}"
         for room in rooms
-        for suffix in ("py", "yaml")
+        for suffix in ("py", "yaml", "sql")
         for path in (root / room).rglob(f"*.{suffix}")
     }
 
