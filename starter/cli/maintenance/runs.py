@@ -187,6 +187,9 @@ async def _shown_progress(
             watching.cancel()
             await asyncio.wait([watching])
             await _update(progress, bar, client, run_id)
+        progress.update(
+            bar, completed=total
+        )  # the run has ended, even if its worker does not say so
 
 
 async def _watch(progress: Progress, bar: TaskID, client: "MnesticClient", run_id: str) -> None:
