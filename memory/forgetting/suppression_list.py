@@ -22,7 +22,7 @@ _ID_CHARS = 12
 Stems = Mapping[str, Sequence[str]]
 
 
-class KeptTerm(DeferredModel):
+class SuppressedTerm(DeferredModel):
     """A word or an identifier by the hashes of its forms; `chars` is how long a word is whose script has no spaces.
 
     `is_proper` says whether it is a word of a proper name of several, so that words of two other names are not that one.
@@ -41,7 +41,7 @@ class ExcludedNames(DeferredModel):
     model_config = ConfigDict(frozen=True)
 
     key_id: str
-    names: tuple[tuple[KeptTerm, ...], ...]
+    names: tuple[tuple[SuppressedTerm, ...], ...]
 
 
 class SuppressionSecrets(Protocol):
@@ -91,12 +91,12 @@ def excluded_names(
         names=tuple(
             (
                 *(
-                    _kept_word(word, stems, key).model_copy(
+                    _suppressed_word(word, stems, key).model_copy(
                         update={"is_proper": word in name.proper}
                     )
                     for word in name.words
                 ),
-                *(_kept_identifier(one, key) for one in name.identifiers),
+                *(_suppressed_identifier(one, key) for one in name.identifiers),
             )
             for name in names
         ),
@@ -140,7 +140,7 @@ class _HashedText:
             for hashed in (*own, *(key.hash("is", form) for form in one.also)):
                 self._identifiers.setdefault(hashed, set()).add(one)
 
-    def name_of(self, name: Sequence[KeptTerm]) -> TopicName | None:
+    def name_of(self, name: Sequence[SuppressedTerm]) -> TopicName | None:
         """A name in the words that the text has for it; None if it has not all of them."""
         words: set[str] = set()
         proper: set[str] = set()
@@ -162,17 +162,17 @@ class _HashedText:
         )
 
 
-def _all(kept: Iterable[ExcludedNames]) -> Iterator[tuple[KeptTerm, ...]]:
+def _all(kept: Iterable[ExcludedNames]) -> Iterator[tuple[SuppressedTerm, ...]]:
     return (name for one in kept for name in one.names)
 
 
-def _kept_word(word: str, stems: Stems, key: SuppressionKey) -> KeptTerm:
+def _suppressed_word(word: str, stems: Stems, key: SuppressionKey) -> SuppressedTerm:
     chars = len(word) if is_unspaced(word) else None
-    return KeptTerm(hashes=tuple(sorted(_word_hashes(word, stems, key))), chars=chars)
+    return SuppressedTerm(hashes=tuple(sorted(_word_hashes(word, stems, key))), chars=chars)
 
 
-def _kept_identifier(one: Identifier, key: SuppressionKey) -> KeptTerm:
-    return KeptTerm(
+def _suppressed_identifier(one: Identifier, key: SuppressionKey) -> SuppressedTerm:
+    return SuppressedTerm(
         hashes=(key.hash("is", one.key), *sorted(key.hash("also", form) for form in one.also))
     )
 

@@ -36,25 +36,25 @@ def assert_sound(report: dict[str, Any], *, sessions: int, turns: int, speaker: 
 
 
 @pytest.fixture(scope="module")
-def told(processes: Any, mnestic: str) -> Any:
+def demo_output(processes: Any, mnestic: str) -> Any:
     """The demo on the bundled conversation, which is over."""
     return processes.run(mnestic, "demo", "--data", processes.folder / "data", "--json")
 
 
 @pytest.fixture(scope="module")
-def up(told: Any, start_up: Any, processes: Any) -> Any:
+def up(demo_output: Any, start_up: Any, processes: Any) -> Any:
     """`mnestic up` on the demo's data, after the demo has ended."""
-    assert told.code == 0, told.err
+    assert demo_output.code == 0, demo_output.err
     return start_up(processes.folder / "data")
 
 
-def test_the_bundled_conversation_is_read_and_nothing_is_lost_or_doubled(told: Any) -> None:
+def test_the_bundled_conversation_is_read_and_nothing_is_lost_or_doubled(demo_output: Any) -> None:
     conversation = bundled_conversation()
     turns = [turn for session in conversation.sessions for turn in session.turns]
 
-    report = told.document
+    report = demo_output.document
 
-    assert told.code == 0, told.err
+    assert demo_output.code == 0, demo_output.err
     assert len(conversation.sessions) >= 8
     assert_sound(
         report,
@@ -66,13 +66,13 @@ def test_the_bundled_conversation_is_read_and_nothing_is_lost_or_doubled(told: A
     assert len(set(hashes)) == len(hashes)
     assert all(len(bytes.fromhex(each)) == hashlib.sha256().digest_size for each in hashes)
     assert all(snapshot["bytes"] > 0 for snapshot in report["snapshots"])
-    assert told.errors == []
+    assert demo_output.errors == []
     for part in ("kill -9", "21 days pass", report["temporal_ui"]):
-        assert part in told.err
+        assert part in demo_output.err
 
 
-def test_the_job_and_its_memory_outlive_the_runtime_that_ran_it(told: Any, up: Any) -> None:
-    report = told.document
+def test_the_job_and_its_memory_outlive_the_runtime_that_ran_it(demo_output: Any, up: Any) -> None:
+    report = demo_output.document
     changed = report["drift"][0]
 
     job = up.asked("job", "show", report["job_id"])

@@ -79,7 +79,7 @@ def imports_of(module: ast.Module) -> set[str]:
     }
 
 
-def test_a_statement_is_told_from_other_texts() -> None:
+def test_a_statement_is_distinguished_from_other_texts() -> None:
     def found(text: str) -> bool:
         return bool([*statements_of(ast.parse(text))])
 

@@ -35,7 +35,7 @@ def test_a_problem_names_its_place_its_value_and_what_is_allowed() -> None:
     assert wrong(CASES["payloads"], problem_of) == []
 
 
-def test_three_problems_are_told_in_short_and_the_rest_counted() -> None:
+def test_three_problems_are_named_in_short_and_the_rest_counted() -> None:
     several = problem_of({"amount": -1, "by": "a", "how": 1, "items": ["x", "y"]})
 
     assert several.startswith("payload.amount: -1 is less than the minimum of 0; payload.by: ")
@@ -81,7 +81,7 @@ def test_any_json_is_refused_by_a_form_that_it_does_not_fit(payload: Any) -> Non
         check_payload(APPROVAL, payload)
 
 
-def test_a_person_is_told_the_fields_at_the_top() -> None:
+def test_a_person_sees_the_fields_at_the_top() -> None:
     rows = [(APPROVAL, CASES["approval_fields"]), *CASES["fields"]]
 
     assert wrong(rows, lambda form: [[f.name, f.kind, f.required] for f in form_fields(form)]) == []

@@ -23,7 +23,7 @@ def problems_of(nodes: list[list[Any]]) -> list[list[Any]]:
     return [[*problem] for problem in problems(*made)]
 
 
-def test_each_problem_is_told_at_its_node() -> None:
+def test_each_problem_is_named_at_its_node() -> None:
     assert wrong(CASES["problems"], problems_of) == []
 
 

@@ -56,9 +56,8 @@ async def test_each_page_shows_what_was_done_before(
                 lacking = [one for one in texts if one not in shown]
                 if not lacking or not step.get("until"):
                     break
-                await asyncio.sleep(
-                    0.05
-                )  # neither Postgres nor Temporal's visibility sets an event
+                # Neither Postgres nor Temporal's visibility sets an event.
+                await asyncio.sleep(0.05)
 
             wrong = [one for one in step.get("not", []) if one in shown]
             assert (answer.status_code, lacking, wrong) == (status, [], []), (step["send"], shown)
