@@ -14,6 +14,9 @@ POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py t
 	forgetting/test_requests.py jobs/test_records.py jobs/test_snapshots.py jobs/test_waits.py jobs/test_working_memory.py \
 	knowledge/test_entries.py knowledge/test_resources.py knowledge/test_events.py)
 
+# The tests of a file share what is made once a process; what is left out anyway need not be read.
+QUICK := --dist loadfile --ignore tests/acceptance
+
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -26,10 +29,10 @@ demo: $(INSTALLED) ## Watch a job wait three weeks, lose its worker, and come ba
 	@$(MNESTIC) demo $(ARGS)
 
 unit: $(INSTALLED) ## Run the tests that need no server
-	@$(BIN)/python -m pytest -n 2 -m "not acceptance and not nightly and not servers" $(ARGS)
+	@$(BIN)/python -m pytest -n 2 $(QUICK) -m "not acceptance and not nightly and not servers" $(ARGS)
 
 test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
-	@$(BIN)/python -m pytest -n 4 -m "not acceptance and not nightly" $(ARGS)
+	@$(BIN)/python -m pytest -n 3 $(QUICK) -m "not acceptance and not nightly" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
 	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native --durations=25 $(ARGS)

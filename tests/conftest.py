@@ -17,7 +17,6 @@ from contextlib import (
     contextmanager,
 )
 from pathlib import Path
-from typing import Any
 
 import hypothesis
 import psycopg
@@ -39,7 +38,6 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 from tests.chat_server import ChatServer, running_chat_server
 from tests.pooler import find_pgbouncer, running_pooler, through
-from tests.scheduling import WorldScheduling
 
 _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
@@ -123,12 +121,6 @@ def _start_servers(config: pytest.Config) -> None:
         assert state.database_admin_url is not None
         folder = pooler.enter_context(running_pooler(state.database_admin_url, size=_POOL_SIZE))
         os.environ[_POOLER] = str(folder)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> WorldScheduling | None:
-    """Tests that share a world run in one process, unless the command line says how tests are distributed."""
-    return WorldScheduling(config, log) if config.getvalue("dist") == "load" else None
 
 
 def _memory_folder() -> Path | None:
