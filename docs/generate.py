@@ -30,9 +30,8 @@ from mnestic.starter.client.importance import ImportanceClient
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
-from mnestic.starter.client.messages import MessageClient
+from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.client.parked import ParkedClient
 from mnestic.starter.client.predicates import PredicateClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient

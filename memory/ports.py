@@ -18,7 +18,18 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.agents import AgentSummary, WaitingAgent
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
-    from mnestic.memory.knowledge.extraction import Extraction, Turn
+    from mnestic.memory.jobs.contexts import PinnedEpisodes
+    from mnestic.memory.jobs.ports import (
+        EpisodeStore,
+        PlanStore,
+        RecordStore,
+        SnapshotStore,
+        ToolResultStore,
+        WaitStore,
+        WorkingMemoryStore,
+    )
+    from mnestic.memory.jobs.recalls import Recalled, RecallQuery
+    from mnestic.memory.knowledge.extraction import Extraction, ExtractionInput
     from mnestic.memory.knowledge.ports import (
         AccessStore,
         ArchiveStore,
@@ -26,26 +37,18 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         EventStore,
         FactStore,
         IngestStateStore,
+        ResourceStore,
     )
     from mnestic.memory.knowledge.world.categories import CategoryStore
     from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
     from mnestic.memory.maintenance.embeddings import EmbeddingStore
     from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
     from mnestic.memory.models.messages import ChatMessage, ChatReply, Embeddings, Summary
+    from mnestic.memory.models.ports import UsageStore
     from mnestic.memory.operations import LedgerEntry, Operation
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
-    from mnestic.memory.store_ports import (
-        EpisodeStore,
-        PlanStore,
-        RecordStore,
-        ResourceStore,
-        SnapshotStore,
-        ToolResultStore,
-        UsageStore,
-        WaitStore,
-        WorkingMemoryStore,
-    )
+    from mnestic.memory.scope import Scope
 
 
 class Transaction(Protocol):
@@ -247,6 +250,25 @@ class Memory(Protocol):
         ...
 
 
+class Retriever(Protocol):
+    """Finds what is to be recalled."""
+
+    async def recall(
+        self,
+        transaction: Transaction,
+        query: RecallQuery,
+        *,
+        scope: Scope,
+        job_id: str | None,
+        sealed_tail: PinnedEpisodes | None = None,
+    ) -> Recalled:
+        """What the query asks for, in a stable order.
+
+        With `sealed_tail`, episodes are those of that snapshot, older ones, and the job's own.
+        """
+        ...
+
+
 class Summariser(Protocol):
     """Makes many words few."""
 
@@ -308,7 +330,7 @@ class Extractor(Protocol):
         """Whether turns come with what was said before them, which shows whom their words mean."""
         ...
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         """What each turn claims, in the order of the turns.
 
         The span of a claim holds the turn's own words; `valid_claims` checks it. The text of turns is

@@ -7,7 +7,7 @@ changes what is asked for raises `VERSION`, which claims name.
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from mnestic.memory.knowledge.extraction import Turn
+from mnestic.memory.knowledge.extraction import ExtractionInput
 from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.language.sentences import cut_text
 from mnestic.memory.quotations import quoted
@@ -71,10 +71,10 @@ class Quotation(NamedTuple):
     """The lines of turns, and which turn each number in them means."""
 
     text: str
-    numbered: dict[int, Turn]
+    numbered: dict[int, ExtractionInput]
 
 
-def quotation(turns: Sequence[Turn]) -> Quotation:
+def quotation(turns: Sequence[ExtractionInput]) -> Quotation:
     """The turns, a line each, numbered from 1; a conversation is a session.
 
     What was said in a conversation before a turn comes before it. Of that, and of what is near to a turn, the statements that a
@@ -107,11 +107,11 @@ def quotation(turns: Sequence[Turn]) -> Quotation:
     return Quotation("\n".join(map(quoted, lines)), numbered)
 
 
-def _short_line(turn: Turn, chars: int) -> dict[str, Any]:
+def _short_line(turn: ExtractionInput, chars: int) -> dict[str, Any]:
     return _line(turn.model_copy(update={"content": cut_text(turn.content, chars)}))
 
 
-def _line(turn: Turn) -> dict[str, Any]:
+def _line(turn: ExtractionInput) -> dict[str, Any]:
     return {
         **({} if turn.kind == "message" else {"kind": turn.kind}),
         "speaker": turn.speaker,

@@ -5,7 +5,7 @@ It stands alone because ingestion is the same without extraction, and what is la
 
 from collections.abc import Sequence
 
-from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extraction, ExtractionInput
 from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 
 
@@ -17,6 +17,6 @@ class NoExtractor:
     batch = 500
     reads_earlier = False
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         """No claims for any turn."""
         return Extraction(claims=((),) * len(turns), model=self.name)

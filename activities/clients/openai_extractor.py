@@ -20,8 +20,8 @@ from mnestic.memory.knowledge.entries import ReplacementReason
 from mnestic.memory.knowledge.extraction import (
     Extracted,
     Extraction,
+    ExtractionInput,
     Replaced,
-    Turn,
     valid_claims,
 )
 from mnestic.memory.knowledge.relations import Place
@@ -91,7 +91,7 @@ class OpenAIExtractor:
         self.name = f"openai-{VERSION}/{model}"
         self._completions = Completions(client, model=model, timeout=timeout)
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         """See the port. All turns are read by one call; without words in them no call is made."""
         given = [turn for turn in turns if turn.content.strip()]
         if not given:
@@ -122,7 +122,7 @@ class OpenAIExtractor:
 
 
 def _by_turn(
-    facts: Sequence[Any], turns: Sequence[Turn]
+    facts: Sequence[Any], turns: Sequence[ExtractionInput]
 ) -> tuple[list[tuple[Extracted, ...]], int]:
     """What each turn claims in its own words, and how many facts had to be refused."""
     texts = {number: QuotedText(turn.content) for number, turn in enumerate(turns, 1)}
@@ -144,7 +144,9 @@ def _by_turn(
 
 
 def _replaced(
-    changes: Sequence[Any], turns: Sequence[Turn], numbered: Mapping[int, Turn]
+    changes: Sequence[Any],
+    turns: Sequence[ExtractionInput],
+    numbered: Mapping[int, ExtractionInput],
 ) -> tuple[dict[Place, dict[Place, Replaced]], int]:
     """The earlier messages that each turn replaces, by the places of both, and how many were none that it was shown."""
     found: dict[Place, dict[Place, Replaced]] = defaultdict(dict)
@@ -166,7 +168,7 @@ def _replaced(
     return found, refused
 
 
-def _extracted(fact: _Fact, turn: Turn, text: QuotedText) -> Extracted:
+def _extracted(fact: _Fact, turn: ExtractionInput, text: QuotedText) -> Extracted:
     """The fact, with the place of its words.
 
     Raises:

@@ -55,7 +55,7 @@ class _Answer(BaseModel):
 
 
 class RemoteReranker:
-    """Implements `mnestic.memory.ports.Reranker`."""
+    """Implements `mnestic.memory.retrieval.ports.Reranker`."""
 
     def __init__(
         self,

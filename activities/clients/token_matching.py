@@ -20,7 +20,7 @@ _LEAST, _FULL = 0.4, 0.9  # mean cosine that says nothing, and that says all
 
 
 class TokenMatchReranker:
-    """Implements `mnestic.memory.ports.Reranker`."""
+    """Implements `mnestic.memory.retrieval.ports.Reranker`."""
 
     name = f"{NAME}-matching"
     model = None

@@ -3,8 +3,7 @@
 from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery
-from mnestic.memory.ports import Transaction
-from mnestic.memory.recall_ports import Retriever
+from mnestic.memory.ports import Retriever, Transaction
 
 
 async def load_context(

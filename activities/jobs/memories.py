@@ -26,8 +26,7 @@ from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite
 from mnestic.memory.models.messages import Summary
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.ports import Memory, Summariser, Transaction
-from mnestic.memory.recall_ports import Retriever
+from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import SearchSelection

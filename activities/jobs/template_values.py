@@ -13,8 +13,7 @@ from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.templates import names_under, resolve
 from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.ports import Transaction
-from mnestic.memory.recall_ports import Retriever
+from mnestic.memory.ports import Retriever, Transaction
 
 _OF_CONTEXT = frozenset({"episodes", "records"})
 _FILLED_BYTES = (

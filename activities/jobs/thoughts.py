@@ -27,8 +27,7 @@ from mnestic.memory.jobs.working_memory import Message, WorkingMemory
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_facts
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
-from mnestic.memory.ports import ChatModel, Memory, TokenCounter, Transaction
-from mnestic.memory.recall_ports import Retriever
+from mnestic.memory.ports import ChatModel, Memory, Retriever, TokenCounter, Transaction
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, AutoRetrievalHits, assemble
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection

@@ -23,8 +23,7 @@ from mnestic.memory.jobs.waits import (
     WaitExtended,
     WaitPolicy,
 )
-from mnestic.memory.ports import Memory, Transaction
-from mnestic.memory.recall_ports import Retriever
+from mnestic.memory.ports import Memory, Retriever, Transaction
 
 
 class OpenWaitInput(OperationInput):

@@ -25,7 +25,7 @@ from mnestic.activities.models.calls import ModelCallLimits, ModelCalls, begin_m
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.errors import ExtractionPausedError, InvalidInputError
-from mnestic.memory.knowledge.extraction import Extraction, Turn, valid_claims
+from mnestic.memory.knowledge.extraction import Extraction, ExtractionInput, valid_claims
 from mnestic.memory.knowledge.ingestion import (
     CONTEXT_MESSAGES,
     IncomingMessage,
@@ -284,7 +284,7 @@ class IngestActivities:
             await self._extracting.keep(transaction, extraction, session_id=session_id)
         return sum(not pending.may_change_facts for pending in stored), refused
 
-    async def _extract(self, params: IngestInput, turns: Sequence[Turn]) -> Extraction:
+    async def _extract(self, params: IngestInput, turns: Sequence[ExtractionInput]) -> Extraction:
         """The claims of turns. If the model refuses, it is called once more without the earlier messages."""
         alone = [turn.model_copy(update={"before": (), "nearest": ()}) for turn in turns]
         try:  # no model is called inside a transaction
@@ -308,7 +308,7 @@ class IngestActivities:
 
     async def _nearest(
         self, params: IngestInput, batch: Sequence[IncomingMessage]
-    ) -> dict[tuple[str, str], tuple[Turn, ...]]:
+    ) -> dict[tuple[str, str], tuple[ExtractionInput, ...]]:
         """The earlier messages that a model may name as replaced by each message, by session and source id."""
         if self._extractor.model is None:
             return {}

@@ -26,8 +26,8 @@ from mnestic.memory.retrieval.agent_settings import settings_of
 from mnestic.memory.retrieval.contexts import (
     CONVERSATION,
     HISTORY,
-    INGEST_STATE,
     MOST_FACTS,
+    PATTERNS,
     QUERY,
     TIERS,
     Context,
@@ -161,7 +161,7 @@ class ContextBuilder:
         """What was learned of a topic: patterns, lessons and insights, the surest first."""
         only = topic.model_copy(update={"entry_types": LEARNED})
         return await self.for_query(
-            caller, only, max_tokens=max_tokens, tiers=_SEARCH, frame=INGEST_STATE
+            caller, only, max_tokens=max_tokens, tiers=_SEARCH, frame=PATTERNS
         )
 
     async def of_history(self, begin: Begin, subject: str, *, max_tokens: int) -> Context:

@@ -68,7 +68,7 @@ class PredicateLine(ExportLine):
     predicate: Predicate
 
 
-class MessageState(_Part):
+class ExportedState(_Part):
     """How far it is with learning from a message, and what was extracted from it."""
 
     state: IngestState
@@ -123,7 +123,7 @@ class MessageLine(ExportLine):
 
     kind: Literal["message"] = "message"
     message: Resource
-    ingest: MessageState | None = None
+    ingest: ExportedState | None = None
     claims: tuple[Claim, ...] = ()
     entry: ExportedEntry | None = None
     archived: ArchiveMark | None = None

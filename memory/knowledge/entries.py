@@ -260,7 +260,7 @@ class EntryQuery(DeferredModel):
 
 
 class Embedding(DeferredModel):
-    """The vector of an entry's content, as it was when it was embedded; see `language.Embeddings`."""
+    """The vector of an entry's content, as it was when it was embedded; see `mnestic.memory.models.messages.Embeddings`."""
 
     model_config = ConfigDict(frozen=True)
 

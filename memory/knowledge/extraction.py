@@ -29,7 +29,7 @@ NO_SPEAKER = (
 _EXTRACTED_KINDS: frozenset[ClaimKind] = frozenset({"affirmed", "corrected", "ended", "retracted"})
 
 
-class Turn(DeferredModel):
+class ExtractionInput(DeferredModel):
     """A message, or what a tool returned in the course of one, as an extractor reads it.
 
     A tool's result has the tool's name as its speaker. `before` is what was said before it, the oldest
@@ -44,8 +44,8 @@ class Turn(DeferredModel):
     content: str
     at: AwareDatetime
     kind: TurnKind = "message"
-    before: tuple["Turn", ...] = ()
-    nearest: tuple["Turn", ...] = ()
+    before: tuple["ExtractionInput", ...] = ()
+    nearest: tuple["ExtractionInput", ...] = ()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -108,7 +108,9 @@ class ExtractionPreview(DeferredModel):
     refused: NonNegativeInt
 
 
-def preview_of(extraction: Extraction, turn: Turn, *, extractor: str) -> ExtractionPreview:
+def preview_of(
+    extraction: Extraction, turn: ExtractionInput, *, extractor: str
+) -> ExtractionPreview:
     """The preview of the extraction of one turn."""
     claims, faults = valid_claims(extraction.claims[0], turn)
     return ExtractionPreview(
@@ -125,7 +127,7 @@ def preview_of(extraction: Extraction, turn: Turn, *, extractor: str) -> Extract
 
 
 def valid_claims(
-    found: Sequence[Extracted], turn: Turn
+    found: Sequence[Extracted], turn: ExtractionInput
 ) -> tuple[tuple[Extracted, ...], tuple[str, ...]]:
     """The valid claims of an extractor about a turn, each once, and why the others are invalid.
 
@@ -147,7 +149,7 @@ def _key(found: Extracted) -> tuple[str, ...]:
     return (found.kind, name_key(found.subject), found.predicate, value)
 
 
-def _fault(found: Extracted, turn: Turn) -> str | None:
+def _fault(found: Extracted, turn: ExtractionInput) -> str | None:
     """What is wrong with a thing that a turn is said to claim, or None; without its words."""
     span, value = found.span, found.object
     excerpt = turn.content[span.start : span.end]
@@ -184,7 +186,7 @@ def _is_time(begins: datetime | None, ends: datetime | None) -> bool:
 
 def claim_of(
     found: Extracted,
-    turn: Turn,
+    turn: ExtractionInput,
     *,
     extractor: str,
     corrects: str | None = None,

@@ -17,8 +17,8 @@ from mnestic.memory.knowledge.entries import ArchiveReason, EntryStatistics, Ent
 from mnestic.memory.knowledge.extraction import (
     NO_SPEAKER,
     Extracted,
+    ExtractionInput,
     Replaced,
-    Turn,
     TurnKind,
     claim_of,
 )
@@ -71,7 +71,7 @@ class IncomingMessage(DeferredModel):
         return self.resource.at, self.resource.source_id
 
     @property
-    def turn(self) -> Turn:
+    def turn(self) -> ExtractionInput:
         """The resource as an extractor reads it.
 
         What a note without *I* gives to nobody is its subject's: "gate code: 4471" of the villa. With several it is nobody's.
@@ -82,7 +82,7 @@ class IncomingMessage(DeferredModel):
         is_about_speaker = speaker in subjects or query_lists().first_person & words
         if self.entry_type != "interaction" and unnamed and not is_about_speaker:
             speaker = unnamed[0] if len(unnamed) == 1 else NO_SPEAKER
-        return Turn(
+        return ExtractionInput(
             session_id=resource.session_id,
             source_id=resource.source_id,
             speaker=speaker,
@@ -92,8 +92,8 @@ class IncomingMessage(DeferredModel):
         )
 
     def turn_after(
-        self, context: Sequence["IncomingMessage"], *, nearest: Sequence[Turn] = ()
-    ) -> Turn:
+        self, context: Sequence["IncomingMessage"], *, nearest: Sequence[ExtractionInput] = ()
+    ) -> ExtractionInput:
         """The resource as an extractor reads it after the messages of its context, with those that are nearest to it."""
         before = tuple(one.turn for one in context)
         return self.turn.model_copy(update={"before": before, "nearest": tuple(nearest)})

@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     )
     from mnestic.memory.knowledge.predicates import Predicate
     from mnestic.memory.knowledge.relations import Mention, Place
+    from mnestic.memory.knowledge.resources import Resource
     from mnestic.memory.knowledge.subjects import NamedSubject
     from mnestic.memory.knowledge.world.graph import GraphStore
 
@@ -407,4 +408,18 @@ class EventStore(Protocol):
 
     async def trim(self, before: datetime, *, limit: int = 10_000) -> int:
         """Removes the oldest events, those from before a moment; returns how many, `limit` at most."""
+        ...
+
+
+class ResourceStore(Protocol):
+    """Raw messages, append-only."""
+
+    async def append(self, resources: Sequence[Resource]) -> int:
+        """Keeps those that are new by session and source id; returns how many were."""
+        ...
+
+    async def list_by_session(
+        self, session_id: str, *, limit: int = 1000, cursor: str | None = None
+    ) -> tuple[tuple[Resource, ...], str | None]:
+        """The messages of a session in the order of their time."""
         ...

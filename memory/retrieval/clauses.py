@@ -36,7 +36,7 @@ _ENDS = frozenset(".!?:;)")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
 
 
-class Clause(NamedTuple):
+class QueryClause(NamedTuple):
     """A part of a message that is searched for by itself. `is_question`: it asks something."""
 
     text: str
@@ -72,7 +72,7 @@ class _Patterns(NamedTuple):
     pronouns: frozenset[str]
 
 
-def split_clauses(message: str) -> tuple[Clause, ...]:
+def split_clauses(message: str) -> tuple[QueryClause, ...]:
     """The clauses of a message in their order, at most `MOST_CLAUSES`, questions before remarks if there are more.
 
     A message of one sentence is one clause. Small talk and commands such as "go on" are left out, and a question without words of its own, such as
@@ -94,7 +94,7 @@ def split_clauses(message: str) -> tuple[Clause, ...]:
 
 
 def named_before(
-    clauses: Sequence[Clause], words: Sequence[QueryWords], place: int
+    clauses: Sequence[QueryClause], words: Sequence[QueryWords], place: int
 ) -> tuple[QueryWord, ...]:
     """Words with a capital in the nearest clause before, that the pronouns of a clause may stand for.
 
@@ -118,7 +118,7 @@ def _has_pronoun(text: str) -> bool:
 
 
 def merge_answers(
-    clauses: Sequence[Clause], answers: Sequence[Retrieval], *, query: RetrievalQuery
+    clauses: Sequence[QueryClause], answers: Sequence[Retrieval], *, query: RetrievalQuery
 ) -> Retrieval:
     """One answer, the best first; an entry that several clauses find counts by its best score.
 
@@ -155,8 +155,8 @@ def merge_answers(
     )
 
 
-def _clause(text: str) -> Clause:
-    return Clause(text, _asks(text))
+def _clause(text: str) -> QueryClause:
+    return QueryClause(text, _asks(text))
 
 
 def _says_much(text: str) -> bool:

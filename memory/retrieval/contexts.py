@@ -83,7 +83,7 @@ class Frame(DeferredModel):
 
 QUERY = Frame(name="context")
 CONVERSATION = Frame(name="conversation", latest_last=True)
-INGEST_STATE = Frame(name="learned")
+PATTERNS = Frame(name="learned")
 HISTORY = Frame(name="history", latest_last=True)
 
 

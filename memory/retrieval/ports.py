@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
-    from mnestic.memory.knowledge.extraction import Turn
+    from mnestic.memory.knowledge.extraction import ExtractionInput
     from mnestic.memory.knowledge.importance import ImportanceBasis
     from mnestic.memory.models.costs import InjectedTokens
     from mnestic.memory.models.messages import RerankScores
@@ -65,7 +65,7 @@ class SearchStore(Protocol):
 
     async def list_nearest(
         self, entry_ids: Collection[str], *, limit: int
-    ) -> dict[str, tuple[Turn, ...]]:
+    ) -> dict[str, tuple[ExtractionInput, ...]]:
         """For each of these entries of messages so many earlier ones that are nearest to it by meaning or words, the nearest first."""
         ...
 

@@ -138,8 +138,7 @@ def rerank(
 ) -> list[Ranked]:
     """The candidates in a new order, by the relevances that a reranker gave the first of them.
 
-    A relevance, from 0 to 1, replaces the part `weight` of the score and of the share of the evidence. The signal
-    `rerank` is the change of the score.
+    A relevance, from 0 to 1, replaces the part `weight` of the score. The signal `rerank` is the change of the score.
     """
     reordered = []
     for one, relevance in zip(ranked, relevances, strict=False):

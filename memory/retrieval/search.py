@@ -62,7 +62,7 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
-class NameRow:
+class KnownName:
     """A known name: all keys of the people it names, and whether they are speakers of messages."""
 
     keys: frozenset[str]
@@ -125,7 +125,7 @@ class ResolvedTerms:
     `database` at the time `now`; `ends_at` is when an entry or a fact next expires. `has_archive`: an entry is archived.
     """
 
-    names: Mapping[str, NameRow] = field(default_factory=dict)
+    names: Mapping[str, KnownName] = field(default_factory=dict)
     words: Mapping[str, Sequence[Mapping[str, LexemeMatch]]] = field(default_factory=dict)
     tags: frozenset[str] = frozenset()
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -44,8 +44,7 @@ from mnestic.starter.client.keyword_arguments import (
     SearchArguments,
     check_known,
 )
-from mnestic.starter.client.messages import MessageClient
-from mnestic.starter.client.parked import ParkedClient
+from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts

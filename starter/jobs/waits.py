@@ -11,10 +11,10 @@ from temporalio.client import (
 from temporalio.common import SearchAttributeKey
 
 from mnestic.memory.errors import DatabaseUnavailableError, InvalidInputError, NotFoundError
+from mnestic.memory.jobs.ports import WaitStore
 from mnestic.memory.jobs.waits import JobWait
 from mnestic.memory.names import JOB_HEADER, wait_id, wait_number
 from mnestic.memory.ports import Memory
-from mnestic.memory.store_ports import WaitStore
 from mnestic.starter.jobs.history import job_history
 from mnestic.starter.jobs.lookup import find_job, owner_of
 

@@ -14,7 +14,12 @@ from mnestic.activities.models.calls import ModelCalls, begin_model_step
 from mnestic.activities.models.rate_limiter import RateLimiter
 from mnestic.memory.canonical import is_blank
 from mnestic.memory.errors import ConfigurationError, InvalidInputError
-from mnestic.memory.knowledge.extraction import Extraction, ExtractionPreview, Turn, preview_of
+from mnestic.memory.knowledge.extraction import (
+    Extraction,
+    ExtractionInput,
+    ExtractionPreview,
+    preview_of,
+)
 from mnestic.memory.knowledge.ingestion import NO_EXTRACTOR
 from mnestic.memory.knowledge.resources import check_content, check_name
 from mnestic.memory.ports import Memory
@@ -53,14 +58,16 @@ async def preview_extraction(
     if is_blank(speaker):
         raise InvalidInputError(what="speaker", why="is empty")
     check_name(speaker, what="speaker")
-    turn = Turn(
+    turn = ExtractionInput(
         session_id="preview", source_id="preview", speaker=speaker.strip(), content=content, at=at
     )
     name, extraction = await _extract(settings, turn, agent_id=check_id(agent_id, what="agent"))
     return preview_of(extraction, turn, extractor=name)
 
 
-async def _extract(settings: Settings, turn: Turn, *, agent_id: str) -> tuple[str, Extraction]:
+async def _extract(
+    settings: Settings, turn: ExtractionInput, *, agent_id: str
+) -> tuple[str, Extraction]:
     async with open_openai(settings) as client:
         extractor = extractor_of(settings, client)
         if extractor.name == NO_EXTRACTOR:

@@ -57,7 +57,7 @@ class RecalledMemory(Remembered):
         )
 
 
-class Recalled(_Output):
+class RecalledMemories(_Output):
     """The memories that answer a question, the best first; none if nothing is known."""
 
     memories: list[RecalledMemory]

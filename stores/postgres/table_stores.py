@@ -1,7 +1,7 @@
-"""The stores that build their statements of the tables: all but the one of searches.
+"""The stores of a transaction, all but the one of searches.
 
-They stand together because to build the tables takes a tenth of a second. `PostgresTransaction` loads this module
-for the first transaction that needs one of them, so who only searches never does.
+They stand together because to load them takes a tenth of a second. `PostgresTransaction` loads this module for the first
+transaction that needs one of them, so who only searches never does.
 """
 
 from mnestic.memory.forgetting.suppression_list import SuppressionSecrets

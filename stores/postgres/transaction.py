@@ -8,16 +8,18 @@ from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from mnestic.memory import store_ports
 from mnestic.memory.access.ports import ApiKeyStore, AuditStore
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
+from mnestic.memory.jobs import ports as job_ports
 from mnestic.memory.knowledge import ports as knowledge
+from mnestic.memory.knowledge import ports as knowledge_ports
 from mnestic.memory.knowledge.ports import EventStore
 from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
 from mnestic.memory.maintenance.embeddings import EmbeddingStore
 from mnestic.memory.maintenance.ports import MaintenanceReportStore, MaintenanceStore
+from mnestic.memory.models.ports import UsageStore
 from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CacheScope, RetrievalCaches
@@ -57,12 +59,12 @@ class PostgresTransaction:
         return TableStores(self.unit, self._embedder, self._secrets)
 
     @property
-    def working(self) -> store_ports.WorkingMemoryStore:
+    def working(self) -> job_ports.WorkingMemoryStore:
         """See the port."""
         return self._stores.working
 
     @property
-    def records(self) -> store_ports.RecordStore:
+    def records(self) -> job_ports.RecordStore:
         """See the port."""
         return self._stores.records
 
@@ -92,32 +94,32 @@ class PostgresTransaction:
         return self._stores.events
 
     @property
-    def episodes(self) -> store_ports.EpisodeStore:
+    def episodes(self) -> job_ports.EpisodeStore:
         """See the port."""
         return self._stores.episodes
 
     @property
-    def snapshots(self) -> store_ports.SnapshotStore:
+    def snapshots(self) -> job_ports.SnapshotStore:
         """See the port."""
         return self._stores.snapshots
 
     @property
-    def waits(self) -> store_ports.WaitStore:
+    def waits(self) -> job_ports.WaitStore:
         """See the port."""
         return self._stores.waits
 
     @property
-    def resources(self) -> store_ports.ResourceStore:
+    def resources(self) -> knowledge_ports.ResourceStore:
         """See the port."""
         return self._stores.resources
 
     @property
-    def plans(self) -> store_ports.PlanStore:
+    def plans(self) -> job_ports.PlanStore:
         """See the port."""
         return self._stores.plans
 
     @property
-    def usage(self) -> store_ports.UsageStore:
+    def usage(self) -> UsageStore:
         """See the port."""
         return self._stores.usage
 
@@ -147,7 +149,7 @@ class PostgresTransaction:
         return self._stores.exports
 
     @property
-    def tool_results(self) -> store_ports.ToolResultStore:
+    def tool_results(self) -> job_ports.ToolResultStore:
         """See the port."""
         return self._stores.tool_results
 

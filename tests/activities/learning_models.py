@@ -15,7 +15,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.knowledge.ingestion import IngestActivities, IngestInput, IngestProgress
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.claims import Span
-from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extracted, Extraction, ExtractionInput
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.models.usage import ModelPrices
@@ -154,8 +154,8 @@ class Inventor:
 
     name, model, batch, reads_earlier = "inventor", None, 10, False
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
-        def tell(turn: Turn) -> tuple[Extracted, ...]:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
+        def tell(turn: ExtractionInput) -> tuple[Extracted, ...]:
             end = len(turn.content)
             spans = (Span(start=0, end=end), Span(start=0, end=end + 1), Span(start=99, end=999))
             return tuple(

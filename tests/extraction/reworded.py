@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from mnestic.memory.knowledge.claims import Claim, name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn, claim_of, valid_claims
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput, claim_of, valid_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
@@ -34,9 +34,9 @@ def cases_of(path: Path) -> list[dict[str, Any]]:
     return cases
 
 
-def turns_of(case: dict[str, Any]) -> list[Turn]:
+def turns_of(case: dict[str, Any]) -> list[ExtractionInput]:
     return [
-        Turn(
+        ExtractionInput(
             session_id="s",
             source_id=f"m{number:03}",
             speaker=speaker,
@@ -48,7 +48,7 @@ def turns_of(case: dict[str, Any]) -> list[Turn]:
 
 
 def facts_of(
-    turns: Sequence[Turn], found: Sequence[Sequence[Extracted]], extractor: Extractor
+    turns: Sequence[ExtractionInput], found: Sequence[Sequence[Extracted]], extractor: Extractor
 ) -> list[Fact]:
     """What follows from what an extractor found in turns."""
     grouped: dict[tuple[str, str], list[Claim]] = defaultdict(list)

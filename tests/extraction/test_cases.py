@@ -20,7 +20,7 @@ from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.clients.openai_compatible import openai_client
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn, valid_claims
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput, valid_claims
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.ports import Extractor
@@ -34,7 +34,7 @@ CASES_OF = {
 }
 CASES = [(kind, case) for kind, cases in CASES_OF.items() for case in cases]
 FLOORS: dict[str, list[float]] = yaml.safe_load((HERE / "floors.yaml").read_text("utf-8"))
-ORDERS: dict[str, Callable[[list[Turn]], list[Turn]]] = {
+ORDERS: dict[str, Callable[[list[ExtractionInput]], list[ExtractionInput]]] = {
     "backwards": lambda turns: turns[::-1],
     "twice": lambda turns: turns + turns,
 }
@@ -48,13 +48,13 @@ class Rates(NamedTuple):
     archived: float
 
 
-def turns_of(case: dict[str, Any]) -> list[Turn]:
+def turns_of(case: dict[str, Any]) -> list[ExtractionInput]:
     messages = case["messages"]
     if messages == "sample":
         told = [json.loads(line) for line in SAMPLE.read_text("utf-8").splitlines()]
         messages = [(each["role"], each["timestamp"], each["content"]) for each in told]
     return [
-        Turn(
+        ExtractionInput(
             session_id="s",
             source_id=f"m{number:03}",
             speaker=message[0],
@@ -66,7 +66,7 @@ def turns_of(case: dict[str, Any]) -> list[Turn]:
     ]
 
 
-async def believed(turns: Sequence[Turn], extractor: Extractor) -> list[Fact]:
+async def believed(turns: Sequence[ExtractionInput], extractor: Extractor) -> list[Fact]:
     """What is believed when all claims of the turns are."""
     told: list[tuple[Extracted, ...]] = []
     for start in range(0, len(turns), extractor.batch):
@@ -77,7 +77,7 @@ async def believed(turns: Sequence[Turn], extractor: Extractor) -> list[Fact]:
 class Session(NamedTuple):
     """The messages of a case, as a session of its own, and what they claim."""
 
-    turns: list[Turn]
+    turns: list[ExtractionInput]
     claims: list[tuple[Extracted, ...]]
 
     def facts(self) -> list[Fact]:
@@ -86,7 +86,8 @@ class Session(NamedTuple):
 
 
 async def read_sessions(
-    cases: Sequence[dict[str, Any]], order: Callable[[list[Turn]], list[Turn]] = list
+    cases: Sequence[dict[str, Any]],
+    order: Callable[[list[ExtractionInput]], list[ExtractionInput]] = list,
 ) -> list[Session]:
     sessions = [
         order([turn.model_copy(update={"session_id": f"s{number}"}) for turn in turns_of(case)])

@@ -13,7 +13,7 @@ from psycopg.rows import TupleRow
 from sqlalchemy import create_engine
 from sqlalchemy.pool import NullPool
 
-import mnestic.stores.postgres.knowledge.graph_tables
+import mnestic.stores.postgres.knowledge.tables
 import mnestic.stores.postgres.table_stores  # noqa: F401 - these declare every table
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.stores.postgres.memory import PostgresMemory

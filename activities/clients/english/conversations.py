@@ -18,7 +18,7 @@ from mnestic.activities.clients.english.repairs import Repaired, repair
 from mnestic.activities.clients.messages.machine_text import mask_machine_text
 from mnestic.activities.clients.messages.tool_results import claims_of_result
 from mnestic.memory.knowledge.claims import Span, name_key
-from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput
 from mnestic.memory.knowledge.ingestion import CONTEXT_MESSAGES
 
 _CORRECTABLE = 2  # messages of the speaker that a correction may mean
@@ -39,7 +39,7 @@ class _Text(NamedTuple):
 
 
 def claims_of(
-    turns: Sequence[Turn], *, check: Callable[[], None] = lambda: None
+    turns: Sequence[ExtractionInput], *, check: Callable[[], None] = lambda: None
 ) -> tuple[tuple[Extracted, ...], ...]:
     """What each turn claims, in the order of the turns.
 
@@ -55,11 +55,11 @@ def claims_of(
 class _Conversations:
     """The sessions of some turns. Each message is parsed once, and read once alone and once after others."""
 
-    def __init__(self, turns: Sequence[Turn], check: Callable[[], None]) -> None:
+    def __init__(self, turns: Sequence[ExtractionInput], check: Callable[[], None]) -> None:
         self._check = check
         before = {one.place: one for turn in turns for one in turn.before}
         everything = before | {turn.place: turn for turn in turns}
-        self._sessions: dict[str, list[Turn]] = defaultdict(list)
+        self._sessions: dict[str, list[ExtractionInput]] = defaultdict(list)
         self._numbers: dict[_Place, int] = {}
         for turn in sorted(everything.values(), key=lambda turn: (turn.at, turn.source_id)):
             session = self._sessions[turn.session_id]
@@ -90,17 +90,17 @@ class _Conversations:
         texts = map(_Text, own, seconds, firsts)
         return {turn.place: text for turn, text in zip(self._turns, texts, strict=True)}
 
-    def _answer(self, turn: Turn) -> str | None:
+    def _answer(self, turn: ExtractionInput) -> str | None:
         context = self._context(turn)
         is_asked = bool(context) and context[-1].speaker != turn.speaker
         return statement_of(context[-1].content, turn.content) if is_asked else None
 
-    def _context(self, turn: Turn) -> list[Turn]:
+    def _context(self, turn: ExtractionInput) -> list[ExtractionInput]:
         number = self._numbers[turn.place]
         earlier = self._sessions[turn.session_id][max(0, number - CONTEXT_MESSAGES) : number]
         return [one for one in earlier if one.kind == "message"]
 
-    def claims_of(self, turn: Turn) -> tuple[Extracted, ...]:
+    def claims_of(self, turn: ExtractionInput) -> tuple[Extracted, ...]:
         """What a turn claims, after the messages before it."""
         if turn.kind == "tool_result":
             return tuple(_once(claims_of_result(turn.content)))
@@ -110,16 +110,18 @@ class _Conversations:
             self._read[place] = self._claims_of(turn)
         return self._read[place]
 
-    def _claims_of(self, turn: Turn) -> tuple[Extracted, ...]:
+    def _claims_of(self, turn: ExtractionInput) -> tuple[Extracted, ...]:
         context = self._context(turn)
         people = [self._read_alone(one).people for one in context]
         known = tuple(claim for one in context for claim in self._read_alone(one).claims)
         claims = self._read_after(turn, people, known).claims
         return tuple(_once(self._corrected(turn, claims, self._earlier_claims(turn, context))))
 
-    def _earlier_claims(self, turn: Turn, context: Sequence[Turn]) -> list[Sequence[Extracted]]:
+    def _earlier_claims(
+        self, turn: ExtractionInput, context: Sequence[ExtractionInput]
+    ) -> list[Sequence[Extracted]]:
         """What the same person has claimed just before, the latest first, without what has been taken back since."""
-        said: list[tuple[Turn, Sequence[Extracted]]] = []
+        said: list[tuple[ExtractionInput, Sequence[Extracted]]] = []
         for one in [*(each for each in context if each.speaker == turn.speaker), turn]:
             recent = [claims for each, claims in said if one.at - each.at <= _RECENT]
             before = recent[: -_CORRECTABLE - 1 : -1]
@@ -132,7 +134,10 @@ class _Conversations:
         return before
 
     def _corrected(
-        self, turn: Turn, claims: Sequence[Extracted], before: Sequence[Sequence[Extracted]]
+        self,
+        turn: ExtractionInput,
+        claims: Sequence[Extracted],
+        before: Sequence[Sequence[Extracted]],
     ) -> Sequence[Extracted]:
         """The claims of a turn, or how they correct what was claimed just before."""
         text = self._texts[turn.place].alone.repaired
@@ -140,14 +145,17 @@ class _Conversations:
         corrected = corrections_of(text.with_cues or text, claims, before) if is_stated else None
         return claims if corrected is None else corrected
 
-    def _read_alone(self, turn: Turn) -> Read:
+    def _read_alone(self, turn: ExtractionInput) -> Read:
         place = turn.place
         if place not in self._alone:
             self._alone[place] = read_message(self._texts[place].alone, turn, people=(), known=())
         return self._alone[place]
 
     def _read_after(
-        self, turn: Turn, people: Sequence[Sequence[Person]], known: tuple[Extracted, ...]
+        self,
+        turn: ExtractionInput,
+        people: Sequence[Sequence[Person]],
+        known: tuple[Extracted, ...],
     ) -> Read:
         text = self._texts[turn.place]
         read = read_message(text.parsed, turn, people=people, known=known)
@@ -166,7 +174,7 @@ class _Conversations:
         )
 
 
-def _repaired(turn: Turn, before: Iterable[Turn]) -> Repaired:
+def _repaired(turn: ExtractionInput, before: Iterable[ExtractionInput]) -> Repaired:
     masked = mask_machine_text(turn.content[:LONGEST_TEXT], speaker=turn.speaker)
     names = {one.speaker for one in before} | {turn.speaker}
     return repair(masked, names={name for name in names if name[:1].isupper()})

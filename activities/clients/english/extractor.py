@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from threading import Event
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.extraction import Extracted, Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extracted, Extraction, ExtractionInput
 
 log = logging.getLogger("mnestic.extraction")
 
@@ -28,7 +28,7 @@ class EnglishExtractor:
     batch = 64  # stored as soon as it is read; 200 are a tenth faster
     reads_earlier = True
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         """See the port. Earlier messages of a session show whom a pronoun, or a correction, means."""
         is_cancelled = Event()
         try:
@@ -39,7 +39,9 @@ class EnglishExtractor:
         return Extraction(claims=claims, model=self.name)
 
 
-def _claims_of(turns: tuple[Turn, ...], is_cancelled: Event) -> tuple[tuple[Extracted, ...], ...]:
+def _claims_of(
+    turns: tuple[ExtractionInput, ...], is_cancelled: Event
+) -> tuple[tuple[Extracted, ...], ...]:
     """What turns claim.
 
     Raises:

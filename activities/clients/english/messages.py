@@ -20,7 +20,7 @@ from mnestic.activities.clients.english.relations import relations_of
 from mnestic.activities.clients.english.status import Status
 from mnestic.activities.clients.english.values import ObjectReader
 from mnestic.activities.clients.english.verbs import verb_claims
-from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput
 
 _RECENT = 3  # messages whose people a pronoun may mean
 _OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
@@ -39,7 +39,11 @@ def states_nothing(text: str) -> bool:
 
 
 def read_message(
-    parsed: Parsed, turn: Turn, *, people: Sequence[Sequence[Person]], known: Sequence[Extracted]
+    parsed: Parsed,
+    turn: ExtractionInput,
+    *,
+    people: Sequence[Sequence[Person]],
+    known: Sequence[Extracted],
 ) -> Read:
     """Reads a message after others.
 

@@ -14,7 +14,7 @@ from mnestic.starter.importers.programs.items import (
     ImportedRecord,
     LeftOut,
     ProgramExport,
-    Skipped,
+    Unstorable,
     without_conflicts,
 )
 from mnestic.starter.importers.programs.report import ImportReport
@@ -63,7 +63,7 @@ async def import_export(memory: MemoryClient, export: ProgramExport) -> AsyncIte
             case LeftOut():
                 report.left_out[item.reason] += 1
                 report.media += item.media
-            case Skipped():
+            case Unstorable():
                 report.skip(item)
         if len(batch) >= _BATCH or size >= _BATCH_CHARACTERS or report.read % _BATCH == 0:
             await _store_messages(memory, batch, report)
@@ -92,7 +92,7 @@ async def _store_messages(
                 count.add(item.message.resource.at)
                 report.media += item.media
         for error in refused:
-            report.skip(Skipped(error.what, error.why))
+            report.skip(Unstorable(error.what, error.why))
 
 
 async def _store_record(memory: MemoryClient, item: ImportedRecord, report: ImportReport) -> None:
@@ -102,12 +102,12 @@ async def _store_record(memory: MemoryClient, item: ImportedRecord, report: Impo
     except StaleVersionError as error:
         if error.stored.value != item.value:
             report.skip(
-                Skipped(item.place, "the memory has another value for this key, which stays")
+                Unstorable(item.place, "the memory has another value for this key, which stays")
             )
             return
         new = 0
     except InvalidInputError as error:
-        report.skip(Skipped(item.place, str(error)))
+        report.skip(Unstorable(item.place, str(error)))
         return
     else:
         new = 1

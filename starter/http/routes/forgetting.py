@@ -12,7 +12,7 @@ from mnestic.starter.http.values import RequestBody
 router = APIRouter(tags=["forgetting"])
 
 
-class Topic(RequestBody):
+class TopicIn(RequestBody):
     """What to forget."""
 
     topic: str = Field(
@@ -22,7 +22,7 @@ class Topic(RequestBody):
     )
 
 
-class Confirmation(Topic):
+class Confirmation(TopicIn):
     """A topic, and the token of its preview."""
 
     token: str = Field(
@@ -32,7 +32,9 @@ class Confirmation(Topic):
 
 
 @router.post("/api/memory/forget/preview")
-async def preview(body: Topic, call: Annotated[AgentCall, agent_call("forget")]) -> TopicForgotten:
+async def preview(
+    body: TopicIn, call: Annotated[AgentCall, agent_call("forget")]
+) -> TopicForgotten:
     """Lists what forgetting a topic would remove and what it would leave; it removes nothing."""
     return await call.memory.preview_forget(body.topic)
 

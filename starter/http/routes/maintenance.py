@@ -43,13 +43,13 @@ class PolicyChange(RequestBody):
     value: Any = Field(examples=[True])
 
 
-class Note(RequestBody):
+class NoteIn(RequestBody):
     """Why a Schedule is paused or resumed."""
 
     note: str | None = Field(None, max_length=1000, examples=["until the migration is done"])
 
 
-class Period(RequestBody):
+class PeriodIn(RequestBody):
     """A period in the past."""
 
     since: Timestamp = Field(examples=["2026-11-01T00:00:00Z"])
@@ -110,7 +110,7 @@ async def list_schedules(call: ReadCall) -> Schedules:
 
 
 @router.post("/api/schedules/{kind}/pause", status_code=HTTPStatus.NO_CONTENT)
-async def pause(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
+async def pause(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     """Pauses a Schedule until it is resumed."""
     await call.steer_once(
         {"kind": kind, "note": body.note},
@@ -119,7 +119,7 @@ async def pause(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
 
 
 @router.post("/api/schedules/{kind}/resume", status_code=HTTPStatus.NO_CONTENT)
-async def resume(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
+async def resume(kind: MaintenanceKind, body: NoteIn, call: AdminCall) -> None:
     """Resumes a paused Schedule."""
     await call.steer_once(
         {"kind": kind, "note": body.note},
@@ -128,7 +128,7 @@ async def resume(kind: MaintenanceKind, body: Note, call: AdminCall) -> None:
 
 
 @router.post("/api/schedules/{kind}/backfill", status_code=HTTPStatus.ACCEPTED)
-async def backfill(kind: MaintenanceKind, body: Period, call: AdminCall) -> None:
+async def backfill(kind: MaintenanceKind, body: PeriodIn, call: AdminCall) -> None:
     """Starts the runs of a period in the past, one after the other."""
     await call.steer_once(
         {"kind": kind, **body.model_dump(mode="json")},

@@ -24,7 +24,7 @@ ReadCall = Annotated[AgentCall, agent_call("read")]
 MOST_TOKENS = 100_000
 
 
-class SettingChanges(RequestBody):
+class SettingsIn(RequestBody):
     """The settings to change; the others stay."""
 
     model_config = ConfigDict(
@@ -112,7 +112,7 @@ async def settings(call: ReadCall) -> AgentSettings:
 
 @router.patch("/api/memory/settings")
 async def change_settings(
-    body: SettingChanges, call: Annotated[AgentCall, agent_write("write")]
+    body: SettingsIn, call: Annotated[AgentCall, agent_write("write")]
 ) -> AgentSettings:
     """Changes settings, all or none; they hold from the next message on."""
     changes = body.model_dump(exclude_unset=True)

@@ -47,7 +47,7 @@ class SearchHit(BaseModel):
     )
 
 
-class SearchHits(BaseModel):
+class SearchOut(BaseModel):
     """The results of a search, the best first."""
 
     results: tuple[SearchHit, ...]
@@ -97,7 +97,7 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
     mode: Mode = "hybrid",
     limit: Limit = 10,
     min_score: MinScore = None,
-) -> SearchHits:
+) -> SearchOut:
     """Searches memory as `/retrieve` does, with the first 200 characters of each result."""
     found = await call.retrieve(text, {"mode": mode, "limit": limit, "min_score": min_score})
     hits = (
@@ -112,7 +112,7 @@ async def search(  # noqa: PLR0917 - its parameters are those of the query
         )
         for one in found.results
     )
-    return SearchHits(results=tuple(hits))
+    return SearchOut(results=tuple(hits))
 
 
 @router.get("/api/memory/search/why")

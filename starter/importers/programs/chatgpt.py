@@ -17,7 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.json_items import read_items
@@ -48,12 +48,12 @@ class ChatGPTExport:
         place = f"item {number}"
         nodes = conversation.get("mapping")
         if not isinstance(nodes, dict):
-            yield Skipped(place, "is no conversation: it has no `mapping` of messages")
+            yield Unstorable(place, "is no conversation: it has no `mapping` of messages")
             return
         branch, is_whole = _branch(nodes, conversation.get("current_node"))
         if branch and not is_whole:
             why = "is no message that can be read; what came before it is skipped"
-            yield Skipped(f"{place}, parent of message {branch[0]}", why)
+            yield Unstorable(f"{place}, parent of message {branch[0]}", why)
         begun = conversation.get("create_time")
         for name in branch:
             if (message := nodes[name].get("message")) is not None:
@@ -64,9 +64,9 @@ class ChatGPTExport:
         shown = set(branch)
         for name, node in nodes.items():
             if not isinstance(node, dict):
-                yield Skipped(f"{place}, message {name}", "is no object")
+                yield Unstorable(f"{place}, message {name}", "is no object")
             elif name not in shown and node.get("message") is not None:
-                lost = Skipped(f"{place}, message {name}", "is on no whole branch")
+                lost = Unstorable(f"{place}, message {name}", "is on no whole branch")
                 yield LeftOut("other branch") if is_whole else lost
 
     def _item(
@@ -87,7 +87,7 @@ class ChatGPTExport:
         try:
             at = parse_timestamp(message.get("create_time") or begun)
         except ValueError as error:
-            return Skipped(place, f"its create_time {error}")
+            return Unstorable(place, f"its create_time {error}")
         of_item = conversation.get("create_time") or place.partition(",")[0]
         session = fields.find_id(conversation, "conversation_id") or fields.find_id(conversation)
         title = (fields.find(conversation, "title", str) or "").strip()

@@ -16,7 +16,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.json_items import read_items
@@ -42,7 +42,7 @@ class ClaudeExport:
         place = f"item {number}"
         messages = conversation.get("chat_messages")
         if not isinstance(messages, list):
-            yield Skipped(place, "is no conversation: it has no `chat_messages`")
+            yield Unstorable(place, "is no conversation: it has no `chat_messages`")
             return
         for at, message in enumerate(messages, 1):
             origin = Origin(
@@ -68,7 +68,7 @@ class ClaudeExport:
         try:
             at = parse_timestamp(message.get("created_at")).astimezone(UTC)
         except ValueError as error:
-            return Skipped(origin.place, f"its created_at {error}")
+            return Unstorable(origin.place, f"its created_at {error}")
         session = fields.find_id(conversation, "uuid")
         title = (fields.find(conversation, "name", str) or "").strip()
         origin = origin._replace(

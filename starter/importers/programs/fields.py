@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.starter.importers.programs.items import Item, Skipped
+from mnestic.starter.importers.programs.items import Item, Unstorable
 
 _Kind = TypeVar("_Kind", str, dict[str, Any], list[Any])
 _TYPES = {str: "a text", dict: "an object", list: "a list", bool: "true or false"}
@@ -16,11 +16,11 @@ _TYPES = {str: "a text", dict: "an object", list: "a list", bool: "true or false
 def read_object(value: object, read: Callable[[dict[str, Any]], Item], place: str) -> Item:
     """What is read of an object; skipped if it is none, or `read` refuses one of its fields."""
     if not isinstance(value, dict):
-        return Skipped(place, "is no object")
+        return Unstorable(place, "is no object")
     try:
         return read(value)
     except InvalidInputError as error:
-        return Skipped(place, str(error).removeprefix(f"{place}: "))
+        return Unstorable(place, str(error).removeprefix(f"{place}: "))
 
 
 def find(fields: Mapping[str, Any], name: str, kind: type[_Kind]) -> _Kind | None:

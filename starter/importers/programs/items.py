@@ -59,14 +59,14 @@ class LeftOut(NamedTuple):
     media: int = 0
 
 
-class Skipped(NamedTuple):
+class Unstorable(NamedTuple):
     """A message or record that cannot be stored."""
 
     place: str
     why: str
 
 
-Item = ImportedMessage | ImportedRecord | LeftOut | Skipped
+Item = ImportedMessage | ImportedRecord | LeftOut | Unstorable
 
 
 class ProgramExport(Protocol):
@@ -105,7 +105,7 @@ def message_of(
     at: datetime,
     media: int = 0,
     entry_type: EntryType = "interaction",
-) -> ImportedMessage | Skipped:
+) -> ImportedMessage | Unstorable:
     """A message that can be stored, or why it cannot."""
     try:
         resource = Resource(
@@ -118,7 +118,7 @@ def message_of(
         )
         check_message(resource)
     except InvalidInputError as error:
-        return Skipped(origin.place, error.why)
+        return Unstorable(origin.place, error.why)
     return ImportedMessage(
         origin.place, IncomingMessage(resource=resource, entry_type=entry_type), media
     )
@@ -132,7 +132,7 @@ def without_conflicts(items: Iterable[Item]) -> Iterator[Item]:
             message = item.message.resource
             content = hash((message.speaker, message.content))
             if contents.setdefault(hash(message.place), content) != content:
-                yield Skipped(item.place, "has the id of another message, with other content")
+                yield Unstorable(item.place, "has the id of another message, with other content")
                 continue
         yield item
 

@@ -13,7 +13,7 @@ import ijson
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs.fields import read_object
-from mnestic.starter.importers.programs.items import Item, Skipped
+from mnestic.starter.importers.programs.items import Item, Unstorable
 from mnestic.starter.importers.programs.json_pieces import read_pieces, unmarked
 
 _MOST_EVENTS, _MOST_OBJECTS = 100_000, 10  # of the first objects, in which keys are looked for
@@ -79,7 +79,7 @@ def read_items(
         if isinstance(item, dict):
             yield from read(number, item)
         else:
-            yield Skipped(f"{place} {number}", "is no object")
+            yield Unstorable(f"{place} {number}", "is no object")
 
 
 def read_each(

@@ -14,7 +14,7 @@ from mnestic.starter.importers.programs.items import (
     ImportedRecord,
     ImportOptions,
     Item,
-    Skipped,
+    Unstorable,
 )
 from mnestic.starter.importers.programs.json_items import read_each
 
@@ -39,7 +39,7 @@ def _record(item: Mapping[str, Any], *, place: str) -> Item:
     check_name(namespace, what=place, field="namespace")
     check_name(key, what=place, field="key")
     if value is None:
-        return Skipped(place, "has no value")
+        return Unstorable(place, "has no value")
     check_json(value, what="value")
     return ImportedRecord(place, namespace, key, value)
 

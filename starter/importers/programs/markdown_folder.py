@@ -14,7 +14,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.text_files import EXPECTED
@@ -51,7 +51,9 @@ class MarkdownFolder:
             elif not refused:
                 refused.append(error)
         yield from (
-            Skipped(one.what.removeprefix("conversation "), one.why.removesuffix(f"; {EXPECTED}"))
+            Unstorable(
+                one.what.removeprefix("conversation "), one.why.removesuffix(f"; {EXPECTED}")
+            )
             for one in refused
         )
         if conversation is None:

@@ -20,7 +20,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.mail_text import html_text, own_text
@@ -51,17 +51,17 @@ class Mailbox:
             try:
                 yield self._item(email.message_from_bytes(content), place=place)
             except RecursionError:
-                yield Skipped(place, "has parts within parts too deep")
+                yield Unstorable(place, "has parts within parts too deep")
 
     def _item(self, mail: Message, *, place: str) -> Item:
         text, media = _text_of(mail)
         at = _date(mail, self._options)
         if at is None:
-            return Skipped(place, "has no Date that can be read")
+            return Unstorable(place, "has no Date that can be read")
         name, address = parseaddr(_header(mail, "From"))
         speaker = " ".join((name or address).split()) or self._options.speaker
         if not speaker:
-            return Skipped(place, "has no From")
+            return Unstorable(place, "has no From")
         subject = " ".join(_header(mail, "Subject").split())
         ids = _ids(mail, "Message-ID")
         above = _ids(mail, "References") or _ids(mail, "In-Reply-To")

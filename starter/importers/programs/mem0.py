@@ -14,7 +14,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.json_items import read_each
@@ -40,11 +40,11 @@ class Mem0Dump:
         if not text or not text.strip():
             return LeftOut("empty")
         if not source_id:
-            return Skipped(place, "has no id")
+            return Unstorable(place, "has no id")
         try:
             at = parse_timestamp(memory.get("created_at"))
         except ValueError as error:
-            return Skipped(place, f"its created_at {error}")
+            return Unstorable(place, f"its created_at {error}")
         owners = (fields.find_id(memory, field) for field in _OWNERS)
         owner = next((name for name in owners if name and name.strip()), None)
         speaker = owner or self._options.speaker or "user"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from mnestic.starter.importers.programs.items import Skipped
+from mnestic.starter.importers.programs.items import Unstorable
 
 _MOST_EXAMPLES = 100
 
@@ -47,7 +47,7 @@ class ImportReport:
     channels: dict[str, ChannelCount] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    examples: list[Skipped] = field(default_factory=list)
+    examples: list[Unstorable] = field(default_factory=list)
     media: int = 0
     read: int = 0
 
@@ -55,7 +55,7 @@ class ImportReport:
         """The counts of a channel."""
         return self.channels.setdefault(name, ChannelCount())
 
-    def skip(self, skipped: Skipped) -> None:
+    def skip(self, skipped: Unstorable) -> None:
         """Counts what cannot be stored; the first ones are shown with their places."""
         self.skipped[skipped.why] += 1
         if len(self.examples) < _MOST_EXAMPLES:

@@ -17,7 +17,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.json_items import read_each, read_objects
@@ -47,7 +47,7 @@ class SlackExport:
             relative = path.name if path == self._path else f"{path.parent.name}/{path.name}"
             source = self._source if path == self._path else f"{self._source}/{relative}"
             if not path.is_file():
-                yield Skipped(relative, "is a pipe, a device or a folder")
+                yield Unstorable(relative, "is a pipe, a device or a folder")
                 continue
             yield from self._items_of(path, source, channel=channel, place=f"{relative}, item")
 
@@ -77,7 +77,7 @@ class SlackExport:
             at = _time(ts)
             thread = _time(message.get("thread_ts") or ts)
         except ValueError:
-            return Skipped(place, "its ts is no time")
+            return Unstorable(place, "its ts is no time")
         origin = Origin(
             # An answer belongs to the day on which its thread began.
             session_id=f"slack/{channel}/{thread:%Y-%m-%d}",

@@ -16,7 +16,7 @@ from mnestic.starter.importers.programs.items import (
     Item,
     LeftOut,
     Origin,
-    Skipped,
+    Unstorable,
     message_of,
 )
 from mnestic.starter.importers.programs.json_items import read_items
@@ -45,7 +45,7 @@ class TelegramExport:
     def _messages(self, number: int, chat: Mapping[str, Any]) -> Iterator[Item]:
         messages = chat.get("messages")
         if not isinstance(messages, list):
-            yield Skipped(f"chat {number}", "has no messages")
+            yield Unstorable(f"chat {number}", "has no messages")
             return
         for at, message in enumerate(messages, 1):
             place = f"chat {number}, message {at}"
@@ -61,7 +61,7 @@ class TelegramExport:
         try:
             at = self._time(message)
         except ValueError:
-            return Skipped(place, "its date is no time")
+            return Unstorable(place, "its date is no time")
         name = (fields.find(chat, "name", str) or "").strip() or "Telegram"
         by = fields.find(message, "forwarded_from" if "forwarded_from" in message else "from", str)
         origin = Origin(

@@ -9,9 +9,9 @@ from pydantic_core import from_json
 from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.export_lines import (
     EpisodeLine,
+    ExportedState,
     ForgottenLine,
     MessageLine,
-    MessageState,
     Place,
     RecordLine,
     SessionLine,
@@ -32,10 +32,10 @@ _LIST_SESSIONS = read_query("exports.list_sessions")
 _PLACES = (read_query("exports.places_of_entries"), read_query("exports.places_of_archived"))
 _ADD_MESSAGES, _ADD_STATES = read_query("exports.add_messages"), read_query("exports.add_states")
 _ADD_RECORD, _ADD_EPISODE = read_query("exports.add_record"), read_query("exports.add_episode")
-_STATE = tuple(name for name in MessageState.model_fields if name != "message_kind")
+_STATE = tuple(name for name in ExportedState.model_fields if name != "message_kind")
 # Of a message that was forgotten nothing is said, and nothing is learned.
 _FORGOTTEN = {"speaker": "", "channel": "", "content": "", "offset_minutes": 0}
-_NOT_LEARNED = MessageState(state="dropped")
+_NOT_LEARNED = ExportedState(state="dropped")
 
 
 class PostgresExportStore:

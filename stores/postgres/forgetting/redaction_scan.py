@@ -17,31 +17,34 @@ from mnestic.memory.canonical import canonical_json
 from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import NameSigns, Topic
-from mnestic.stores.postgres.knowledge.ingest_tables import IngestStateRow
-from mnestic.stores.postgres.knowledge.predicate_tables import CategoryRow, PredicateRow
-from mnestic.stores.postgres.knowledge.summary_tables import SummaryRow
+from mnestic.stores.postgres.jobs.tables import (
+    EpisodeRow,
+    JobReadRow,
+    PlanRow,
+    RecordRow,
+    SnapshotRow,
+    ToolResultRow,
+    WaitRow,
+    WorkingMemoryRow,
+)
 from mnestic.stores.postgres.knowledge.tables import (
     ArchivedEntryRow,
+    CategoryRow,
     ClaimRow,
     EntryRow,
     EventRow,
     FactRow,
+    IngestStateRow,
+    PredicateRow,
+    ResourceRow,
+    SummaryRow,
 )
 from mnestic.stores.postgres.queries import NamedQuery, as_json, read_query
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow, SettingRow
 from mnestic.stores.postgres.tables import (
     AuditRow,
-    EpisodeRow,
-    JobReadRow,
     OperationRow,
-    PlanRow,
-    RecordRow,
-    ResourceRow,
-    SnapshotRow,
     Table,
-    ToolResultRow,
-    WaitRow,
-    WorkingMemoryRow,
 )
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 

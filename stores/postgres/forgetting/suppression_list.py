@@ -31,7 +31,7 @@ class _Kept(NamedTuple):
 
 
 class PostgresSuppressionListStore:
-    """Implements `mnestic.memory.forgetting.ports.KeepOutStore`."""
+    """Implements `mnestic.memory.forgetting.ports.SuppressionListStore`."""
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ _APPEND, _LIST = read_query("episodes.append"), read_query("episodes.list")
 
 
 class PostgresEpisodeStore:
-    """Implements `mnestic.memory.ports.EpisodeStore`."""
+    """Implements `mnestic.memory.jobs.ports.EpisodeStore`."""
 
     def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
         self._unit, self._derived = unit, derived

@@ -9,7 +9,7 @@ _PUT, _FIND = read_query("plans.put"), read_query("plans.find")
 
 
 class PostgresPlanStore:
-    """Implements `mnestic.memory.ports.PlanStore`."""
+    """Implements `mnestic.memory.jobs.ports.PlanStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -16,7 +16,7 @@ _Page = Callable[..., Awaitable[tuple[tuple[Episode, ...], str | None]]]
 
 
 class ScopeRetriever:
-    """Implements `mnestic.memory.recall_ports.Retriever` by namespace, key and scope."""
+    """Implements `mnestic.memory.ports.Retriever` by namespace, key and scope."""
 
     async def recall(
         self,

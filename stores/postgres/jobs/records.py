@@ -21,7 +21,7 @@ _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgr
 
 
 class PostgresRecordStore:
-    """Implements `mnestic.memory.ports.RecordStore`."""
+    """Implements `mnestic.memory.jobs.ports.RecordStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

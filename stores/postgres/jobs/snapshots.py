@@ -24,7 +24,7 @@ _PUT, _GET = read_query("snapshots.put"), read_query("snapshots.get")
 
 
 class PostgresSnapshotStore:
-    """Implements `mnestic.memory.ports.SnapshotStore`."""
+    """Implements `mnestic.memory.jobs.ports.SnapshotStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -13,7 +13,7 @@ _PUT, _GET = read_query("tool_results.put"), read_query("tool_results.get")
 
 
 class PostgresToolResultStore:
-    """Implements `mnestic.memory.ports.ToolResultStore`."""
+    """Implements `mnestic.memory.jobs.ports.ToolResultStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -25,7 +25,7 @@ _LIST_BY_JOB, _LIST_LATEST = read_query("waits.list_by_job"), read_query("waits.
 
 
 class PostgresWaitStore:
-    """Implements `mnestic.memory.ports.WaitStore`."""
+    """Implements `mnestic.memory.jobs.ports.WaitStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -26,7 +26,7 @@ _SAVE, _SAVE_FIRST = read_query("working_memory.save"), read_query("working_memo
 
 
 class PostgresWorkingMemoryStore:
-    """Implements `mnestic.memory.ports.WorkingMemoryStore`."""
+    """Implements `mnestic.memory.jobs.ports.WorkingMemoryStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

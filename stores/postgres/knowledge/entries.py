@@ -34,7 +34,7 @@ _MEASURE_TABLES = read_query("entries.measure_tables")
 
 
 class PostgresEntryStore:
-    """Implements `mnestic.memory.ports.EntryStore`."""
+    """Implements `mnestic.memory.knowledge.ports.EntryStore`."""
 
     def __init__(self, unit: UnitOfWork, index: EntryIndex, derived: DerivedEntries) -> None:
         self._unit, self._index, self._derived = unit, index, derived

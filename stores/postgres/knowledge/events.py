@@ -16,7 +16,7 @@ _LAST, _RANGE = read_query("events.last"), read_query("events.range")
 
 
 class PostgresEventStore:
-    """Implements `mnestic.memory.ports.EventStore`."""
+    """Implements `mnestic.memory.knowledge.ports.EventStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -36,7 +36,7 @@ class FactReader:
     async def list_facts(
         self, query: FactQuery, *, limit: int, cursor: str | None
     ) -> tuple[tuple[Fact, ...], str | None]:
-        """See `mnestic.memory.ports.FactStore.list_facts`."""
+        """See `mnestic.memory.knowledge.ports.FactStore.list_facts`."""
         after, wanted = _place(cursor), check_limit(limit) + 1
         read = self._stored if query.believed_at is None else self._believed
         found = await read(query, after, wanted)
@@ -49,7 +49,7 @@ class FactReader:
         return tuple(fact for _, fact in page), following
 
     async def list_valid(self, subject: str, past: Interval, *, limit: int) -> tuple[Fact, ...]:
-        """See `mnestic.memory.ports.FactStore.list_valid`."""
+        """See `mnestic.memory.knowledge.ports.FactStore.list_valid`."""
         rows = await self._unit.fetch(
             _VALID,
             **validity_parameters(past),
@@ -62,7 +62,7 @@ class FactReader:
     async def claims_from(
         self, places: Collection[tuple[str, str]]
     ) -> dict[tuple[str, str], tuple[Claim, ...]]:
-        """See `mnestic.memory.ports.FactStore.list_claims_from`."""
+        """See `mnestic.memory.knowledge.ports.FactStore.list_claims_from`."""
         if not places:
             return {}
         sessions, sources = _columns(sorted(places))
@@ -73,7 +73,7 @@ class FactReader:
         return {place: tuple(claims) for place, claims in found.items()}
 
     async def predicates(self, names: set[str]) -> dict[str, Predicate]:
-        """See `mnestic.memory.ports.FactStore.get_predicates`."""
+        """See `mnestic.memory.knowledge.ports.FactStore.get_predicates`."""
         own = {one.name: one for one in await self.own_predicates(names)}
         return {name: own.get(name) or default_predicate(name) for name in names}
 

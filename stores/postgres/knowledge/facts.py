@@ -48,7 +48,7 @@ _PUT_PREDICATE = read_query("facts.put_predicate")
 
 
 class PostgresFactStore:
-    """Implements `mnestic.memory.ports.FactStore`."""
+    """Implements `mnestic.memory.knowledge.ports.FactStore`."""
 
     def __init__(self, unit: UnitOfWork, derived: DerivedEntries) -> None:
         self._unit, self._reader, self._derived = unit, FactReader(unit), derived

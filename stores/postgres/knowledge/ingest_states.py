@@ -27,7 +27,7 @@ _SET, _LOCK = read_query("ingest_states.set"), read_query("ingest_states.lock")
 
 
 class PostgresIngestStateStore:
-    """Implements `mnestic.memory.ports.IngestStateStore`."""
+    """Implements `mnestic.memory.knowledge.ports.IngestStateStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -1,4 +1,4 @@
-"""The summaries of large memories by time in Postgres. `SummaryClearing` clears them when a message changes."""
+"""The summaries of large memories by time in Postgres. `DerivedEntries` clears them when a message changes."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

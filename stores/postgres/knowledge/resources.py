@@ -11,7 +11,7 @@ _APPEND, _LIST = read_query("resources.append"), read_query("resources.list_by_s
 
 
 class PostgresResourceStore:
-    """Implements `mnestic.memory.ports.ResourceStore`."""
+    """Implements `mnestic.memory.knowledge.ports.ResourceStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

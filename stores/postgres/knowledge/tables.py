@@ -1,4 +1,4 @@
-"""The tables of knowledge: claims and facts, entries, the indexes that find entries, and events."""
+"""The tables of knowledge: messages, claims and facts, entries and the indexes that find them, summaries, the graph, events."""
 
 from datetime import datetime
 from typing import Any
@@ -21,9 +21,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlmodel import Field
 
-from mnestic.stores.postgres.tables import Table, instant, maybe_instant, maybe_words, words
+from mnestic.stores.postgres.tables import (
+    INSTANT,
+    Table,
+    instant,
+    maybe_instant,
+    maybe_words,
+    words,
+)
 
-CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
+_CATEGORIES = "'profile', 'preferences', 'relationships', 'work', 'events', 'knowledge'"
 _NAMING = "'also_known_as', 'full_name', 'nickname', 'preferred_name'"
 _TYPES = (
     "'interaction', 'insight', 'correction', 'context', 'learning', 'error', 'success', 'pattern', "
@@ -82,7 +89,7 @@ class FactRow(Table, table=True):
     __table_args__ = (
         CheckConstraint("status IN ('active', 'archived', 'deleted')", name="fact_status"),
         CheckConstraint("cardinality IN ('single', 'multi')", name="fact_cardinality"),
-        CheckConstraint(f"category IN ({CATEGORIES})", name="fact_category"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="fact_category"),
         # serves list, and claim
         Index(
             *("fact_by_topic", "tenant_id", "agent_id", "subject_key", "predicate"),
@@ -398,3 +405,148 @@ class EventRow(Table, table=True):
     predicate: str | None = maybe_words()
     details: dict[str, Any] = Field(sa_type=JSONB)
     at: datetime = instant()
+
+
+class IngestStateRow(Table, table=True):
+    """The state of a message's extraction; `reason` says why it is parked, `corrects` which message, by source id, it corrects.
+
+    `job_id` and `workflow_run` are of the job that received it; `context` has the numbers of the messages that it was read with, `replaces`
+    the places of those that it replaces.
+    """
+
+    __tablename__ = "ingest_state"
+    __table_args__ = (
+        CheckConstraint(
+            "state IN ('received', 'extracted', 'learned', 'parked', 'dropped')",
+            name="ingest_state_state",
+        ),
+        CheckConstraint("kind IN ('message', 'tool_result')", name="ingest_state_kind"),
+        CheckConstraint("(state = 'parked') = (reason IS NOT NULL)", name="ingest_state_parked"),
+        # serves take and list_by_state; the migration says of which collation it is, and why
+        Index("ingest_state_by_state", "tenant_id", "agent_id", "state", "number"),
+    )
+
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
+    source_id: str = words(key=True)
+    number: int | None = Field(
+        default=None, sa_column=Column(BigInteger, Identity(always=True), nullable=False)
+    )
+    state: str = words()
+    entry_type: str = words()
+    kind: str = words()
+    job_id: str | None = maybe_words()
+    workflow_run: str | None = maybe_words()
+    corrects: str | None = maybe_words()
+    extractor: str | None = maybe_words()
+    extracted: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    replaces: list[Any] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
+    context: list[int] | None = Field(default=None, sa_type=ARRAY(BigInteger), nullable=True)
+    reason: str | None = maybe_words()
+    updated_at: datetime = instant()
+
+
+class ResourceRow(Table, table=True):
+    """A raw message. Rows never change, except that forgetting empties them."""
+
+    __tablename__ = "resource"
+    __table_args__ = (
+        # serves list_by_session and list_around; the migration says of which collation it is
+        Index("resource_by_session", "tenant_id", "agent_id", "session_id", "at", "source_id"),
+    )
+
+    agent_id: str = words(key=True)
+    session_id: str = words(key=True)
+    source_id: str = words(key=True)
+    channel: str = words()
+    speaker: str = words()
+    content: str = words()
+    at: datetime = instant()
+    offset_minutes: int = Field(
+        default=0, sa_column=Column(SmallInteger, nullable=False, server_default="0")
+    )
+    created_at: datetime = instant()
+    forgotten_at: datetime | None = maybe_instant()
+
+
+class GraphEdgeRow(Table, table=True):
+    """An edge of the graph: the fact of its id, as a connection of two nodes. It follows the fact in the same transaction."""
+
+    __tablename__ = "graph_edge"
+    __table_args__ = (
+        # serve list_edges; they begin with the name, so that only the primary key serves to look an edge up
+        Index("graph_edge_by_source", "source_key", "agent_id", "tenant_id"),
+        Index("graph_edge_by_target", "target_key", "agent_id", "tenant_id"),
+    )
+
+    agent_id: str = words(key=True)
+    id: str = words(key=True)
+    source: str = words()
+    source_key: str = words()
+    predicate: str = words()
+    target: str = words()
+    target_key: str = words()
+    weight: float = Field(sa_type=Double)
+    is_active: bool
+    valid_from: datetime = instant()
+    valid_to: datetime | None = maybe_instant()
+
+
+class CategoryRow(Table, table=True):
+    """The summary of a category of an agent's facts; null after one of these has changed, until it is built again.
+
+    `model` is the chat model that was asked to write it; null if none was.
+    """
+
+    __tablename__ = "category"
+    __table_args__ = (CheckConstraint(f"name IN ({_CATEGORIES})", name="category_name"),)
+
+    agent_id: str = words(key=True)
+    name: str = words(key=True)
+    summary: str | None = maybe_words()
+    model: str | None = maybe_words()
+    updated_at: datetime = instant()
+
+
+class PredicateRow(Table, table=True):
+    """A tenant's changes to a predicate. The other predicates have their defaults."""
+
+    __tablename__ = "predicate"
+    __table_args__ = (
+        CheckConstraint("cardinality IN ('single', 'multi')", name="predicate_cardinality"),
+        CheckConstraint(f"category IN ({_CATEGORIES})", name="predicate_category"),
+    )
+
+    name: str = words(key=True)
+    cardinality: str = words()
+    category: str = words()
+    updated_at: datetime = instant()
+
+
+class SummaryRow(Table, table=True):
+    """The summary of a session in a week, a week, a month or the whole life of an agent with many messages.
+
+    `digest` is that of what it was made of. It is removed once one of its messages changes or is gone, until it is built again.
+    """
+
+    __tablename__ = "summary"
+    __table_args__ = (
+        CheckConstraint("level IN ('session', 'week', 'month', 'life')", name="summary_level"),
+        CheckConstraint("level = 'session' OR session_id = ''", name="summary_session"),
+        # serves clear_summaries and find
+        Index(
+            *("summary_by_session", "tenant_id", "agent_id", "session_id", "starts_at"),
+            postgresql_where="level = 'session'",
+        ),
+    )
+
+    agent_id: str = words(key=True)
+    level: str = words(key=True)
+    starts_at: datetime = Field(primary_key=True, sa_type=INSTANT)
+    session_id: str = words(key=True)
+    ends_at: datetime = instant()
+    text: str = words()
+    tokens: int
+    messages: int = Field(sa_type=BigInteger)
+    digest: str = words()
+    updated_at: datetime = instant()

@@ -14,7 +14,7 @@ _SUM_BY_MODEL = read_query("usage.sum_by_model")
 
 
 class PostgresUsageStore:
-    """Implements `mnestic.memory.ports.UsageStore`.
+    """Implements `mnestic.memory.models.ports.UsageStore`.
 
     For the audit log a call is a read: memory stays as it was, and so does its revision.
     """

@@ -17,7 +17,7 @@ _LANGUAGE = read_query("agent_settings.language")
 
 
 class PostgresSettingStore:
-    """Implements `mnestic.memory.ports.SettingStore`."""
+    """Implements `mnestic.memory.retrieval.ports.SettingStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -45,7 +45,7 @@ class Attribution:
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
-class EntryRow:
+class CandidateRow:
     """The texts of an entry that ranking needs; see `mnestic.memory.retrieval.candidates.CandidateText`."""
 
     entry_id: str
@@ -144,7 +144,7 @@ _FEATURE_FLAGS = {
 }
 
 
-def _texts(rows: Sequence[Any]) -> list[EntryRow]:
+def _texts(rows: Sequence[Any]) -> list[CandidateRow]:
     """The texts of entries. Entries of the same people share one attribution."""
     keys = _key_reader()
 
@@ -153,7 +153,7 @@ def _texts(rows: Sequence[Any]) -> list[EntryRow]:
         return Attribution(name_key(speaker) if speaker else "", keys(subjects), keys(aliases))
 
     return [
-        EntryRow(
+        CandidateRow(
             entry_id=row.id,
             session_id=row.session_id,
             attribution=attribution(row.speaker or "", row.subjects, row.aliases),
@@ -191,7 +191,7 @@ def _is_tagged(row: Any, tags: frozenset[str], keys: Callable[[str], frozenset[s
 
 
 def _set_person_matches(
-    table: NDArray[Any], texts: Sequence[EntryRow], parsed: ParsedQuery
+    table: NDArray[Any], texts: Sequence[CandidateRow], parsed: ParsedQuery
 ) -> None:
     """Sets the person match of each candidate."""
     mentions = _mentions(parsed.names)

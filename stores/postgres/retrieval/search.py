@@ -12,15 +12,15 @@ from pydantic_core import from_json
 
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.knowledge.extraction import Turn
+from mnestic.memory.knowledge.extraction import ExtractionInput
 from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.retrieval.candidates import Candidates
 from mnestic.memory.retrieval.queries import StatedClaim
 from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
     ArchivedWords,
+    KnownName,
     LexemeMatch,
-    NameRow,
     ParsedQuery,
     ResolvedTerms,
     SearchHits,
@@ -58,7 +58,7 @@ _SUCCESSOR = "successor"  # the kind of edges from a superseded entry, which pro
 
 
 class PostgresSearchStore:
-    """Implements `mnestic.memory.ports.SearchStore`."""
+    """Implements `mnestic.memory.retrieval.ports.SearchStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
@@ -130,7 +130,7 @@ class PostgresSearchStore:
 
     async def list_nearest(
         self, entry_ids: Collection[str], *, limit: int
-    ) -> dict[str, tuple[Turn, ...]]:
+    ) -> dict[str, tuple[ExtractionInput, ...]]:
         """See the port. Vectors of a large memory are compared only if they have an index."""
         vectors = await self._unit.fetch(_VECTORS)
         size, model, index = 0, "", ""
@@ -146,9 +146,9 @@ class PostgresSearchStore:
             "most": limit,
         }
         *_, rows = await self._unit.rows_of(_NEAREST_SETTINGS.bind({}), _NEAREST.bind(values))
-        found: defaultdict[str, list[Turn]] = defaultdict(list)
+        found: defaultdict[str, list[ExtractionInput]] = defaultdict(list)
         for row in rows:
-            found[row.id].append(Turn.model_validate(row, from_attributes=True))
+            found[row.id].append(ExtractionInput.model_validate(row, from_attributes=True))
         return {entry_id: tuple(turns) for entry_id, turns in found.items()}
 
     async def fetch_hits(self, numbers: Sequence[int], parsed: ParsedQuery) -> SearchHits:
@@ -208,7 +208,7 @@ def _resolved(row: Any, terms: Terms) -> ResolvedTerms:
         words[word][part][language] = LexemeMatch(lexeme, entries)
     return ResolvedTerms(
         names={
-            term: NameRow(keys=frozenset(found), is_speaker=term in speaks)
+            term: KnownName(keys=frozenset(found), is_speaker=term in speaks)
             for term, found in keys.items()
         },
         words={word: [*parts.values()] for word, parts in words.items()},

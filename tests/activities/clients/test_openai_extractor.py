@@ -10,7 +10,7 @@ import yaml
 from openai import AsyncOpenAI
 
 from mnestic.activities.clients.openai_extractor import OpenAIExtractor
-from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput
 from mnestic.memory.knowledge.predicates import default_predicates
 from mnestic.memory.models.errors import (
     ModelMisconfiguredError,
@@ -25,9 +25,9 @@ INJECTION = (
 )
 
 
-def turn(content: str, number: int = 1, **fields: Any) -> Turn:
+def turn(content: str, number: int = 1, **fields: Any) -> ExtractionInput:
     said = {"session_id": "s1", "source_id": f"m{number}", "speaker": "Mara", "at": NOON}
-    return Turn.model_validate(said | {"content": content} | fields)
+    return ExtractionInput.model_validate(said | {"content": content} | fields)
 
 
 def fact(**fields: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def tells(server: Any, *facts: Any) -> None:
     server.completes(json.dumps({"facts": facts}))
 
 
-async def extract(client: AsyncOpenAI, *turns: Turn) -> Any:
+async def extract(client: AsyncOpenAI, *turns: ExtractionInput) -> Any:
     extractor: Extractor = OpenAIExtractor(client, model="small")
     return await extractor.extract(turns)
 

@@ -10,7 +10,7 @@ import pytest
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.activities.knowledge.ingestion import IngestProgress
 from mnestic.activities.models.calls import ModelCallLimits
-from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extraction, ExtractionInput
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
@@ -204,7 +204,7 @@ class CountingInventor(Inventor):
     def __init__(self) -> None:
         self.sizes: list[int] = []
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         self.sizes.append(len(turns))
         return await super().extract(turns)
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from mnestic.activities.clients.english.extractor import EnglishExtractor
-from mnestic.memory.knowledge.extraction import Extraction, Turn
+from mnestic.memory.knowledge.extraction import Extraction, ExtractionInput
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import Steps, said
@@ -19,7 +19,7 @@ class Counting(EnglishExtractor):
         self.read: list[str] = []
         self.meanwhile: list[Callable[[], Awaitable[None]]] = []
 
-    async def extract(self, turns: Sequence[Turn]) -> Extraction:
+    async def extract(self, turns: Sequence[ExtractionInput]) -> Extraction:
         self.read += [turn.source_id for turn in turns]
         extraction = await super().extract(turns)
         if self.meanwhile:

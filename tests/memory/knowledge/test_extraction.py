@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from mnestic.memory.knowledge.claims import Span
-from mnestic.memory.knowledge.extraction import Extracted, Turn, valid_claims
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput, valid_claims
 
 SAID = "I live in Ghent. I like tea."
-TURN = Turn(
+TURN = ExtractionInput(
     session_id="s1",
     source_id="m1",
     speaker="Mara",

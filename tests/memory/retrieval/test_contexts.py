@@ -12,7 +12,7 @@ from mnestic.memory.knowledge.world.summaries import CategorySummary
 from mnestic.memory.retrieval.contexts import (
     CONVERSATION,
     HISTORY,
-    INGEST_STATE,
+    PATTERNS,
     QUERY,
     Context,
     Frame,
@@ -48,7 +48,7 @@ def fact(text: str, number: int = 0) -> Fact:
 
 
 @given(
-    frame=st.sampled_from([QUERY, CONVERSATION, INGEST_STATE, HISTORY]),
+    frame=st.sampled_from([QUERY, CONVERSATION, PATTERNS, HISTORY]),
     summaries=st.lists(TEXTS, max_size=3),
     facts=st.lists(TEXTS, max_size=6),
     found=st.lists(st.tuples(TEXTS, st.floats(0, 1)), max_size=6),

@@ -4,15 +4,15 @@ from datetime import UTC, datetime
 from typing import Any
 
 from mnestic.activities.clients.english.conversations import claims_of
-from mnestic.memory.knowledge.extraction import Extracted, Turn
+from mnestic.memory.knowledge.extraction import Extracted, ExtractionInput
 
 AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
-def turns(*texts: str, speaker: str = "Ada", **more: Any) -> list[Turn]:
+def turns(*texts: str, speaker: str = "Ada", **more: Any) -> list[ExtractionInput]:
     """Messages of one conversation; one that begins with `bot:` is of another speaker."""
     return [
-        Turn(
+        ExtractionInput(
             session_id="s",
             source_id=f"m{n}",
             speaker="bot" if text.startswith("bot:") else speaker,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from mnestic.activities.clients.english.conversations import claims_of
 from mnestic.activities.clients.english.extractor import EnglishExtractor
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.extraction import Turn, TurnKind, valid_claims
+from mnestic.memory.knowledge.extraction import ExtractionInput, TurnKind, valid_claims
 
 AT = datetime(2024, 11, 9, 12, tzinfo=UTC)
 _WORDS = (
@@ -22,14 +22,14 @@ _WORDS = (
 WORDS = [*_WORDS.split(" "), "\n"]
 
 
-def turn(content: str, kind: TurnKind = "message", *, source_id: str = "m") -> Turn:
-    return Turn(
+def turn(content: str, kind: TurnKind = "message", *, source_id: str = "m") -> ExtractionInput:
+    return ExtractionInput(
         session_id="s", source_id=source_id, speaker="Mara", content=content, at=AT, kind=kind
     )
 
 
 async def test_a_message_on_which_the_parser_fails_is_refused_by_its_name() -> None:
-    broken = Turn.model_construct(**{**dict(turn("I live in Ghent.")), "content": None})
+    broken = ExtractionInput.model_construct(**{**dict(turn("I live in Ghent.")), "content": None})
 
     with pytest.raises(InvalidInputError, match=r"message s/m.*cannot be read by english-"):
         await EnglishExtractor().extract([broken])

@@ -14,7 +14,7 @@ from mnestic.starter.importers.programs.items import (
     ImportedMessage,
     ImportOptions,
     LeftOut,
-    Skipped,
+    Unstorable,
 )
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
@@ -60,7 +60,7 @@ def test_a_node_that_is_no_message_is_left_out_or_named(read: Read, more: Any, l
     [item] = read("c.json", text=conversation(node("n", None, "I bake.", **more)))
 
     if isinstance(left, str):
-        assert isinstance(item, Skipped)
+        assert isinstance(item, Unstorable)
         assert item.place == "item 1, message n"
         assert item.why.startswith(left)
     else:
@@ -80,8 +80,8 @@ def test_what_is_above_a_broken_node_is_named(read: Read, parent: Any, broken: A
     assert isinstance(read_on, ImportedMessage)
     assert read_on.message.resource.source_id == "c"
     assert others == [
-        Skipped("item 1, message a", "is on no whole branch"),
-        Skipped("item 1, message b", "is no object"),
+        Unstorable("item 1, message a", "is on no whole branch"),
+        Unstorable("item 1, message b", "is no object"),
     ]
 
 

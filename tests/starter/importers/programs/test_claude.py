@@ -2,7 +2,7 @@
 
 import json
 
-from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Skipped
+from mnestic.starter.importers.programs.items import ImportedMessage, LeftOut, Unstorable
 from tests.starter.importers.programs.conftest import Read
 
 
@@ -17,7 +17,7 @@ def test_what_is_attached_is_counted_and_what_is_broken_is_named(read: Read) -> 
 
     assert [one.media for one in items if isinstance(one, ImportedMessage)] == [1, 0, 0]
     assert [one for one in items if isinstance(one, LeftOut)] == [LeftOut("media", 1)]
-    assert [one.place for one in of_broken if isinstance(one, Skipped)] == [
+    assert [one.place for one in of_broken if isinstance(one, Unstorable)] == [
         *(f"item 1, message {number}" for number in (1, 2, 3, 4)),
         "item 2",
     ]

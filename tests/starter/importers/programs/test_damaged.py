@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.programs import json_pieces
 from mnestic.starter.importers.programs.detection import find_export
-from mnestic.starter.importers.programs.items import ImportedMessage, ImportOptions, Skipped
+from mnestic.starter.importers.programs.items import ImportedMessage, ImportOptions, Unstorable
 from tests.starter.importers.programs.conftest import SAMPLES, Read
 
 MEMORY_BYTES = 2**30
@@ -115,7 +115,7 @@ def test_what_is_no_object_is_named_and_hides_no_other(
 
     items = read("export.json", text=json.dumps(document))
 
-    assert items[place - 1] == Skipped(f"{named} {place}", "is no object")
+    assert items[place - 1] == Unstorable(f"{named} {place}", "is no object")
     assert len(items) == 3
 
 
@@ -179,8 +179,8 @@ def test_a_conversation_without_messages_is_named(read: Read, place: int) -> Non
 
     items = read("conversations.json", text=json.dumps(document))
 
-    assert [one for one in items if isinstance(one, Skipped)] == [
-        Skipped(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
+    assert [one for one in items if isinstance(one, Unstorable)] == [
+        Unstorable(f"item {place + 1}", "is no conversation: it has no `mapping` of messages")
     ]
 
 

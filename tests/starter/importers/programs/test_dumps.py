@@ -9,7 +9,7 @@ import pytest
 from mnestic.starter.importers.programs.items import (
     ImportedMessage,
     ImportedRecord,
-    Skipped,
+    Unstorable,
 )
 from tests.starter.importers.programs.conftest import Read
 
@@ -58,7 +58,7 @@ def test_an_item_that_cannot_be_a_record_is_skipped(
 ) -> None:
     item, other = read("store.json", text=json.dumps([ITEM | fields, ITEM]))
 
-    assert isinstance(item, Skipped)
+    assert isinstance(item, Unstorable)
     assert item.why.startswith(why)
     assert isinstance(other, ImportedRecord)
 
@@ -69,11 +69,11 @@ def test_a_number_that_json_readers_differ_in_hides_no_other(read: Read) -> None
     items = read("store.json", text=numbers + ', {"prefix": "a", "key": "k", "value": 1e99999999}]')
 
     assert [one.value for one in items[:3]] == [{"n": 1.5}, [2**63, "\U0001f600"], {"n": 1.5}]  # type: ignore[union-attr]
-    assert items[3:] == [Skipped("item 4", "value: is inf, which JSON does not have")]
+    assert items[3:] == [Unstorable("item 4", "value: is inf, which JSON does not have")]
 
 
 def test_an_object_in_another_place_is_named(read: Read) -> None:
     first, second = read("dump.json", text=json.dumps([[MEMORY], MEMORY]))
 
-    assert first == Skipped("item 1", "is no object")
+    assert first == Unstorable("item 1", "is no object")
     assert isinstance(second, ImportedMessage)

@@ -12,7 +12,7 @@ from mnestic.starter.importers.programs.items import (
     ImportOptions,
     Item,
     LeftOut,
-    Skipped,
+    Unstorable,
 )
 
 SYNC = """---
@@ -66,7 +66,7 @@ def test_each_file_is_read_and_one_that_cannot_be_is_named(vault: Path) -> None:
         "Garden",
         *["Meetings/Sync"] * 2,
     ]
-    assert [one.place for one in items if isinstance(one, Skipped)] == [
+    assert [one.place for one in items if isinstance(one, Unstorable)] == [
         *("Meetings/Bad.md, line 1", "Pipe.md")
     ]
     assert [one for one in items if isinstance(one, LeftOut)] == [LeftOut("empty file")]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mnestic.starter.importers.programs.items import (
-    Skipped,
+    Unstorable,
 )
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
@@ -43,7 +43,7 @@ def test_without_a_list_of_users_the_message_names_its_speaker(
 def test_what_cannot_be_stored_is_skipped_with_its_place(read: Read) -> None:
     [skipped] = read("d.json", text='[{"type": "message", "user": "U", "text": "x", "ts": "soon"}]')
 
-    assert skipped == Skipped("d.json, item 1", "its ts is no time")
+    assert skipped == Unstorable("d.json, item 1", "its ts is no time")
 
 
 def test_a_pipe_in_a_folder_is_named(tmp_path: Path, read: Read) -> None:
@@ -53,6 +53,6 @@ def test_a_pipe_in_a_folder_is_named(tmp_path: Path, read: Read) -> None:
     os.mkfifo(folder / "2025-04-08.json")
 
     assert read(str(tmp_path / "export")) == [
-        Skipped("garden/2025-04-07.json, item 1", "is no object"),
-        Skipped("garden/2025-04-08.json", "is a pipe, a device or a folder"),
+        Unstorable("garden/2025-04-07.json, item 1", "is no object"),
+        Unstorable("garden/2025-04-08.json", "is a pipe, a device or a folder"),
     ]

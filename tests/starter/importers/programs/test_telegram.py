@@ -2,7 +2,7 @@
 
 import json
 
-from mnestic.starter.importers.programs.items import LeftOut, Skipped
+from mnestic.starter.importers.programs.items import LeftOut, Unstorable
 from tests.starter.importers.programs.conftest import SAMPLES, Read
 
 CHAT = (SAMPLES / "telegram" / "result.json").read_text(encoding="utf-8")
@@ -17,8 +17,8 @@ def test_an_account_has_all_its_chats(read: Read) -> None:
     items = read("result.json", text=json.dumps(account))
 
     assert [type(one).__name__ for one in items] == [
-        *("LeftOut", "ImportedMessage", "ImportedMessage", "LeftOut", "Skipped")
+        *("LeftOut", "ImportedMessage", "ImportedMessage", "LeftOut", "Unstorable")
     ]
     assert items[0] == LeftOut("notice")
     assert items[3] == LeftOut("media", 1)
-    assert items[4] == Skipped("chat 2", "has no messages")
+    assert items[4] == Unstorable("chat 2", "has no messages")

@@ -1,7 +1,6 @@
-"""The ports of the stores: what one transaction reads and writes, by kind.
+"""The ports of the stores of jobs: what one transaction reads and writes, by kind.
 
-They stand apart from the other ports, which are about whole transactions and about models. All
-methods work inside the transaction they came from and belong to its tenant and agent.
+All methods work inside the transaction they came from and belong to its tenant and agent.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
     from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
-    from mnestic.memory.knowledge.resources import Resource
-    from mnestic.memory.models.costs import ModelCosts
-    from mnestic.memory.models.usage import ModelCall, Purpose, UsageTotal
 
 
 class WorkingMemoryStore(Protocol):
@@ -283,46 +279,6 @@ class PlanStore(Protocol):
 
     async def find(self, decision_id: str) -> Plan | None:
         """The plan of that hash, or None."""
-        ...
-
-
-class UsageStore(Protocol):
-    """Calls of language models, append-only."""
-
-    async def add(self, call: ModelCall) -> None:
-        """Keeps a call."""
-        ...
-
-    async def sum_by_job(self, job_id: str) -> UsageTotal:
-        """What all calls of a job took together; nothing for a job that is not known."""
-        ...
-
-    async def sum_by_run(self, run: str) -> UsageTotal:
-        """What the calls of a maintenance run took together, whichever agent's they are."""
-        ...
-
-    async def sum_since(self, moment: datetime, purposes: Sequence[Purpose]) -> UsageTotal:
-        """What the calls of a tenant took together since a moment, whichever agent's they are."""
-        ...
-
-    async def sum_by_model(
-        self, since: datetime, until: datetime, *, agent_id: str | None = None
-    ) -> tuple[ModelCosts, ...]:
-        """What the calls of the tenant took, or of one agent, by purpose and model, between two moments."""
-        ...
-
-
-class ResourceStore(Protocol):
-    """Raw messages, append-only."""
-
-    async def append(self, resources: Sequence[Resource]) -> int:
-        """Keeps those that are new by session and source id; returns how many were."""
-        ...
-
-    async def list_by_session(
-        self, session_id: str, *, limit: int = 1000, cursor: str | None = None
-    ) -> tuple[tuple[Resource, ...], str | None]:
-        """The messages of a session in the order of their time."""
         ...
 
 
