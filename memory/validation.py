@@ -1,8 +1,9 @@
 """What is wrong with a value that a model refuses, in words for the person who gave it."""
 
 import math
+from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
 
@@ -42,6 +43,29 @@ def _nearest_field(error: ValidationError, model: type[BaseModel] | None) -> str
         return ""
     nearest = get_close_matches(str(first["loc"][0]), model.model_fields, n=1)
     return f"; did you mean {nearest[0]}?" if nearest else ""
+
+
+def fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
+    """The fields that a validator's path leads to; its parts are fields, places in lists and kinds of nodes."""
+    models = list(_models_in(hint))
+    for model in models:
+        fields = model.model_fields
+        if not location:
+            yield from fields
+        elif location[0] in fields:
+            yield from fields_at(fields[str(location[0])].annotation, location[1:])
+        elif "kind" in fields and location[0] in get_args(fields["kind"].annotation):
+            yield from fields_at(model, location[1:])
+    if models and isinstance(next(iter(location), None), int):
+        yield from fields_at(hint, location[1:])
+
+
+def _models_in(hint: Any) -> Iterator[type[BaseModel]]:
+    """The models that a hint names."""
+    if isinstance(hint, type) and issubclass(hint, BaseModel):
+        yield hint
+    for part in get_args(hint):
+        yield from _models_in(part)
 
 
 def _number(value: Any) -> Any:

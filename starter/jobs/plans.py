@@ -4,15 +4,16 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
 from mnestic.memory.jobs.plan_checks import Problem, check_nodes, check_plan
 from mnestic.memory.jobs.plans import Node, Plan
+from mnestic.memory.validation import fields_at
 from mnestic.starter.yaml_documents import LARGEST_BYTES, read_yaml
 
 _MOST_PROBLEMS = 50
@@ -146,7 +147,7 @@ def _message(problem: Any) -> str:
     if problem["type"] == "union_tag_invalid":
         return f"kind {problem['ctx']['tag']!r} is unknown; a node is of kind {_KINDS}"
     if problem["type"] == "extra_forbidden":
-        known = ", ".join(_fields_at(Plan, problem["loc"][:-1]))
+        known = ", ".join(fields_at(Plan, problem["loc"][:-1]))
         return f"{problem['loc'][-1]!r} is not a field here; there are {known}"
     if problem["type"] == "missing":
         return "is missing"
@@ -160,29 +161,6 @@ def _message(problem: Any) -> str:
 def _excerpt(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= _MAX_EXCERPT else f"{text[:_MAX_EXCERPT]}…"
-
-
-def _fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
-    """The fields that a validator's path leads to; its parts are fields, places in lists and kinds of nodes."""
-    models = list(_models_in(hint))
-    for model in models:
-        fields = model.model_fields
-        if not location:
-            yield from fields
-        elif location[0] in fields:
-            yield from _fields_at(fields[str(location[0])].annotation, location[1:])
-        elif "kind" in fields and location[0] in get_args(fields["kind"].annotation):
-            yield from _fields_at(model, location[1:])
-    if models and isinstance(next(iter(location), None), int):
-        yield from _fields_at(hint, location[1:])
-
-
-def _models_in(hint: Any) -> Iterator[type[BaseModel]]:
-    """The models that a hint names."""
-    if isinstance(hint, type) and issubclass(hint, BaseModel):
-        yield hint
-    for part in get_args(hint):
-        yield from _models_in(part)
 
 
 def _known_path(lines: Lines, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
