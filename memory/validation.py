@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from typing import Annotated, Any, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
@@ -24,10 +25,17 @@ _PLAINER = {
 def problem_of(error: ValidationError) -> str:
     """The first problem, with its place but without the value."""
     first = error.errors(include_input=False, include_url=False)[0]
-    message = first["msg"].removeprefix("Value error, ")
-    message = _PLAINER.get(message, message)
+    message = message_of(first)
     place = ".".join(str(part) for part in first["loc"] if not str(part).startswith(_HIDDEN))
     return f"{place}: {message}" if place else message
+
+
+def message_of(problem: ErrorDetails) -> str:
+    """What is wrong, in words for whoever wrote the value."""
+    if problem["type"] == "model_type":
+        return "is no object"
+    message = problem["msg"].removeprefix("Value error, ")
+    return _PLAINER.get(message, message)
 
 
 def refused(
@@ -39,15 +47,22 @@ def refused(
 
 def _nearest_field(error: ValidationError, model: type[BaseModel] | None) -> str:
     first = error.errors(include_input=False, include_url=False)[0]
-    if model is None or first["type"] != "extra_forbidden" or len(first["loc"]) != 1:
+    if model is None or first["type"] != "extra_forbidden":
         return ""
-    nearest = get_close_matches(str(first["loc"][0]), model.model_fields, n=1)
-    return f"; did you mean {nearest[0]}?" if nearest else ""
+    nearest = nearest_field(model, first["loc"])
+    return f"; did you mean {nearest}?" if nearest else ""
+
+
+def nearest_field(model: type[BaseModel], location: tuple[str | int, ...]) -> str | None:
+    """The field that is meant by an unknown one, or None if none is like it."""
+    *parents, unknown = location
+    nearest = get_close_matches(str(unknown), [*fields_at(model, tuple(parents))], n=1)
+    return nearest[0] if nearest else None
 
 
 def fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
     """The fields that a validator's path leads to; its parts are fields, places in lists and kinds of nodes."""
-    models = list(_models_in(hint))
+    models = list(models_in(hint))
     for model in models:
         fields = model.model_fields
         if not location:
@@ -60,12 +75,12 @@ def fields_at(hint: Any, location: tuple[str | int, ...]) -> Iterator[str]:
         yield from fields_at(hint, location[1:])
 
 
-def _models_in(hint: Any) -> Iterator[type[BaseModel]]:
+def models_in(hint: Any) -> Iterator[type[BaseModel]]:
     """The models that a hint names."""
     if isinstance(hint, type) and issubclass(hint, BaseModel):
         yield hint
     for part in get_args(hint):
-        yield from _models_in(part)
+        yield from models_in(part)
 
 
 def _number(value: Any) -> Any:
