@@ -7,6 +7,7 @@ code a command ends with, which HTTP status is answered. Those of language model
     ├── RefusedError                  the caller must change something; never retried
     │   ├── InvalidInputError         a value is malformed
     │   │   ├── InvalidPlanError      a plan has problems, each with node and line
+    │   │   ├── InvalidContractError  a memory contract has problems, each with its path
     │   │   └── PayloadTooLargeError  over a limit
     │   ├── UnauthenticatedError      no valid API key (`memory/access/errors.py`)
     │   ├── ForbiddenError            the API key does not allow it
@@ -84,6 +85,14 @@ class InvalidPlanError(InvalidInputError):
     def __init__(self, *, source: str, problems: tuple[str, ...]) -> None:
         self.source, self.problems = source, problems
         super().__init__(what=f"plan {source}", why="; ".join(problems))
+
+
+class InvalidContractError(InvalidInputError):
+    """A memory contract has problems; each names its path in the document."""
+
+    def __init__(self, *, problems: tuple[str, ...]) -> None:
+        self.problems = problems
+        super().__init__(what="memory contract", why="; ".join(problems))
 
 
 class PayloadTooLargeError(InvalidInputError):
