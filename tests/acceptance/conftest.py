@@ -95,31 +95,9 @@ def start_up(processes: Processes, mnestic: str) -> Iterator[StartUp]:
 
 
 @pytest.fixture(scope="module")
-def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plan() -> Path:
     """A plan that remembers a name, waits three weeks for a word, and says both."""
-    path = tmp_path_factory.mktemp("plans") / "greeting.yaml"
-    path.write_text(
-        """\
-name: greeting
-nodes:
-  - id: note
-    kind: remember
-    records: [{namespace: profile, key: name, value: "${input.name}"}]
-    next: approval
-  - id: approval
-    kind: wait
-    key: approval
-    timeout: 21d
-    on: {resumed: say, timeout: end}
-  - id: say
-    kind: emit
-    channel: chat
-    content: "Hello ${results.approval.payload.word}, ${input.name}."
-    next: end
-""",
-        encoding="utf-8",
-    )
-    return path
+    return Path(__file__).with_name("greeting.yaml")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from mnestic.memory.jobs.waits import ResumeReceipt
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
@@ -35,28 +35,7 @@ together = pytest.mark.asyncio(loop_scope="module")
 AGENT = "ada"
 TEXTS = ("one", "two", "three")
 AT_ONCE = 5  # stories; more would only wait for the processor
-DIARY = """
-name: diary
-nodes:
-  - {id: turn, kind: wait, key: turn, timeout: 1d, on: {resumed: read, timeout: end}}
-  - id: read
-    kind: tool
-    activity: mnestic.read_session
-    timeout: 5s
-    arguments:
-      scope: ${job.scope}
-      operation: ${job.operation}
-      conversation: ${results.turn.payload.text}
-    next: keep
-  - id: keep
-    kind: remember
-    message: {role: assistant, content: "${results.turn.payload.text}"}
-    records:
-      - {namespace: texts, key: "${results.turn.payload.text}", value: "${results.turn.wait_id}"}
-      - {namespace: texts, key: latest, value: "${results.turn.payload.text}"}
-    episode: {summary: "A text came.", payload: {text: "${results.turn.payload.text}"}}
-    next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
-"""
+DIARY = read_plan(Path(__file__).with_name("diary.yaml"))
 
 
 class Way(StrEnum):
@@ -160,9 +139,8 @@ class Teller:
 
     async def tell(self) -> Story:
         await self._client.memory(AGENT).messages.append([raw(text) for text in TEXTS])
-        plan = parse_plan(DIARY, source="test")
         job_id = f"job-{self._settings.tenant_id}"
-        await self._client.start_job(plan, agent_id=AGENT, session_id=job_id, job_id=job_id)
+        await self._client.start_job(DIARY, agent_id=AGENT, session_id=job_id, job_id=job_id)
         story = Story(job_id=job_id)
         if self._crash.poke == 0:
             await self._signal(job_id)
@@ -343,9 +321,7 @@ async def test_a_job_whose_worker_caches_nothing_loses_and_doubles_nothing(
     async with senders(settings) as both:
         client: MnesticClient = both.clients[0]
         await client.memory(AGENT).messages.append([raw(text) for text in texts])
-        await client.start_job(
-            parse_plan(DIARY, source="test"), agent_id=AGENT, session_id="job", job_id="job"
-        )
+        await client.start_job(DIARY, agent_id=AGENT, session_id="job", job_id="job")
 
         async with make_worker(
             client.temporal, settings, activities=activities, max_cached_workflows=0

@@ -1,6 +1,7 @@
 """A job of many waits goes on in new runs, so that no run's history grows with the waits."""
 
 from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -9,24 +10,12 @@ from temporalio.api.history.v1 import HistoryEvent
 
 from mnestic.memory.names import job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_plan
 
 WAITS = 450  # more than one run takes before Temporal suggests a new one
 MOST_EVENTS = 4096 + 64  # where Temporal suggests it, and what is under way then
 MOST_BYTES = 4 * 2**20
-LOOP = """
-name: loop
-nodes:
-  - id: turn
-    kind: wait
-    key: turn
-    timeout: 1d
-    on: {resumed: keep, timeout: end}
-  - id: keep
-    kind: remember
-    message: {content: "${results.turn.payload.text}"}
-    next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
-"""
+LOOP = read_plan(Path(__file__).with_name("loop.yaml"))
 
 
 class Run(NamedTuple):
@@ -64,9 +53,7 @@ async def runs_of(client: MnesticClient, job_id: str) -> AsyncIterator[Run]:
 @pytest.mark.nightly
 @pytest.mark.usefixtures("worker")
 async def test_no_run_of_a_job_of_many_waits_has_a_long_history(client: MnesticClient) -> None:
-    job_id = await client.start_job(
-        parse_plan(LOOP, source="test"), agent_id="ada", session_id="s1"
-    )
+    job_id = await client.start_job(LOOP, agent_id="ada", session_id="s1")
 
     for number in range(1, WAITS + 1):
         payload = {"text": str(number), "last": number == WAITS}

@@ -32,7 +32,7 @@ from mnestic.starter.embedded import postgres, temporal_server
 from mnestic.starter.embedded.ports import is_free
 from mnestic.starter.embedded.process_group import ProcessGroup
 from mnestic.starter.embedded.provision import find_temporal
-from mnestic.starter.jobs.plans import parse_plan
+from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
 
@@ -45,15 +45,7 @@ MESSAGES = 3000
 BATCH = 500
 STORY_LIMIT_S = 600.0
 AT_ONCE = 40  # requests of one client that are on their way
-LOOP = """
-name: loop
-nodes:
-  - {id: turn, kind: wait, key: turn, timeout: 1d, on: {resumed: keep, timeout: end}}
-  - id: keep
-    kind: remember
-    message: {content: "${results.turn.payload.text}"}
-    next: {on: "${results.turn.payload.last}", cases: {"true": end}, otherwise: turn}
-"""
+LOOP = read_plan(Path(__file__).with_name("loop.yaml"))
 
 
 def free_port() -> int:
@@ -155,7 +147,7 @@ async def both(own_servers: Servers, senders: Any) -> AsyncIterator[Any]:
 async def start(both: Any, job_id: str, *, agent_id: str = AGENT) -> str:
     """Starts a loop in a session of its own."""
     found: str = await both.clients[0].start_job(
-        parse_plan(LOOP, source="test"), agent_id=agent_id, session_id=job_id, job_id=job_id
+        LOOP, agent_id=agent_id, session_id=job_id, job_id=job_id
     )
     return found
 

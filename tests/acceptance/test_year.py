@@ -20,26 +20,7 @@ pytestmark = pytest.mark.nightly
 JOB, AGENT, SESSION = "year", "ada", "diary"
 WEEKS = 52
 TENTH = 5  # weeks; the last two are the year's rest
-PLAN = """
-name: year
-nodes:
-  - {id: week, kind: wait, key: week, timeout: 7d, on: {resumed: keep, timeout: missed}}
-  - id: keep
-    kind: remember
-    message: {content: "${results.week.payload.text}"}
-    variables: {latest: "${results.week.payload.text}"}
-    records:
-      - {namespace: weeks, key: latest, value: "${results.week.payload.text}"}
-      - {namespace: weeks, key: "${results.week.wait_id}", value: "${results.week.drift_count}"}
-    episode: {last_messages: 3, payload: {text: "${results.week.payload.text}"}}
-    next: {on: "${results.week.payload.last}", cases: {"true": end}, otherwise: look}
-  - id: missed
-    kind: remember
-    message: {role: system, content: "Nobody wrote."}
-    note: "Nobody wrote at ${results.week.wait_id}."
-    next: look
-  - {id: look, kind: recall, records: [{namespace: world}], next: week}
-"""
+PLAN = Path(__file__).with_name("year.yaml").read_text("utf-8")
 
 
 class Year:

@@ -41,24 +41,8 @@ WIDTH = 640
 SOON = timedelta(seconds=30)
 GHENT, GDANSK = "I live in Ghent.", "I live in Gdansk."
 LONG = "We walked along the river and back." + " And back again." * 700
-ASKS = """
-name: asks
-nodes:
-  - id: ask
-    kind: think
-    prompt: What is the capital of France?
-    max_tokens: 30
-    next: end
-"""
-HEARS = """
-name: hears
-nodes:
-  - id: hear
-    kind: remember
-    message: {role: user, content: "${input.text}"}
-    learn: false
-    next: end
-"""
+ASKS = Path(__file__).with_name("asks.yaml").read_text("utf-8")
+HEARS = Path(__file__).with_name("hears.yaml").read_text("utf-8")
 Usage = Callable[[], list[tuple[str, str, bool, bool]]]
 Serve = Callable[[], AbstractAsyncContextManager[None]]
 
