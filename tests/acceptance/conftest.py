@@ -10,7 +10,6 @@ import pytest
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
-from tests.acceptance.knowledge import Knowledge, read_knowledge
 from tests.acceptance.processes import MNESTIC, Processes, Running, Up
 from tests.acceptance.senders import Senders
 
@@ -114,12 +113,6 @@ def senders() -> Callable[[Settings], Any]:
             yield Senders(one, other)
 
     return connect
-
-
-@pytest.fixture(scope="module")
-def knowledge() -> Callable[[str, str], Knowledge]:
-    """Reads what a database knows of a tenant."""
-    return read_knowledge
 
 
 @pytest.fixture(scope="module")

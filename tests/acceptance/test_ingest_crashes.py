@@ -12,13 +12,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from pydantic import SecretStr
 
 from benchmarks.messages import messages
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.acceptance.knowledge import admin_url, in_database, read_knowledge
 
 pytestmark = pytest.mark.acceptance
 
@@ -49,20 +49,8 @@ def two_databases(
 ) -> Iterator[tuple[Settings, Settings]]:
     """One tenant in two databases, so that what is made of the same messages has the same ids."""
     one = new_settings(tmp_path / "data")
-    with new_database() as admin_url:
-        other = one.model_copy(
-            update={
-                "task_queue": f"{one.task_queue}-other",
-                "database_url": SecretStr(admin_url.replace("postgres@", "mnestic_app@")),
-                "database_admin_url": SecretStr(admin_url),
-            }
-        )
-        yield one, other
-
-
-def admin_url(settings: Settings) -> str:
-    assert settings.database_admin_url is not None
-    return settings.database_admin_url.get_secret_value()
+    with new_database() as url:
+        yield one, in_database(one, url, queue="-other")
 
 
 async def receive(client: MnesticClient, said: list[Resource]) -> None:
@@ -87,7 +75,6 @@ async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_
     two_databases: tuple[Settings, Settings],
     said: list[Resource],
     start_worker: Callable[..., Any],
-    knowledge: Callable[[str, str], dict[str, Counter[str]]],
 ) -> None:
     seed = int(os.environ.get("SEED") or random.randrange(2**32))
     print(f"SEED={seed}")  # noqa: T201 - the same seed kills at the same steps
@@ -115,8 +102,8 @@ async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_
         await asyncio.to_thread(worker.stop)
         count = await client.memory(AGENT).messages.count()
 
-    wanted = await asyncio.to_thread(knowledge, admin_url(alone), alone.tenant_id)
-    found = await asyncio.to_thread(knowledge, admin_url(killed), killed.tenant_id)
+    wanted = await asyncio.to_thread(read_knowledge, alone)
+    found = await asyncio.to_thread(read_knowledge, killed)
     assert codes == [-signal.SIGKILL] * KILLS
     assert (count.learned, count.waiting, count.parked) == (MESSAGES, 0, 0)
     assert [found[name].total() for name in ("resource", "entry", "embedding")] == [MESSAGES] * 3

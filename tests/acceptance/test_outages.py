@@ -35,6 +35,7 @@ from mnestic.starter.embedded.provision import find_temporal
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.schema import migrate
+from tests.acceptance.knowledge import read_knowledge
 
 pytestmark = pytest.mark.acceptance
 
@@ -293,13 +294,9 @@ async def test_two_hundred_waiting_jobs_are_all_resumed_once_after_a_restart_of_
 
 
 async def test_learning_goes_on_when_postgres_is_back_and_what_is_sent_again_changes_nothing(
-    own_servers: Servers,
-    start_worker: Callable[..., Any],
-    knowledge: Callable[[str, str], dict[str, Counter[str]]],
+    own_servers: Servers, start_worker: Callable[..., Any]
 ) -> None:
     settings = own_servers.new_settings()
-    assert settings.database_admin_url is not None
-    admin_url = settings.database_admin_url.get_secret_value()
     said = list(messages(MESSAGES, seed=3, telling=0.5))
     batches = [said[first : first + BATCH] for first in range(0, MESSAGES, BATCH)]
     worker = start_worker(settings)
@@ -315,10 +312,10 @@ async def test_learning_goes_on_when_postgres_is_back_and_what_is_sent_again_cha
             pass
         left = (await memory.messages.count()).waiting
         await ingest.result()
-        before = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
+        before = await asyncio.to_thread(read_knowledge, settings)
         again = [await memory.ingest(batch) for batch in batches]
         await (await start_ingest(client, agent_id=AGENT)).result()
-        after = await asyncio.to_thread(knowledge, admin_url, settings.tenant_id)
+        after = await asyncio.to_thread(read_knowledge, settings)
 
     assert (sum(new), sum(again)) == (MESSAGES, 0)
     assert left > 0

@@ -13,7 +13,6 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
-from pydantic import SecretStr
 
 from benchmarks.messages import messages
 from mnestic.memory.knowledge.entries import EntryQuery
@@ -24,6 +23,7 @@ from mnestic.memory.names import MAINTENANCE, maintenance_queue, maintenance_wor
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.acceptance.knowledge import admin_url, in_database, read_knowledge
 
 pytestmark = pytest.mark.acceptance
 
@@ -82,10 +82,8 @@ Copied = Callable[[MaintenanceKind, str], AbstractContextManager["Place"]]
 class Place:
     """A database with the memories of five agents, and runs of maintenance there."""
 
-    def __init__(
-        self, settings: Settings, start_worker: Callable[..., Any], knowledge: Callable[..., Any]
-    ) -> None:
-        self.settings, self._start_worker, self._knowledge = settings, start_worker, knowledge
+    def __init__(self, settings: Settings, start_worker: Callable[..., Any]) -> None:
+        self.settings, self._start_worker = settings, start_worker
 
     async def run(
         self, kind: MaintenanceKind, at: datetime, *kills: str
@@ -111,10 +109,9 @@ class Place:
 
     def rows(self) -> dict[str, Counter[Any]]:
         """All rows, by table, and what the ledger, the audit log and events say."""
-        url = admin_url(self.settings)
-        found: dict[str, Counter[Any]] = self._knowledge(url, self.settings.tenant_id)
+        found = read_knowledge(self.settings)
         del found["maintenance_run"]  # when the run was, by the clock
-        with psycopg.connect(url) as connection:
+        with psycopg.connect(admin_url(self.settings)) as connection:
             done = connection.execute(DONE, {"tenant": self.settings.tenant_id})
             return {**found, "done": Counter(done.fetchall())}
 
@@ -124,14 +121,13 @@ def grown(
     new_settings: Callable[[Path], Settings],
     new_database: Callable[..., AbstractContextManager[str]],
     start_worker: Callable[..., Any],
-    knowledge: Callable[..., Any],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Settings]:
     """A database in which there is something to do for each kind, with nobody connected."""
     with new_database() as url:
-        settings = placed(new_settings(tmp_path_factory.mktemp("grown") / "data"), url)
+        settings = in_database(new_settings(tmp_path_factory.mktemp("grown") / "data"), url)
         asyncio.run(fill_all(settings, start_worker))
-        place = Place(settings, start_worker, knowledge)
+        place = Place(settings, start_worker)
         report, _ = asyncio.run(place.run("cleanup", EARLIER))
         assert report.counts["archived"] > len(AGENTS)
         yield settings
@@ -142,7 +138,6 @@ def copied(
     grown: Settings,
     new_database: Callable[..., AbstractContextManager[str]],
     start_worker: Callable[..., Any],
-    knowledge: Callable[..., Any],
 ) -> Copied:
     """Makes a copy of the database, with a task queue of its own and something to do for a kind."""
 
@@ -153,7 +148,7 @@ def copied(
             if kind == "monthly":
                 with psycopg.connect(url) as connection:
                     connection.execute(AGED)
-            yield Place(placed(grown, url, queue=f"-{queue}"), start_worker, knowledge)
+            yield Place(in_database(grown, url, queue=f"-{queue}"), start_worker)
 
     return copy
 
@@ -236,19 +231,3 @@ def make_resources(number: int) -> Iterator[Resource]:
     began = NOW - timedelta(days=365)
     for place, message in enumerate(messages(MESSAGES, seed=number, telling=0.5)):
         yield message.model_copy(update={"at": began + place * timedelta(days=358) / MESSAGES})
-
-
-def placed(settings: Settings, url: str, *, queue: str = "") -> Settings:
-    """The settings of the same tenant in another database."""
-    return settings.model_copy(
-        update={
-            "task_queue": settings.task_queue + queue,
-            "database_url": SecretStr(url.replace("postgres@", "mnestic_app@")),
-            "database_admin_url": SecretStr(url),
-        }
-    )
-
-
-def admin_url(settings: Settings) -> str:
-    assert settings.database_admin_url is not None
-    return settings.database_admin_url.get_secret_value()
