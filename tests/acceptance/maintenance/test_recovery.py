@@ -30,7 +30,7 @@ from tests.acceptance.processes import MNESTIC
 
 pytestmark = pytest.mark.acceptance
 
-PAGE = Path(__file__).parents[2] / "docs" / "recovery.md"
+PAGE = Path(__file__).parents[3] / "docs" / "recovery.md"
 COPY, UNPACK, LOOK_AT_COPY, DUMP, PREPARE, RESTORE, LOOK = range(7)
 LIMIT_S = 60.0
 Shell = Callable[..., str]
