@@ -1,6 +1,5 @@
 """The servers and processes that the acceptance tests start, and the clients that they use."""
 
-import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ import pytest
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.acceptance.knowledge import admin_url
 from tests.acceptance.processes import MNESTIC, Processes, Running, Up
 from tests.acceptance.senders import Senders
 
@@ -43,17 +43,20 @@ def mnestic() -> str:
     return MNESTIC
 
 
-@pytest.fixture
-def environment(settings: Settings) -> dict[str, str]:
-    """Where a process finds the servers, and that it serves this test's tenant."""
+def environment_of(settings: Settings) -> dict[str, str]:
     assert settings.database_url is not None
     return {
         "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
         "TEMPORAL_ADDRESS": str(settings.temporal_address),
         "MNESTIC_TENANT_ID": settings.tenant_id,
         "MNESTIC_TASK_QUEUE": settings.task_queue,
-        "MNESTIC_DATA_DIR": str(settings.data_dir),
     }
+
+
+@pytest.fixture
+def environment(settings: Settings) -> dict[str, str]:
+    """Where a process finds the servers, and that it serves this test's tenant."""
+    return environment_of(settings) | {"MNESTIC_DATA_DIR": str(settings.data_dir)}
 
 
 @pytest.fixture(scope="module")
@@ -120,17 +123,11 @@ def start_worker(processes: Processes, root: Path) -> Callable[..., Running]:
     """Starts the product's worker, or one that kills itself at a point."""
 
     def start(settings: Settings, *point: str) -> Running:
-        assert settings.database_url is not None
-        assert settings.database_admin_url is not None
-        env = {
-            "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-            "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
-            "TEMPORAL_ADDRESS": str(settings.temporal_address),
-            "MNESTIC_TASK_QUEUE": settings.task_queue,
-            "MNESTIC_TENANT_ID": settings.tenant_id,
+        env = environment_of(settings) | {
+            "MNESTIC_DATABASE_ADMIN_URL": admin_url(settings),
             "MNESTIC_WORKER_TENANTS": ",".join(settings.worker_tenants or ()),
         }
         program = Path(__file__).with_name("crashing_worker.py") if point else root / "worker.py"
-        return processes.start(sys.executable, program, *point, env=env)
+        return processes.fork(program, *point, env=env)
 
     return start

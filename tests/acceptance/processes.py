@@ -14,6 +14,7 @@ import psutil
 
 from mnestic.starter.embedded.process_mark import ProcessMark
 from mnestic.starter.embedded.state import RuntimeState, read_state
+from tests.acceptance.forks import Fork
 
 MNESTIC = str(Path(sys.executable).with_name("mnestic"))
 START_LIMIT_S = 300.0
@@ -33,11 +34,12 @@ def until(ready: Callable[[], Any], *, what: str, limit_s: float = START_LIMIT_S
 class Running:
     """A process whose output goes to files, so that no pipe can fill up and stop it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], out: Path, err: Path) -> None:
+    def __init__(self, process: subprocess.Popen[bytes] | Fork, out: Path, err: Path) -> None:
         self.process, self._out, self._err = process, out, err
 
     @property
     def pid(self) -> int:
+        assert self.process.pid is not None
         return self.process.pid
 
     @property
@@ -114,6 +116,19 @@ class Processes:
                 cwd=cwd or self.folder,
                 env=self.environment(env or {}),
             )
+        return self._watch(process, out, err)
+
+    def fork(self, *command: str | Path, env: Mapping[str, str]) -> Running:
+        """Starts a program of Python in a process that has imported the worker already."""
+        number = len(self._started)
+        out, err = self.folder / f"{number}.out", self.folder / f"{number}.err"
+        out.touch()
+        err.touch()
+        process = Fork(*command, cwd=self.folder, env=self.environment(env), out=out, err=err)
+        process.start()
+        return self._watch(process, out, err)
+
+    def _watch(self, process: subprocess.Popen[bytes] | Fork, out: Path, err: Path) -> Running:
         running = Running(process, out, err)
         self._started.append(running)
         return running
