@@ -1,7 +1,7 @@
 """The servers and processes that the acceptance tests start, and the clients that they use."""
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST)
         )
     )
-
-
-StartUp = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -66,34 +63,22 @@ def root() -> Path:
 
 
 @pytest.fixture(scope="module")
-def start_up(processes: Processes, mnestic: str) -> Iterator[StartUp]:
+def start_up(processes: Processes, mnestic: str) -> Iterator[Callable[..., Up]]:
     """Starts `mnestic up --json` on a data directory and waits until it is ready."""
-    with ExitStack() as stack:
+    started: list[Running] = []
 
-        @contextmanager
-        def start(
-            data: Path, program: str, options: tuple[str, ...], env: Mapping[str, str] | None
-        ) -> Iterator[Up]:
-            running = processes.start(
-                program, "up", "--json", "--data", str(data), *options, env=env
-            )
-            running.until(lambda: running.out.endswith("\n"), what="ready")
-            up = Up(processes, running, data, program)
-            try:
-                yield up
-            finally:
-                if running.process.poll() is None:
-                    running.stop()
+    def start(
+        data: Path, *options: str, program: str = mnestic, env: Mapping[str, str] | None = None
+    ) -> Up:
+        words = (program, "up", "--json", "--data", str(data), *options)
+        started.append(running := processes.start(*words, env=env))
+        running.until(lambda: running.out.endswith("\n"), what="ready")
+        return Up(processes, running, data, program)
 
-        def start_and_leave(
-            data: Path,
-            *options: str,
-            program: str = mnestic,
-            env: Mapping[str, str] | None = None,
-        ) -> Up:
-            return stack.enter_context(start(data, program, options, env))
-
-        yield start_and_leave
+    yield start
+    for running in started:
+        if running.process.poll() is None:
+            running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -108,11 +93,10 @@ def senders() -> Callable[[Settings], Any]:
 
     @asynccontextmanager
     async def connect(settings: Settings) -> AsyncIterator[Senders]:
-        async with AsyncExitStack() as stack:
-            one, other = [
-                await stack.enter_async_context(await MnesticClient.connect(settings))
-                for _ in range(2)
-            ]
+        async with (
+            await MnesticClient.connect(settings) as one,
+            await MnesticClient.connect(settings) as other,
+        ):
             yield Senders(one, other)
 
     return connect

@@ -23,70 +23,52 @@ def start_waiting(up: Any, plan: Path) -> str:
     return job_id
 
 
-def test_a_job_waits_is_resumed_and_is_still_there_after_the_next_start(
+def test_a_job_is_still_there_after_a_stop_and_a_kill(
     start_up: Any, plan: Path, tmp_path: Path
 ) -> None:
     data = tmp_path / "data"
     up = start_up(data)
     ready = up.running.document
+    key_file = Path(ready["api_key_file"])
+    key = key_file.read_text().strip()
 
-    job_id = start_waiting(up, plan)
+    first, second = start_waiting(up, plan), start_waiting(up, plan)
     waiting = up.asked("job", "list", "--waiting")
     doctor = up.asked("doctor")
-    receipt = up.asked("job", "resume", job_id, "--payload", '{"word": "dear"}')
-    result = up.asked("job", "result", job_id)
+    refused = up.command("up")
+    receipt = up.asked("job", "resume", first, "--payload", '{"word": "dear"}')
+    result = up.asked("job", "result", first)
     stopped = up.running.stop()
 
     again = start_up(data)
-    shown = again.asked("job", "show", job_id)
+    shown = again.asked("job", "show", first)
     record = again.asked("memory", "record", "get", "profile", "name", "--agent", "ada")
+    agents = get_json(f"{again.running.document['api']}/api/agents", key=key)
+    with urllib.request.urlopen(again.running.document["page"], timeout=30) as page:
+        sign_in = page.read().decode()
+    again.running.stop(signal.SIGKILL)
 
-    assert ready["ready"] is True
+    third = start_up(data)
+    resumed = third.asked("job", "resume", second, "--payload", '{"word": "dear"}')
+    done = third.until_job(second, "completed")
+
+    assert (ready["ready"], ready["pid"]) == (True, up.running.pid)
     assert up.running.err.count("every account of this machine") == 1
     assert "set TEMPORAL_ADDRESS to a cluster of your own" in up.running.err
-    assert ready["pid"] == up.running.pid
-    assert [job["job_id"] for job in waiting["jobs"]] == [job_id]
+    assert {job["job_id"] for job in waiting["jobs"]} == {first, second}
     assert doctor["ok"], doctor
-    assert receipt["wait_id"] == f"{job_id}/w1"
+    assert (refused.code, refused.out, len(refused.errors)) == (2, "", 1)
+    assert f"pid {up.running.pid}" in refused.errors[0]
+    assert (receipt["wait_id"], resumed["wait_id"]) == (f"{first}/w1", f"{second}/w1")
     assert result["results"]["approval"]["payload"] == {"word": "dear"}
     assert stopped.code == 0
-    assert up.left() == []
     assert set(up.parts) == {*("Postgres", "Temporal", "worker", "maintenance worker", "HTTP API")}
-    assert shown["state"] == "completed"
-    assert record["value"] == "Mara"
-
-
-def test_a_job_goes_on_after_the_runtime_was_killed_while_it_waited(
-    start_up: Any, plan: Path, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    up = start_up(data)
-    job_id = start_waiting(up, plan)
-
-    up.running.stop(signal.SIGKILL)
-    again = start_up(data)
-    receipt = again.asked("job", "resume", job_id, "--payload", '{"word": "dear"}')
-    done = again.until_job(job_id, "completed")
-
-    assert up.left() == []
-    assert receipt["wait_id"] == f"{job_id}/w1"
+    assert (shown["state"], record["value"]) == ("completed", "Mara")
+    assert [each["agent_id"] for each in agents["items"]] == ["ada"]
+    assert "<h1>Sign in</h1>" in sign_in
+    assert (stat.S_IMODE(key_file.stat().st_mode), key_file.read_text().strip()) == (0o600, key)
     assert [wait["state"] for wait in done["waits"]] == ["resumed"]
-
-
-def test_a_second_runtime_on_the_same_data_is_told_who_has_it(
-    start_up: Any, tmp_path: Path
-) -> None:
-    data = tmp_path / "data"
-    up = start_up(data, "--no-worker")
-
-    second = up.command("up")
-
-    assert second.code == 2
-    assert len(second.errors) == 1
-    assert f"pid {up.running.pid}" in second.errors[0]
-    assert second.out == ""
-    assert up.running.process.poll() is None
-    assert up.asked("job", "list") == {"jobs": [], "cursor": None}
+    assert up.left() == again.left() == []
 
 
 def kill(up: Any, name: str) -> int:
@@ -108,13 +90,26 @@ def until_back(up: Any, name: str, pid: int) -> None:
 def test_parts_that_are_killed_come_back_and_a_job_goes_on(
     start_up: Any, plan: Path, tmp_path: Path
 ) -> None:
-    up = start_up(tmp_path / "data")
+    data = tmp_path / "data"
+    up = start_up(data)
     before = up.read_state()
+    api = up.running.document["api"]
+    key = Path(up.running.document["api_key_file"]).read_text().strip()
     job_id = start_waiting(up, plan)
+    version = data / "postgres" / "PG_VERSION"
+    ours = version.read_text(encoding="ascii")
 
     for name in ("worker", "Temporal", "Postgres"):
         until_back(up, name, kill(up, name))
         up.until_answered("job", "show", job_id)
+    kill(up, "HTTP API")
+    up.running.until(lambda: "HTTP API runs again" in up.running.err, what="the API is back")
+    agents = get_json(f"{api}/api/agents", key=key)
+    version.write_text("16\n", encoding="ascii")  # so that it cannot be started
+    killed = kill(up, "Postgres")
+    down = up.command("memory", "record", "list", "--agent", "ada")
+    version.write_text(ours, encoding="ascii")
+    until_back(up, "Postgres", killed)
     receipt = up.until_answered("job", "resume", job_id, "--payload", '{"word": "dear"}')
     done = up.until_job(job_id, "completed")
     record = up.asked("memory", "record", "get", "profile", "name", "--agent", "ada")
@@ -122,6 +117,9 @@ def test_parts_that_are_killed_come_back_and_a_job_goes_on(
     family = psutil.Process(up.running.pid).children(recursive=True)
     stopped = up.running.stop(signal.SIGINT)
 
+    assert (down.code, len(down.errors)) == (3, 1)  # told to come back
+    assert "Postgres at " in down.errors[0]
+    assert [each["agent_id"] for each in agents["items"]] == ["ada"]
     assert receipt["wait_id"] == f"{job_id}/w1"
     assert [wait["state"] for wait in done["waits"]] == ["resumed"]
     assert record["value"] == "Mara"
@@ -130,25 +128,6 @@ def test_parts_that_are_killed_come_back_and_a_job_goes_on(
     assert stopped.code == 0
     assert "worker ended by itself with exit code -9" in stopped.err
     assert psutil.wait_procs(family, timeout=10)[1] == []
-
-
-def test_commands_are_told_to_come_back_while_a_part_is_down(start_up: Any, tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    up = start_up(data, "--no-worker")
-    version = data / "postgres" / "PG_VERSION"
-    ours = version.read_text(encoding="ascii")
-    reading = ("memory", "record", "list", "--agent", "ada")
-
-    version.write_text("16\n", encoding="ascii")  # so that it cannot be started
-    killed = kill(up, "Postgres")
-    down = up.command(*reading)
-    version.write_text(ours, encoding="ascii")
-    until_back(up, "Postgres", killed)
-
-    assert down.code == 3
-    assert len(down.errors) == 1
-    assert "Postgres at " in down.errors[0]
-    assert up.until_answered(*reading) == {"records": [], "cursor": None}
 
 
 @pytest.fixture
@@ -194,11 +173,12 @@ def test_a_worker_that_ends_each_time_is_given_up_by_name_and_the_others_go_on(
     assert up.left() == []
 
 
-def test_ctrl_c_does_not_wait_for_a_worker_to_come_back(
+def test_ctrl_c_without_the_api_does_not_wait_for_a_worker_to_come_back(
     start_up: Any, tmp_path: Path, broken_worker: tuple[dict[str, str], Path]
 ) -> None:
     env, flag = broken_worker
-    up = start_up(tmp_path / "data", env=env)
+    up = start_up(tmp_path / "data", "--no-api", env=env)
+    document = up.running.document
 
     flag.touch()
     kill(up, "worker")
@@ -207,6 +187,8 @@ def test_ctrl_c_does_not_wait_for_a_worker_to_come_back(
     up.running.stop(signal.SIGINT)
 
     assert time.monotonic() - began < 7
+    assert [document[name] for name in ("api", "page", "api_key_file")] == [None, None, None]
+    assert set(up.parts) == {"Postgres", "Temporal", "worker", "maintenance worker"}
     assert up.running.code == 0
     assert up.left() == []
 
@@ -243,31 +225,6 @@ def test_a_stop_while_it_starts_leaves_nothing(
     assert "ready" not in running.out
 
 
-def test_the_http_api_answers_with_the_key_of_the_first_start_and_comes_back(
-    start_up: Any, tmp_path: Path
-) -> None:
-    up = start_up(tmp_path / "data", "--no-worker")
-    api, file = up.running.document["api"], Path(up.running.document["api_key_file"])
-    key = file.read_text().strip()
-
-    before = get_json(f"{api}/api/agents", key=key)
-    kill(up, "HTTP API")
-    up.running.until(lambda: "HTTP API runs again" in up.running.err, what="the API is back")
-    after = get_json(f"{api}/api/agents", key=key)
-    up.running.stop()
-    again = start_up(tmp_path / "data", "--no-worker")
-    later = get_json(f"{again.running.document['api']}/api/agents", key=key)
-
-    with urllib.request.urlopen(again.running.document["page"], timeout=30) as page:
-        shown = page.read().decode()
-
-    assert "<h1>Sign in</h1>" in shown
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert before == after == later == {"items": [], "next_cursor": None}
-    assert file.read_text().strip() == key
-    assert up.left() == []
-
-
 def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path) -> None:
     first = start_up(tmp_path / "first", "--no-worker")
     second = start_up(tmp_path / "second", "--no-worker")
@@ -280,14 +237,6 @@ def test_two_runtimes_serve_at_ports_of_their_own(start_up: Any, tmp_path: Path)
 
     assert first.running.document["api"] != second.running.document["api"]
     assert answers == [{"items": [], "next_cursor": None}] * 2
-
-
-def test_without_the_api_there_is_neither_address_nor_key(start_up: Any, tmp_path: Path) -> None:
-    up = start_up(tmp_path / "data", "--no-worker", "--no-api")
-
-    document = up.running.document
-    assert [document[name] for name in ("api", "page", "api_key_file")] == [None, None, None]
-    assert "HTTP API" not in up.parts
 
 
 def get_json(url: str, *, key: str) -> Any:
