@@ -11,26 +11,19 @@ import pytest
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.settings import Settings
 
 pytestmark = pytest.mark.acceptance
 Write = Callable[[str, int], None]
 
 
 @pytest.fixture
-def write(settings: Settings, tmp_path: Path, processes: Any) -> Write:
+def write(environment: dict[str, str], tmp_path: Path, processes: Any) -> Write:
     """Has so many processes write, which begin at one moment, and waits until all are done."""
 
     def at_once(what: str, number: int) -> None:
-        assert settings.database_url is not None
-        env = {
-            "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-            "TEMPORAL_ADDRESS": str(settings.temporal_address),
-            "MNESTIC_TENANT_ID": settings.tenant_id,
-        }
         program, go = Path(__file__).with_name("writing_process.py"), tmp_path / "go"
         writers = [
-            processes.start(sys.executable, program, what, f"Town {index}", go, env=env)
+            processes.start(sys.executable, program, what, f"Town {index}", go, env=environment)
             for index in range(number)
         ]
         for writer in writers:

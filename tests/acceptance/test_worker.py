@@ -1,7 +1,6 @@
 """`python worker.py` alone, as a cluster runs it, on servers that others started."""
 
 import asyncio
-import json
 import signal
 import socket
 import sys
@@ -24,6 +23,7 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan, read_plan
 from mnestic.starter.settings import Settings
+from tests.chat_server import ChatServer
 
 pytestmark = pytest.mark.acceptance
 
@@ -35,66 +35,32 @@ nodes:
 """
 
 
-class Loopback:
-    """An HTTP server that keeps what it was sent, and answers when it is let."""
-
-    def __init__(self) -> None:
-        self.asked, self.may_answer = threading.Event(), threading.Event()
-        self.bodies: list[tuple[str, bytes]] = []
-        self.answer = b"{}"
-
-    @property
-    def spans(self) -> set[str]:
-        """Names of the spans that were sent to it over OTLP."""
-        sent = [
-            ExportTraceServiceRequest.FromString(body)
-            for path, body in list(self.bodies)
-            if path == "/v1/traces"
-        ]
-        return {
-            span.name
-            for request in sent
-            for resource in request.resource_spans
-            for scope in resource.scope_spans
-            for span in scope.spans
-        }
-
-
 @pytest.fixture
-def loopback() -> Iterator[tuple[Loopback, str]]:
-    """The server, and its address."""
-    told = Loopback()
+def collector() -> Iterator[tuple[set[str], str]]:
+    """The names of the spans that were sent to a collector over OTLP, and its address."""
+    spans: set[str] = set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            told.bodies.append((self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-            told.asked.set()
-            told.may_answer.wait(LIMIT_S)
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path == "/v1/traces":
+                sent = ExportTraceServiceRequest.FromString(body).resource_spans
+                scopes = (scope for resource in sent for scope in resource.scope_spans)
+                spans.update(span.name for scope in scopes for span in scope.spans)
             self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(told.answer)))
+            self.send_header("Content-Length", "0")
             self.end_headers()
-            self.wfile.write(told.answer)
 
         def log_message(self, *_: object) -> None:
-            """Tests read the bodies instead."""
+            """Nobody reads it."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield told, f"http://127.0.0.1:{server.server_port}"
-    told.may_answer.set()
+    yield spans, f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
     server.server_close()
-
-
-@pytest.fixture
-def port() -> int:
-    """A port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        found: int = server.getsockname()[1]
-    return found
 
 
 async def pollers(client: MnesticClient) -> list[str]:
@@ -139,11 +105,11 @@ async def test_a_worker_alone_takes_a_job_and_is_measured_and_traced(
     root: Path,
     plan: Path,
     environment: dict[str, str],
-    loopback: tuple[Loopback, str],
-    port: int,
+    collector: tuple[set[str], str],
 ) -> None:
-    collector, address = loopback
-    collector.may_answer.set()
+    spans, address = collector
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
     env = environment | {
         "MNESTIC_PROMETHEUS_ADDRESS": f"127.0.0.1:{port}",
         "OTEL_EXPORTER_OTLP_ENDPOINT": address,
@@ -165,7 +131,7 @@ async def test_a_worker_alone_takes_a_job_and_is_measured_and_traced(
     assert b"temporal_activity_execution_latency" in metrics
     assert client.settings.task_queue.encode() in metrics
     assert worker.code == 0
-    assert {"RunActivity:mnestic.remember", "RunActivity:mnestic.restore"} <= collector.spans
+    assert {"RunActivity:mnestic.remember", "RunActivity:mnestic.restore"} <= spans
 
 
 async def test_an_activity_that_runs_at_the_stop_is_allowed_to_end(
@@ -173,31 +139,21 @@ async def test_an_activity_that_runs_at_the_stop_is_allowed_to_end(
     processes: Any,
     root: Path,
     environment: dict[str, str],
-    loopback: tuple[Loopback, str],
+    chat_server: ChatServer,
 ) -> None:
-    model, address = loopback
-    message = {"role": "assistant", "content": "A thought.", "refusal": None}
-    model.answer = json.dumps(
-        {
-            "id": "chatcmpl-1",
-            "object": "chat.completion",
-            "created": 1_700_000_000,
-            "model": "slow",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
-        }
-    ).encode()
-    env = environment | {"OPENAI_BASE_URL": f"{address}/v1"}
+    chat_server.completes("A thought.")
+    chat_server.pause_s = LIMIT_S  # until it is released
+    env = environment | {"OPENAI_BASE_URL": chat_server.base_url}
 
     worker = processes.start(sys.executable, root / "worker.py", env=env)
     await until_polls(client, worker)
     plan = parse_plan(THINK, source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
-    assert await asyncio.to_thread(model.asked.wait, LIMIT_S)
+    await asyncio.to_thread(worker.until, lambda: chat_server.requests, what="a request")
     worker.process.send_signal(signal.SIGTERM)
     await asyncio.to_thread(worker.until, lambda: "worker stopping" in worker.err, what="its stop")
     before = await ended_activities(client, job_id)
-    model.may_answer.set()
+    chat_server.released.set()
     await asyncio.to_thread(worker.until_over)
 
     ended = await ended_activities(client, job_id)
@@ -207,39 +163,24 @@ async def test_an_activity_that_runs_at_the_stop_is_allowed_to_end(
     assert "Traceback" not in worker.err
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "code"),
-    [
-        ("MNESTIC_MODEL_TIMEOUT_S", "abc", 2),
-        ("MNESTIC_PROMETHEUS_ADDRESS", "nowhere", 2),
-        ("MNESTIC_DATABASE_URL", "postgresql://u:secret@127.0.0.1:9/none", 3),
-    ],
-)
-def test_a_worker_that_cannot_start_says_why_in_a_line(
-    processes: Any, root: Path, environment: dict[str, str], name: str, value: str, code: int
-) -> None:
-    done = processes.run(sys.executable, root / "worker.py", env=environment | {name: value})
-
-    assert done.code == code, done.err
-    assert len(done.errors) == 1
-    assert "Traceback" not in done.err
-    assert "secret" not in done.err
-    if code == 2:
-        assert name in done.errors[0]
-
-
-async def test_a_worker_refuses_ports_that_others_have(
+async def test_a_worker_that_cannot_start_says_why_in_a_line(
     processes: Any, root: Path, environment: dict[str, str]
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
-        env = environment | {"MNESTIC_PROMETHEUS_ADDRESS": address}
-
-        done = await asyncio.to_thread(processes.run, sys.executable, root / "worker.py", env=env)
-
-    assert done.code == 2, done.err
-    assert address in done.errors[0]
-    assert "Traceback" not in done.err
+        for name, value, code, why in (
+            ("MNESTIC_MODEL_TIMEOUT_S", "abc", 2, "MNESTIC_MODEL_TIMEOUT_S"),
+            ("MNESTIC_PROMETHEUS_ADDRESS", "nowhere", 2, "MNESTIC_PROMETHEUS_ADDRESS"),
+            ("MNESTIC_PROMETHEUS_ADDRESS", address, 2, address),
+            ("MNESTIC_DATABASE_URL", "postgresql://u:secret@127.0.0.1:9/none", 3, "127.0.0.1:9"),
+        ):
+            done = await asyncio.to_thread(
+                processes.run, sys.executable, root / "worker.py", env=environment | {name: value}
+            )
+            (error,) = done.errors
+            assert (done.code, why in error) == (code, True), done.err
+            assert "Traceback" not in done.err
+            assert "secret" not in done.err
 
 
 async def test_a_worker_learns_from_what_was_added_without_temporal(
