@@ -14,7 +14,10 @@ from tests.acceptance.processes import MNESTIC, Processes, Running, Up
 from tests.acceptance.senders import Senders
 
 ROOT = Path(__file__).parents[2]
-LONGEST = ("test_ingest_crashes", "test_crashes", "test_long_job", "test_outages")
+LONGEST = (
+    *("test_crashes", "test_outages", "test_worlds", "test_worker_crashes"),
+    *("test_forget_crashes", "test_up", "test_ingest_crashes", "test_pages"),
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
