@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary, WaitingAgent
+from mnestic.memory.errors import RefusedError
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, RetrievalCaches
 from mnestic.memory.scope import EVERY_AGENT
@@ -101,20 +102,23 @@ class PostgresMemory:
         self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
+        owner: Any = {"tenant_id": tenant_id, "agent_id": agent_id, "actor": actor}
         with failures(where=self._where):
             async with self.engine.connect() as connection:
-                unit = UnitOfWork(
-                    connection,
-                    tenant_id=tenant_id,
-                    agent_id=agent_id,
-                    actor=actor,
-                    write=write,
-                    consistent=consistent,
-                )
-                yield PostgresTransaction(
-                    unit, self._caches, embedder=self._embedder, secrets=self._secrets
-                )
-                await unit.finish()
+                unit = UnitOfWork(connection, **owner, write=write, consistent=consistent)
+                refusal: RefusedError | None = None
+                try:
+                    yield PostgresTransaction(
+                        unit, self._caches, embedder=self._embedder, secrets=self._secrets
+                    )
+                    await unit.finish()
+                except RefusedError as error:
+                    refusal = error
+            if refusal is not None:  # the transaction is undone; its audit rows are not
+                async with self.engine.connect() as connection:
+                    after = UnitOfWork(connection, **owner, write=False)
+                    await after.note_refused(unit.attempts, refusal)
+                raise refusal
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""

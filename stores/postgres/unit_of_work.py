@@ -1,6 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,8 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.canonical import storable
+from mnestic.memory.errors import InvalidInputError, RefusedError
 from mnestic.memory.knowledge.events import MemoryEvent
 from mnestic.stores.postgres.connections import Rows, run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, packed, read_query
@@ -49,6 +50,7 @@ class UnitOfWork:
         self._is_begun = self._is_over = self._is_discarded = False
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
+        self._attempt: tuple[str, str] | None = None
         self._events: list[MemoryEvent] = []
         self._revision: int | None = None
         self._at_end: list[Query] = []
@@ -86,7 +88,26 @@ class UnitOfWork:
 
     def read(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a read for the audit log, or what was denied, for which reason."""
+        self._attempt = None
         self._trail.append((action, target, reason))
+
+    def attempt(self, action: str, target: str) -> None:
+        """Notes what is about to be done: if it is refused before it is noted as done, the audit log says so."""
+        self._attempt = (action, target)
+
+    @property
+    def attempts(self) -> tuple[tuple[str, str], ...]:
+        """All that was read, written or attempted: action and target."""
+        done = [(action, target) for action, target, _ in self._trail]
+        attempted = [] if self._attempt is None else [self._attempt]
+        return tuple(dict.fromkeys((*done, *attempted)))
+
+    async def note_refused(self, attempts: Sequence[tuple[str, str]], error: RefusedError) -> None:
+        """Leaves audit rows of a transaction that was undone, because what was attempted in it was refused."""
+        reason = f"refused: {type(error).__name__}"
+        self._trail = [(action, storable(target), reason) for action, target in attempts]
+        if self._trail:
+            await self.finish()
 
     def wrote(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a write for the audit log, and that the agent's memory has a new revision."""
@@ -94,6 +115,7 @@ class UnitOfWork:
         self._wrote = True
         of = action.partition(".")[0]
         self._knows_more |= of in _KNOWLEDGE
+        self._attempt = None
         self._trail.append((action, target, reason))
 
     def changed(self) -> None:

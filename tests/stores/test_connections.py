@@ -208,7 +208,7 @@ async def test_what_fails_at_the_end_undoes_the_whole_transaction(
     with pytest.raises(InvalidInputError):
         await work()
 
-    assert [count(table) for table in ("operation", "long_term_record", "audit_log")] == [0, 0, 0]
+    assert [count(table) for table in ("operation", "long_term_record", "audit_log")] == [0, 0, 1]
     async with begin() as transaction:
         await transaction.records.set("n", "k", 1)
     assert count("long_term_record") == 1

@@ -1,0 +1,47 @@
+"""Schemas of records: what the values of a namespace must look like, how they are indexed, and how long they live.
+
+They stand apart from the contract because records are checked by them wherever they are written.
+"""
+
+import json
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+
+from pydantic import ConfigDict
+
+from mnestic.memory.canonical import canonical_json
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.jobs.forms import PayloadChecker
+
+
+class SchemaRules(DeferredModel):
+    """The rules of one namespace, out of a version of a contract."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    selector: str
+    version: int
+    schema_id: str
+    structure: dict[str, Any]
+    indexes: tuple[str, ...] = ()
+    ttl_days: int = 0
+
+    @property
+    def ttl(self) -> timedelta | None:
+        """How long a record lives, or None for ever."""
+        return timedelta(days=self.ttl_days) if self.ttl_days else None
+
+
+def check_value(rules: SchemaRules, value: Any) -> None:
+    """Refuses a value that does not fit the structure of its schema; formats such as `date-time` count.
+
+    Raises:
+        InvalidInputError: names path, value and what is allowed, of the first problems.
+    """
+    _checker(canonical_json(rules.structure)).check(value)
+
+
+@lru_cache(maxsize=64)
+def _checker(structure: bytes) -> PayloadChecker:
+    return PayloadChecker(json.loads(structure), what="value", checks_formats=True)

@@ -1,0 +1,1 @@
+"""Contracts of agents' memory: read, checked, applied."""
