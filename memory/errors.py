@@ -90,9 +90,9 @@ class InvalidPlanError(InvalidInputError):
 class InvalidContractError(InvalidInputError):
     """A memory contract has problems; each names its path in the document."""
 
-    def __init__(self, *, problems: tuple[str, ...]) -> None:
-        self.problems = problems
-        super().__init__(what="memory contract", why="; ".join(problems))
+    def __init__(self, *, problems: tuple[str, ...], source: str = "") -> None:
+        self.source, self.problems = source, problems
+        super().__init__(what=f"memory contract {source}".rstrip(), why="; ".join(problems))
 
 
 class PayloadTooLargeError(InvalidInputError):

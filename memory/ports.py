@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.access.ports import ApiKeyStore, AuditStore
     from mnestic.memory.agents import AgentSummary, WaitingAgent
+    from mnestic.memory.contract.ports import ContractStore
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
     from mnestic.memory.jobs.contexts import PinnedEpisodes
@@ -58,6 +59,8 @@ class Transaction(Protocol):
     def working(self) -> WorkingMemoryStore: ...  # noqa: D102 - the type says it
     @property
     def records(self) -> RecordStore: ...  # noqa: D102
+    @property
+    def contracts(self) -> ContractStore: ...  # noqa: D102
     @property
     def facts(self) -> FactStore: ...  # noqa: D102
     @property

@@ -34,6 +34,7 @@ from mnestic.starter.maintenance.scheduled_policy import ScheduledPolicy
 from mnestic.starter.maintenance.schedules import MaintenanceSchedules
 from mnestic.starter.memory_wiring import local_embedders, token_counter
 from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.jobs.record_indexes import index_records
 from mnestic.stores.postgres.maintenance.vacuum import vacuum_database
 from mnestic.stores.postgres.priorities import lower_priority
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
@@ -53,15 +54,16 @@ def maintenance_activities(
     limits: ModelCallLimits | None = None,
     prices: ModelPrices | None = None,
 ) -> list[Callable[..., Any]]:
-    """The activities of maintenance; the owner of the tables builds vector indexes and backs up.
+    """The activities of maintenance; the owner of the tables builds indexes of vectors and records, and backs up.
 
     A summariser with a model writes summaries within the budgets; without one, no model is asked.
     Without `embedders` entries get vectors of the local one.
     """
 
     async def index(tenant_id: str, dry_run: bool) -> tuple[int, int]:
-        indexed = await asyncio.to_thread(index_vectors, admin_url, tenant_id, dry_run=dry_run)
-        return len(indexed.built), indexed.dropped
+        vectors = await asyncio.to_thread(index_vectors, admin_url, tenant_id, dry_run=dry_run)
+        records = await asyncio.to_thread(index_records, admin_url, tenant_id, dry_run=dry_run)
+        return len(vectors.built) + len(records.built), vectors.dropped + records.dropped
 
     async def vacuum(policy: VacuumPolicy, dry_run: bool) -> Vacuumed:
         return await asyncio.to_thread(vacuum_database, admin_url, policy, dry_run=dry_run)

@@ -4,8 +4,11 @@ It stands apart from the plans because YAML can say much that JSON cannot, and s
 to large ones; here each of that is refused by its line.
 """
 
+import errno
+import os
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
@@ -26,6 +29,9 @@ _PLAIN = tuple(
 )
 
 
+Lines = dict[tuple[str | int, ...], int]
+
+
 class YamlDocument(NamedTuple):
     """A document's values, and the tree that they were read from, with its lines."""
 
@@ -35,6 +41,36 @@ class YamlDocument(NamedTuple):
 
 class _Loader(yaml.CSafeLoader):
     """YAML 1.2's plain scalars: `on` is a word, and a date is text."""
+
+
+def read_document(path: Path) -> str:
+    """Reads the text of a document from a file.
+
+    Raises:
+        InvalidPlanError: the file cannot be read, or is too large.
+    """
+    try:
+        if not path.is_file():
+            no_file = (
+                errno.EISDIR if path.is_dir() else errno.EINVAL if path.exists() else errno.ENOENT
+            )
+            why = os.strerror(no_file)
+            raise InvalidPlanError(source=str(path), problems=(why,))
+        with path.open("rb") as file:
+            content = file.read(LARGEST_BYTES + 1)
+        text = content[:LARGEST_BYTES].decode("utf-8")
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise InvalidPlanError(source=str(path), problems=(why,)) from None
+    if len(content) > LARGEST_BYTES:
+        why = f"it is larger than {LARGEST_BYTES} bytes"
+        raise InvalidPlanError(source=str(path), problems=(why,))
+    return text
+
+
+def lines_of(root: yaml.Node) -> Lines:
+    """The first line of each path in a document."""
+    return dict(_lines(root))
 
 
 def read_yaml(text: str, *, source: str) -> YamlDocument:
@@ -72,6 +108,20 @@ def _read(text: str) -> YamlDocument:
     except yaml.reader.ReaderError as error:
         line = content.count(b"\n", 0, error.position) + 1
         raise _refusal(f"unacceptable character {_named(error.character)}", line=line) from None
+
+
+def _lines(
+    node: yaml.Node, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], int]]:
+    """The first line of each path in the document."""
+    yield path, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _lines(value, (*path, key.value))
+            yield (*path, key.value), key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for index, item in enumerate(node.value):
+            yield from _lines(item, (*path, index))
 
 
 def _is_second(error: yaml.MarkedYAMLError) -> bool:

@@ -5,7 +5,7 @@ as it was written, so that they also see the parts beside a malformed field.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ _WIDTHS_DIMS: Mapping[str, tuple[int, int]] = {
 }
 
 
-class Problem(NamedTuple):
+class ContractProblem(NamedTuple):
     """What is wrong at a place of the document: the value there, and what is allowed."""
 
     path: str
@@ -56,39 +56,43 @@ def parse(raw: Any) -> MemoryContract:
     Raises:
         InvalidContractError: Names all problems, or the first of very many.
     """
-    problems = check(raw)
-    if problems:
-        shown = [str(problem) for problem in problems[:_MOST_PROBLEMS]]
-        if len(problems) > _MOST_PROBLEMS:
-            shown.append(f"and {len(problems) - _MOST_PROBLEMS} more")
-        raise InvalidContractError(problems=tuple(shown))
+    if problems := check(raw):
+        raise refusal([str(problem) for problem in problems])
     return MemoryContract.model_validate(raw)
 
 
-def check(raw: Any) -> tuple[Problem, ...]:
+def refusal(problems: Sequence[str], *, source: str = "") -> InvalidContractError:
+    """The error with all problems, or the first of very many; `source` is the file that they are in."""
+    if len(problems) > _MOST_PROBLEMS:
+        problems = (*problems[:_MOST_PROBLEMS], f"and {len(problems) - _MOST_PROBLEMS} more")
+    return InvalidContractError(problems=tuple(problems), source=source)
+
+
+def check(raw: Any) -> tuple[ContractProblem, ...]:
     """The problems of a document, those of fields first: all, or the first thousand. A sound one has none."""
     try:
         check_size(raw, what=_ROOT, limit_bytes=LARGEST_CONTRACT_BYTES)
     except InvalidInputError as error:
-        return (Problem(error.what.removeprefix(f"{_ROOT}."), error.why),)
+        return (ContractProblem(error.what.removeprefix(f"{_ROOT}."), error.why),)
     sections = raw.get("Memory") if isinstance(raw, Mapping) else None
     found = chain(
         _field_problems(raw),
-        (Problem(path, _NO_VARIABLE) for path in malformed_variables(raw)),
+        (ContractProblem(path, _NO_VARIABLE) for path in malformed_variables(raw)),
         *(find(sections) for find in _CHECKS),
     )
     return tuple(dict.fromkeys(islice(found, _MOST_FOUND)))
 
 
-def _field_problems(raw: Any) -> Iterator[Problem]:
+def _field_problems(raw: Any) -> Iterator[ContractProblem]:
     try:
         MemoryContract.model_validate(raw)
     except ValidationError as error:
         for details in error.errors(include_url=False):
-            yield Problem(_path(details["loc"]) or _ROOT, _why(details))
+            yield ContractProblem(path_text(details["loc"]) or _ROOT, _why(details))
 
 
-def _path(location: tuple[str | int, ...]) -> str:
+def path_text(location: tuple[str | int, ...]) -> str:
+    """A path as people read it, such as `Memory.long_term.schemas[0].backend`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)
     return "".join(parts).removeprefix(".")
 
@@ -141,7 +145,7 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _budgets(sections: Any) -> Iterator[Problem]:
+def _budgets(sections: Any) -> Iterator[ContractProblem]:
     limit = _value(sections, "short_term.max_tokens")
     if limit is None:
         limit = ShortTerm.model_fields["max_tokens"].default
@@ -155,21 +159,21 @@ def _budgets(sections: Any) -> Iterator[Problem]:
     for path, budget in budgets.items():
         if budget > limit:
             why = f"is {budget}; at most {limit} is allowed, the max_tokens of short_term"
-            yield Problem(f"{path}.max_tokens", why)
+            yield ContractProblem(f"{path}.max_tokens", why)
     total = sum(budgets.values())
     if total > limit:
         why = f"have budgets of {total} tokens together; at most {limit} is allowed, the max_tokens of short_term"
-        yield Problem("Memory.short_term.segments", why)
+        yield ContractProblem("Memory.short_term.segments", why)
 
 
-def _segments(sections: Any) -> Iterator[Problem]:
+def _segments(sections: Any) -> Iterator[ContractProblem]:
     is_enabled = _value(sections, "short_term.enabled") is True
     if is_enabled and _value(sections, "short_term.segments") in (None, (), []):
         why = "is empty; short-term memory that is enabled has at least one segment"
-        yield Problem("Memory.short_term.segments", why)
+        yield ContractProblem("Memory.short_term.segments", why)
 
 
-def _duplicates(sections: Any) -> Iterator[Problem]:
+def _duplicates(sections: Any) -> Iterator[ContractProblem]:
     for path, part in _lists(MemorySections):
         seen: dict[str, str] = {}
         for place, item in _items(sections, path):
@@ -179,7 +183,7 @@ def _duplicates(sections: Any) -> Iterator[Problem]:
             list_id = " ".join(map(str, values))
             if list_id in seen:
                 why = f"is {_excerpt(list_id)}, which {seen[list_id]} is already; ids are unique in their list"
-                yield Problem(f"{place}.{part.id_fields[0]}", why)
+                yield ContractProblem(f"{place}.{part.id_fields[0]}", why)
             seen.setdefault(list_id, place)
 
 
@@ -193,20 +197,20 @@ def _lists(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, type[L
                 yield from _lists(part, f"{path}{name}.")
 
 
-def _references(sections: Any) -> Iterator[Problem]:
+def _references(sections: Any) -> Iterator[ContractProblem]:
     backends = _ids(sections, "long_term.storage_backends", "backend_id")
     for path, item in _items(sections, "long_term.schemas"):
         backend = item.get("backend")
         if isinstance(backend, str) and backend not in backends:
             why = f"is {_excerpt(backend)}, which is no backend_id; there are {_shown(backends)}"
-            yield Problem(f"{path}.backend", why)
+            yield ContractProblem(f"{path}.backend", why)
     nodes = _ids(sections, "graph.nodes", "type")
     for path, item in _items(sections, "graph.edges"):
         for field in ("from_node", "to_node"):
             node = item.get(field)
             if isinstance(node, str) and node not in nodes:
                 why = f"is {_excerpt(node)}, which is no type of nodes; there are {_shown(nodes)}"
-                yield Problem(f"{path}.{field}", why)
+                yield ContractProblem(f"{path}.{field}", why)
 
 
 def _ids(sections: Any, path: str, field: str) -> dict[Any, None]:
@@ -214,7 +218,7 @@ def _ids(sections: Any, path: str, field: str) -> dict[Any, None]:
     return dict.fromkeys(value for value in values if isinstance(value, str))
 
 
-def _structures(sections: Any) -> Iterator[Problem]:
+def _structures(sections: Any) -> Iterator[ContractProblem]:
     structures = [
         *((path, "structure", item) for path, item in _items(sections, "long_term.schemas")),
         *((path, "metadata_schema", item) for path, item in _items(sections, "vector.collections")),
@@ -225,12 +229,12 @@ def _structures(sections: Any) -> Iterator[Problem]:
                 check_form(item[field])
             except InvalidInputError as error:
                 place = error.what.removeprefix("form")
-                yield Problem(
+                yield ContractProblem(
                     f"{path}.{field}{place}", f"is not accepted as JSON Schema: {error.why}"
                 )
 
 
-def _indexes(sections: Any) -> Iterator[Problem]:
+def _indexes(sections: Any) -> Iterator[ContractProblem]:
     for path, item in _items(sections, "long_term.schemas"):
         structure, indexes = item.get("structure"), item.get("indexes")
         if not isinstance(structure, Mapping) or not isinstance(indexes, list | tuple):
@@ -239,7 +243,7 @@ def _indexes(sections: Any) -> Iterator[Problem]:
             if isinstance(name, str) and not _has_property(structure, name):
                 known = _shown(_properties(structure))
                 why = f"is {_excerpt(name)}, which is no property in structure; there are {known}"
-                yield Problem(f"{path}.indexes[{index}]", why)
+                yield ContractProblem(f"{path}.indexes[{index}]", why)
 
 
 def _has_property(structure: Any, name: str) -> bool:
@@ -254,32 +258,32 @@ def _properties(structure: Any) -> Mapping[str, Any]:
     return properties if isinstance(properties, Mapping) else {}
 
 
-def _widths(sections: Any) -> Iterator[Problem]:
+def _widths(sections: Any) -> Iterator[ContractProblem]:
     model, width = (_value(sections, f"vector.embeddings.{n}") for n in ("model", "dimensions"))
     if isinstance(model, str) and model in _WIDTHS_DIMS and _is_count(width):
         least, most = _WIDTHS_DIMS[model]
         if not least <= width <= most:
             allowed = str(most) if least == most else f"{least} to {most}"
             why = f"is {width}; {model} has {allowed}"
-            yield Problem("Memory.vector.embeddings.dimensions", why)
+            yield ContractProblem("Memory.vector.embeddings.dimensions", why)
 
 
-def _queries(sections: Any) -> Iterator[Problem]:
+def _queries(sections: Any) -> Iterator[ContractProblem]:
     for path, item in _items(sections, "graph.queries"):
         cypher = item.get("cypher")
         if isinstance(cypher, str) and (clauses := writing_clauses(cypher[:_LONGEST_QUERY])):
             why = f"has {_shown(clauses)}; a query only reads, and calls no procedures (a name is quoted as `set`)"
-            yield Problem(f"{path}.cypher", why)
+            yield ContractProblem(f"{path}.cypher", why)
 
 
-def _passwords(sections: Any) -> Iterator[Problem]:
+def _passwords(sections: Any) -> Iterator[ContractProblem]:
     for path, item in _items(sections, "long_term.storage_backends"):
         address = _value(item, f"config.{_SECRET}")
         if isinstance(address, str) and has_password(address):
-            yield Problem(f"{path}.config.{_SECRET}", _NO_PASSWORD)
+            yield ContractProblem(f"{path}.config.{_SECRET}", _NO_PASSWORD)
 
 
-_CHECKS: tuple[Callable[[Any], Iterator[Problem]], ...] = (
+_CHECKS: tuple[Callable[[Any], Iterator[ContractProblem]], ...] = (
     _segments,
     _budgets,
     _duplicates,

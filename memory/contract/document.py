@@ -244,7 +244,7 @@ class GraphQuery(ListedPart):
     cypher: Annotated[LongText, Field(min_length=1)] = Field(description="Text of the query")
 
 
-class Graph(Part):
+class GraphMemory(Part):
     """Graph memory: nodes and the edges between them."""
 
     enabled: Flag = Field(description="Whether the agent has graph memory")
@@ -268,8 +268,8 @@ class MemorySections(Part):
     vector: Vector = Field(
         default_factory=lambda: Vector(enabled=False), description="Documents, found by meaning"
     )
-    graph: Graph = Field(
-        default_factory=lambda: Graph(enabled=False), description="Nodes and edges"
+    graph: GraphMemory = Field(
+        default_factory=lambda: GraphMemory(enabled=False), description="Nodes and edges"
     )
 
 

@@ -167,6 +167,7 @@ class RecordLine(ExportLine):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     expires_at: AwareDatetime | None = None
+    metadata: dict[str, Any] | None = None
 
 
 class EpisodeLine(ExportLine):

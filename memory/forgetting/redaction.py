@@ -245,7 +245,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "receipt": _result,
         },
         "job_read": {"value": _free},
-        "long_term_record": {"value": _free},
+        "long_term_record": {"value": _free, "metadata": _free},
         "operation": {"result": _result},
         "episode": {"summary": _text, "payload": _free},
         "memory_retrievals": {

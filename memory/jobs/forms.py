@@ -106,12 +106,15 @@ def check_payload(form: Mapping[str, Any], payload: Any) -> None:
 
 
 class PayloadChecker:
-    """Checks payloads against one form, which is compiled once."""
+    """Checks payloads against one form, which is compiled once; `what` names a payload in errors."""
 
-    def __init__(self, form: Mapping[str, Any]) -> None:
+    def __init__(
+        self, form: Mapping[str, Any], *, what: str = "payload", checks_formats: bool = False
+    ) -> None:
+        self._what = what
         self._costs = FormCosts(form)
         self._quoted_bytes = quoted_bytes(form)
-        self._validator = _validator(form)
+        self._validator = _validator(form, checks_formats=checks_formats)
 
     @property
     def pattern_chars(self) -> int:
@@ -124,19 +127,19 @@ class PayloadChecker:
         Raises:
             InvalidInputError: tells the first problems: where, what is there, and what is allowed.
         """
-        cost, size = self._costs.cost, _size_of(payload)
+        cost, size = self._costs.cost, _size_of(payload, what=self._what)
         if cost.rate * payload_cost(payload, size_bytes=size, compares=cost.compares) > _MOST_WORK:
             why = f"is {size} bytes, which is too much for what its form checks; send less, or a reference"
-            raise InvalidInputError(what="payload", why=why)
+            raise InvalidInputError(what=self._what, why=why)
         if self._validator.is_valid(payload):
             return
         problems = sorted(
-            (_place("payload", error.instance_path), _short(error.message))
+            (_place(self._what, error.instance_path), _short(error.message))
             for error in self._errors(payload, size_bytes=size)
         )
         if not problems:
             why = "does not fit its form, in more places than can be looked through"
-            raise InvalidInputError(what="payload", why=why)
+            raise InvalidInputError(what=self._what, why=why)
         (what, why), *others = problems[:_MAX_PROBLEMS]
         more = [f"{place}: {message}" for place, message in others]
         if len(problems) > _MAX_PROBLEMS:
@@ -165,11 +168,11 @@ class PayloadChecker:
         return count <= _MOST_ERRORS and quoted <= _MOST_ERROR_BYTES
 
 
-def _size_of(payload: Any) -> int:
+def _size_of(payload: Any, *, what: str) -> int:
     try:
         return len(canonical_json(payload))
     except (ValueError, RecursionError):
-        check_json(payload, what="payload")  # tells where it is no JSON
+        check_json(payload, what=what)  # tells where it is no JSON
         raise
 
 
@@ -183,12 +186,14 @@ def form_fields(form: Mapping[str, Any]) -> tuple[FormField, ...]:
     return fields or (FormField(name="payload", kind=_kind(form), required=True),)
 
 
-def _validator(form: Mapping[str, Any], *, pattern_bytes: int | None = None) -> Any:
+def _validator(
+    form: Mapping[str, Any], *, pattern_bytes: int | None = None, checks_formats: bool = False
+) -> Any:
     try:
         return Draft202012Validator(
             dict(form),
             offline=True,
-            validate_formats=False,
+            validate_formats=checks_formats,
             pattern_options=RegexOptions(size_limit=pattern_bytes),
         )
     except ValidationError as error:

@@ -40,7 +40,7 @@ _WITH_MEMORY: dict[str, frozenset[str]] = {
 }
 
 
-class Problem(DeferredModel):
+class PlanProblem(DeferredModel):
     """Something wrong with a plan, at a node: the node's place in the plan, and the field's place in the node."""
 
     model_config = ConfigDict(frozen=True)
@@ -50,14 +50,14 @@ class Problem(DeferredModel):
     field: tuple[str, ...] = ()
 
 
-def check_plan(plan: Plan) -> tuple[Problem, ...]:
+def check_plan(plan: Plan) -> tuple[PlanProblem, ...]:
     """What is wrong with a plan that is well-formed: its graph, its waits and its templates."""
     if not plan.nodes:
-        return (Problem(index=None, why="a plan has at least one node"),)
+        return (PlanProblem(index=None, why="a plan has at least one node"),)
     return (*check_nodes(plan), *_loops(plan), *_unreached(plan))
 
 
-def check_nodes(plan: Plan, *, others: Collection[str] = ()) -> tuple[Problem, ...]:
+def check_nodes(plan: Plan, *, others: Collection[str] = ()) -> tuple[PlanProblem, ...]:
     """What is wrong with each node by itself, also where `others`, by their ids, are malformed and left out."""
     return (
         *_ids(plan),
@@ -70,33 +70,35 @@ def check_nodes(plan: Plan, *, others: Collection[str] = ()) -> tuple[Problem, .
     )
 
 
-def _ids(plan: Plan) -> Iterator[Problem]:
+def _ids(plan: Plan) -> Iterator[PlanProblem]:
     seen: dict[str, int] = {}
     for index, node in enumerate(plan.nodes):
         if node.id == END:
-            yield Problem(index=index, why=f"{END!r} is the name of the plan's end, not of a node")
+            yield PlanProblem(
+                index=index, why=f"{END!r} is the name of the plan's end, not of a node"
+            )
         if node.id in seen:
-            yield Problem(index=index, why=f"node {node.id!r} is there twice")
+            yield PlanProblem(index=index, why=f"node {node.id!r} is there twice")
         seen[node.id] = index
 
 
-def _variables(plan: Plan) -> Iterator[Problem]:
+def _variables(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
         if isinstance(node, (RecallNode, ThinkNode)):
             try:
                 check_variable(node.save_as or node.id)
             except InvalidInputError as error:
-                yield Problem(index=index, why=f"node {node.id!r}: {error}")
+                yield PlanProblem(index=index, why=f"node {node.id!r}: {error}")
 
 
-def _successors(plan: Plan, others: Collection[str]) -> Iterator[Problem]:
+def _successors(plan: Plan, others: Collection[str]) -> Iterator[PlanProblem]:
     known = dict.fromkeys((*(node.id for node in plan.nodes), *others, END))
     there = ", ".join([*known][:_MOST_SHOWN]) + (", …" if len(known) > _MOST_SHOWN else "")
     for index, node in enumerate(plan.nodes):
         for field, successor in _named_successors(node):
             if successor not in known:
                 why = f"node {node.id!r} goes on to {successor!r}, which is not a node; there are {there}"
-                yield Problem(index=index, why=why, field=field)
+                yield PlanProblem(index=index, why=why, field=field)
 
 
 def _named_successors(node: Node) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -113,14 +115,14 @@ def _named_successors(node: Node) -> Iterator[tuple[tuple[str, ...], str]]:
         yield ("catch",), node.catch
 
 
-def _tools(plan: Plan) -> Iterator[Problem]:
+def _tools(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
         if isinstance(node, ToolNode):
             try:
                 check_route(node.activity, node.task_queue)
                 check_tool(node)
             except InvalidInputError as error:
-                yield Problem(index=index, why=f"tool {node.id!r}: {error}")
+                yield PlanProblem(index=index, why=f"tool {node.id!r}: {error}")
 
 
 def check_tool(node: ToolNode) -> None:
@@ -139,67 +141,67 @@ def check_tool(node: ToolNode) -> None:
         raise InvalidInputError(what="arguments", why=f"{node.activity} takes names and values")
 
 
-def _waits(plan: Plan) -> Iterator[Problem]:
+def _waits(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
         if not isinstance(node, WaitNode):
             continue
         if TIMEOUT not in node.on:
-            yield Problem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
+            yield PlanProblem(index=index, why=f"wait {node.id!r} names no successor for 'timeout'")
         if not set(node.on) - {TIMEOUT}:
-            yield Problem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
+            yield PlanProblem(index=index, why=f"wait {node.id!r} names no successor but 'timeout'")
         try:
             check_wait_key(node.key)
         except InvalidInputError as error:
-            yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+            yield PlanProblem(index=index, why=f"wait {node.id!r}: {error}")
 
 
-def _forms(plan: Plan) -> Iterator[Problem]:
+def _forms(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
         if isinstance(node, WaitNode) and node.form is not None:
             try:
                 check_form(node.form)
             except InvalidInputError as error:
-                yield Problem(index=index, why=f"wait {node.id!r}: {error}")
+                yield PlanProblem(index=index, why=f"wait {node.id!r}: {error}")
 
 
-def _loops(plan: Plan) -> Iterator[Problem]:
+def _loops(plan: Plan) -> Iterator[PlanProblem]:
     following = {n.id: () if isinstance(n, WaitNode) else n.successors() for n in plan.nodes}
     for index, node in enumerate(plan.nodes):
         if node.id in reached_nodes(following, from_=following[node.id]):
-            yield Problem(index=index, why=f"node {node.id!r} is in a loop without a wait")
+            yield PlanProblem(index=index, why=f"node {node.id!r} is in a loop without a wait")
 
 
-def _unreached(plan: Plan) -> Iterator[Problem]:
+def _unreached(plan: Plan) -> Iterator[PlanProblem]:
     if not plan.nodes:
         return
     following = {node.id: node.successors() for node in plan.nodes}
     reached = reached_nodes(following, from_=(plan.nodes[0].id,))
     for index, node in enumerate(plan.nodes):
         if node.id not in reached:
-            yield Problem(index=index, why=f"node {node.id!r} is never reached")
+            yield PlanProblem(index=index, why=f"node {node.id!r} is never reached")
 
 
-def _templates(plan: Plan) -> Iterator[Problem]:
+def _templates(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
         document = node.model_dump(mode="json", exclude={"form"})  # nothing is filled in there
         for name in long_names(document):
             why = f"node {node.id!r} has a template with the name {name}…, which is too long"
-            yield Problem(index=index, why=why)
+            yield PlanProblem(index=index, why=why)
         with_memory = {name: document.pop(name, None) for name in _WITH_MEMORY.get(node.kind, ())}
         late, early = list(roots_of(with_memory)), list(roots_of(document))
         for root in sorted(frozenset().union(*late, *early) - _ROOTS):
             known = ", ".join(sorted(_ROOTS))
             why = f"node {node.id!r} has a template ${{{root}...}}; templates begin with {known}"
-            yield Problem(index=index, why=why)
+            yield PlanProblem(index=index, why=why)
         if any("memory" in roots for roots in early):
             why = f"node {node.id!r} has a template ${{memory...}} where memory is not at hand; it is in a prompt, a write and what is emitted"
-            yield Problem(index=index, why=why)
+            yield PlanProblem(index=index, why=why)
         if any("memory" in roots and len(roots) > 1 for roots in late):
             why = f"node {node.id!r} has a template with ${{memory...}} and other roots; write two"
-            yield Problem(index=index, why=why)
+            yield PlanProblem(index=index, why=why)
         if "" in names_under(with_memory, "memory.results"):
             why = f"node {node.id!r} has a template ${{memory.results}} without a node's id"
-            yield Problem(index=index, why=why)
+            yield PlanProblem(index=index, why=why)
 
 
 def check_inputs(plan: Plan, inputs: Mapping[str, Any], *, cursor: str | None = None) -> None:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.jobs.episodes import Episode
+    from mnestic.memory.jobs.long_term.filters import QueryFilter
+    from mnestic.memory.jobs.long_term.schemas import SchemaRules
     from mnestic.memory.jobs.plans import Plan
     from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
@@ -82,12 +84,16 @@ class RecordStore(Protocol):
         *,
         ttl: timedelta | None = None,
         expected_version: int | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> LongTermRecord:
         """Writes a value. `expected_version` 0 means: only if there is no live record.
 
+        If the contract in force for the agent has a schema of that namespace, the value must fit it, and lives as long as it says
+        at most.
+
         Raises:
             StaleVersionError: the stored version is not the expected one; holds the stored record.
-            InvalidInputError: the value is None or cannot be stored.
+            InvalidInputError: the value is None, cannot be stored, or does not fit its schema.
         """
         ...
 
@@ -113,6 +119,27 @@ class RecordStore(Protocol):
         """Live records in the order of namespace and key, and the cursor of the next page.
 
         With `until`, those up to that key.
+        """
+        ...
+
+    async def find_rules(self, namespace: str) -> SchemaRules | None:
+        """The schema of a namespace in the contract in force for the agent, or None."""
+        ...
+
+    async def query(
+        self, namespace: str, found: QueryFilter
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """The live records of a namespace that pass a filter, in its order, and the cursor of the next page.
+
+        Raises:
+            InvalidInputError: the cursor is of another list.
+        """
+        ...
+
+    async def expire(self, selector: str, schema_id: str, *, ttl: timedelta) -> int:
+        """Ends records of a schema that are older than `ttl`, of all agents whose contract is that of the selector.
+
+        Returns how many end earlier than they did.
         """
         ...
 

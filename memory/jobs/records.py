@@ -34,6 +34,7 @@ class LongTermRecord(DeferredModel):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     expires_at: AwareDatetime | None = None
+    metadata: dict[str, Any] | None = None
 
     @property
     def ref(self) -> RecordRef:

@@ -18,6 +18,9 @@ from mnestic.memory.validation import Share, problem_of, refused
 IMPORTANCE_POLICY = (
     "importance_policy"  # the name of the setting, which a tenant has for all its agents
 )
+OTHER_TYPE = 0.5  # the value of a type without one of its own
+LEAST_RECENCY = 0.1
+MANY_ACCESSES, MANY_RELATIONS, RICH_CHARS = 10, 5, 1000  # as many count in full
 _DAY = timedelta(days=1)
 _BY_TYPE: Mapping[EntryType, float] = MappingProxyType(
     {
@@ -36,7 +39,7 @@ _BY_TYPE: Mapping[EntryType, float] = MappingProxyType(
 class ImportancePolicy(DeferredModel):
     """The weights of what makes a memory important, and where each part is at its full value.
 
-    Types that `by_type` does not name keep their default weights; those without one have `other_type`.
+    Types that `by_type` does not name keep their default weights.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -49,15 +52,10 @@ class ImportancePolicy(DeferredModel):
     by_type: dict[EntryType, Share] = Field(
         default_factory=lambda: dict(_BY_TYPE), description="Value of each type"
     )
-    other_type: Share = Field(0.5, description="Value of a type that `by_type` does not name")
     critical: Share = Field(1.0, description="Value of a critical entry, in place of its type's")
     recent_days: float = Field(
         30, gt=0, allow_inf_nan=False, description="Days in which recency falls to its least value"
     )
-    least_recency: Share = Field(0.1, description="Least value of recency")
-    many_accesses: int = Field(10, gt=0, description="Accesses that count in full")
-    many_relations: int = Field(5, gt=0, description="Relations that count in full")
-    rich_chars: int = Field(1000, gt=0, description="Characters that count in full")
 
     @field_validator("by_type", mode="before")
     @classmethod
@@ -140,14 +138,14 @@ def importance(
         policy: The weights; the defaults without one.
     """
     weights = policy or _DEFAULTS
-    kind = weights.by_type.get(entry.entry_type, weights.other_type)
+    kind = weights.by_type.get(entry.entry_type, OTHER_TYPE)
     days = max(0, (now - entry.at) // _DAY)
     relations = len(entry.related) + (entry.parent is not None) + children
     parts = (
         weights.entry_type * (weights.critical if entry.critical else kind),
-        weights.recency * max(weights.least_recency, 1 - days / weights.recent_days),
-        weights.access * min(1, entry.access_count / weights.many_accesses),
-        weights.relations * min(1, relations / weights.many_relations),
-        weights.richness * min(1, len(entry.content) / weights.rich_chars),
+        weights.recency * max(LEAST_RECENCY, 1 - days / weights.recent_days),
+        weights.access * min(1, entry.access_count / MANY_ACCESSES),
+        weights.relations * min(1, relations / MANY_RELATIONS),
+        weights.richness * min(1, len(entry.content) / RICH_CHARS),
     )
     return min(1.0, max(0.0, sum(parts)))

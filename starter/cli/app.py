@@ -82,6 +82,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.demo:demo",
             "Watch a job read a conversation, wait three weeks, lose its worker, and come back.",
         ),
+        "contract": (
+            f"{_CLI}.contract.contract:app",
+            "Check, apply and compare contracts: YAML documents that say what an agent's memory is.",
+        ),
         "maintenance": (
             f"{_CLI}.maintenance.runs:app",
             "Run maintenance now, show its reports, and read or change its policy.",

@@ -80,13 +80,8 @@ class ImportanceChanges(TypedDict, total=False):
     relations: float
     richness: float
     by_type: Mapping[EntryType, float]
-    other_type: float
     critical: float
     recent_days: float
-    least_recency: float
-    many_accesses: int
-    many_relations: int
-    rich_chars: int
 
 
 class SettingChanges(TypedDict, total=False):

@@ -7,7 +7,7 @@ to memory and queries it needs Postgres alone. Temporal is connected when a call
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
-from typing import Any, Self, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
 from pydantic import BaseModel
 
@@ -48,6 +48,9 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.models.costs import costs_of
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.suppression_secret import SuppressionSecret
+
+if TYPE_CHECKING:
+    from mnestic.starter.contract.contracts import ContractsClient
 
 Result = TypeVar("Result", bound=BaseModel)
 
@@ -324,6 +327,19 @@ class MemoryConnection(ChecksTexts):
     def importance(self) -> ImportanceClient:
         """The importance policy of the tenant, which all its agents share."""
         return ImportanceClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    def contracts(self, *, actor: str = "client") -> "ContractsClient":
+        """The contracts of the tenant, for an actor that the audit log names."""
+        from mnestic.starter.contract.contracts import (  # noqa: PLC0415 - who only searches needs no contract
+            ContractsClient,
+        )
+
+        return ContractsClient(
+            self._memory,
+            tenant_id=self.settings.tenant_id,
+            actor=actor,
+            admin_url=find_database(self.settings)[1],
+        )
 
     def backups(self) -> BackupClient:
         """The backups of the tenant in the folder `MNESTIC_BACKUP_DIRECTORY`; they need the owner of the tables.

@@ -7,6 +7,7 @@ from typing import Any
 from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.records import LongTermRecord, RecordRef
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
@@ -33,9 +34,10 @@ class RecordClient(ClientPart):
         *,
         ttl: timedelta | None = None,
         expected_version: int | None = None,
+        metadata: dict[str, Any] | None = None,
         operation_key: str | None = None,
     ) -> LongTermRecord:
-        """Writes a long-term record.
+        """Writes a long-term record; if the agent's contract has a schema of that namespace, the value must fit it.
 
         Args:
             namespace: The record's namespace, 1 to 256 characters.
@@ -43,6 +45,7 @@ class RecordClient(ClientPart):
             value: Any JSON value but null.
             ttl: How long the record lives; for ever by default.
             expected_version: The version that the write is based on; 0 for a new record.
+            metadata: What is known of it beside its value, such as its source.
             operation_key: The same key with the same request is written once.
 
         Raises:
@@ -54,14 +57,20 @@ class RecordClient(ClientPart):
         check_json(value, what="value")
         operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
         request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
+        request += [metadata] if metadata is not None else []
         async with self._scope.transaction(write=True) as transaction:
             stored = await transaction.replay(operation, operation.request_hash(request))
             if stored is not None:
                 return LongTermRecord.model_validate(stored)
-            texts = texts_of([namespace, key, value])
+            texts = texts_of([namespace, key, value, metadata])
             await transaction.suppression_list.check(*texts, what="record")
             record = await transaction.records.set(
-                namespace, key, value, ttl=ttl, expected_version=expected_version
+                namespace,
+                key,
+                value,
+                ttl=ttl,
+                expected_version=expected_version,
+                metadata=metadata,
             )
             await transaction.complete(operation, record.model_dump(mode="json"))
             return record
@@ -88,6 +97,22 @@ class RecordClient(ClientPart):
             return await transaction.records.list_by_namespace(
                 namespace, limit=limit, cursor=cursor
             )
+
+    async def query(
+        self, namespace: str, where: QueryFilter | dict[str, Any] | None = None
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """The records of a namespace that pass a filter, in its order, and the cursor of the next page.
+
+        Args:
+            namespace: The namespace, such as the id of a schema of the agent's contract.
+            where: As `mnestic.memory.jobs.long_term.filters.QueryFilter`; all records by default.
+
+        Raises:
+            InvalidInputError: names what is wrong with the filter, or the cursor is of another list.
+        """
+        found = read_filter(where)
+        async with self._scope.transaction(write=False) as transaction:
+            return await transaction.records.query(namespace, found)
 
 
 class EpisodeClient(ClientPart):

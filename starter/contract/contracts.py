@@ -173,8 +173,8 @@ class ContractsClient(ChecksTexts):
         """
         async with self._transaction(write=False) as transaction:
             listed = await transaction.contracts.list_versions(selector, limit=limit, cursor=cursor)
-        if not listed[0] and cursor is None:
-            raise NotFoundError(what="contract", name=selector)
+        if not listed[0]:
+            await self._find(selector, version=None)
         return listed
 
     async def diff(

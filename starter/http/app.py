@@ -22,6 +22,7 @@ from mnestic.starter.http.pages.site import add_pages
 from mnestic.starter.http.routes import (
     agents,
     audit,
+    contracts,
     entries,
     facts,
     forgetting,
@@ -31,6 +32,7 @@ from mnestic.starter.http.routes import (
     maintenance,
     memory,
     metrics,
+    records,
     retrieval,
     streams,
 )
@@ -44,11 +46,13 @@ ROUTERS = (
     entries.router,
     facts.router,
     memory.router,
+    records.router,
     forgetting.router,
     agents.router,
     jobs.router,
     streams.router,
     maintenance.router,
+    contracts.router,
     audit.router,
     metrics.router,
 )

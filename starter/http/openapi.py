@@ -16,7 +16,7 @@ from pydantic.json_schema import models_json_schema
 from pydantic_core import to_json
 
 from mnestic.starter.http.gate import PUBLIC
-from mnestic.starter.http.problems import MEDIA_TYPE, RETRY_AFTER_S, ProblemDetails
+from mnestic.starter.http.problems import MEDIA_TYPE, RETRY_AFTER_S, Problem
 
 _EXAMPLES = Path(__file__).with_name("examples.yaml")
 _SCHEMAS = "#/components/schemas/{model}"
@@ -77,7 +77,7 @@ def _complete(document: dict[str, Any]) -> None:
     schemas = components.setdefault("schemas", {})
     for name in _OF_FASTAPI:
         schemas.pop(name, None)
-    _, problem = models_json_schema([(ProblemDetails, "serialization")], ref_template=_SCHEMAS)
+    _, problem = models_json_schema([(Problem, "serialization")], ref_template=_SCHEMAS)
     schemas.update(problem["$defs"])
     components["securitySchemes"] = {_API_KEY: _SCHEME}
     components["responses"] = {str(status): _problem(status) for status in _PROBLEMS}
@@ -124,7 +124,7 @@ def _add_problem(responses: dict[str, Any], status: int) -> None:
 
 def _problem(status: int) -> dict[str, Any]:
     """The answer with a problem."""
-    example = ProblemDetails(
+    example = Problem(
         type="about:blank",
         title=HTTPStatus(status).phrase,
         status=status,
@@ -132,7 +132,7 @@ def _problem(status: int) -> dict[str, Any]:
         instance="urn:uuid:0d4c7f0e-5a3b-4c55-9d0b-0f3a1f0c9a35",
     )
     content = {
-        "schema": {"$ref": _SCHEMAS.format(model=ProblemDetails.__name__)},
+        "schema": {"$ref": _SCHEMAS.format(model=Problem.__name__)},
         "example": example.model_dump(mode="json"),
     }
     answer = {"description": _PROBLEMS[status], "content": {MEDIA_TYPE: content}}

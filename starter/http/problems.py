@@ -78,7 +78,7 @@ class InvalidValue(BaseModel):
     allowed: str = Field(examples=["Input should be less than or equal to 1000"])
 
 
-class ProblemDetails(BaseModel):
+class Problem(BaseModel):
     """Why a request was refused or failed (RFC 9457)."""
 
     type: str = Field(examples=["urn:mnestic:problem:invalid-input"])
@@ -130,7 +130,7 @@ async def answer_http(request: Request, error: Exception) -> Response:
     if status < HTTPStatus.BAD_REQUEST:  # it leads elsewhere
         return Response(status_code=status, headers=error.headers)
     unread = _UNREAD.get(type(error.__cause__))
-    document = ProblemDetails(
+    document = Problem(
         type="about:blank",
         title=status.phrase,
         status=status,
@@ -148,7 +148,7 @@ def answer_unexpected(request: Request, error: Exception) -> Response:
         exc_info=error,
     )
     status = HTTPStatus.INTERNAL_SERVER_ERROR
-    document = ProblemDetails(
+    document = Problem(
         type="about:blank",
         title=status.phrase,
         status=status,
@@ -175,7 +175,7 @@ def _answer(
     kind = type(error)
     name = re.sub(r"(?<=[a-z])(?=[A-Z])", "-", kind.__name__.removesuffix("Error")).lower()
     title = (kind.__doc__ or status.phrase).partition("\n")[0]
-    document = ProblemDetails(
+    document = Problem(
         type=f"urn:mnestic:problem:{name}",
         title=title,
         status=status,
@@ -187,7 +187,7 @@ def _answer(
 
 
 def _response(
-    request: Request, document: ProblemDetails, *, headers: Mapping[str, str] | None = None
+    request: Request, document: Problem, *, headers: Mapping[str, str] | None = None
 ) -> Response:
     if wants_page(request):
         page = problem_page(

@@ -1,25 +1,21 @@
 """Reads a plan from YAML; errors name the node and the line."""
 
-import errno
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import InvalidInputError, InvalidPlanError
-from mnestic.memory.jobs.plan_checks import Problem, check_nodes, check_plan
+from mnestic.memory.jobs.plan_checks import PlanProblem, check_nodes, check_plan
 from mnestic.memory.jobs.plans import Node, Plan
 from mnestic.memory.validation import fields_at
-from mnestic.starter.yaml_documents import LARGEST_BYTES, read_yaml
+from mnestic.starter.yaml_documents import Lines, lines_of, read_document, read_yaml
 
 _MOST_PROBLEMS = 50
 _MAX_EXCERPT = 60  # characters of a value that is wrong
 _KINDS = "think, tool, recall, remember, emit or wait"
-Lines = dict[tuple[str | int, ...], int]
 
 
 def read_plan(path: Path) -> Plan:
@@ -28,23 +24,7 @@ def read_plan(path: Path) -> Plan:
     Raises:
         InvalidPlanError: the file cannot be read, or its content is not a plan.
     """
-    try:
-        if not path.is_file():
-            no_file = (
-                errno.EISDIR if path.is_dir() else errno.EINVAL if path.exists() else errno.ENOENT
-            )
-            why = os.strerror(no_file)
-            raise InvalidPlanError(source=str(path), problems=(why,))
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BYTES + 1)
-        text = content[:LARGEST_BYTES].decode("utf-8")
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
-        raise InvalidPlanError(source=str(path), problems=(why,)) from None
-    if len(content) > LARGEST_BYTES:
-        why = f"it is larger than {LARGEST_BYTES} bytes"
-        raise InvalidPlanError(source=str(path), problems=(why,))
-    return parse_plan(text, source=str(path))
+    return parse_plan(read_document(path), source=str(path))
 
 
 def parse_plan(text: str, *, source: str) -> Plan:
@@ -54,7 +34,7 @@ def parse_plan(text: str, *, source: str) -> Plan:
         InvalidPlanError: lists every problem, with line and node.
     """
     root, data = read_yaml(text, source=source)
-    lines = dict(_lines(root))
+    lines = lines_of(root)
     try:
         plan = Plan.model_validate(data, extra="forbid")
     except ValidationError as error:
@@ -78,7 +58,7 @@ def _in_order(problems: Iterable[tuple[int, str]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(why for _, why in sorted(problems, key=lambda one: one[0])))
 
 
-def _at_line(problem: Problem, index: int | None, lines: Lines) -> tuple[int, str]:
+def _at_line(problem: PlanProblem, index: int | None, lines: Lines) -> tuple[int, str]:
     if index is None:
         return 0, problem.why
     line = _line_of(lines, ("nodes", index, *problem.field))
@@ -113,20 +93,6 @@ def require_sound(plan: Plan) -> None:
     problems = tuple(problem.why for problem in check_plan(plan))
     if problems:
         raise InvalidPlanError(source=plan.name, problems=problems)
-
-
-def _lines(
-    node: yaml.Node, path: tuple[str | int, ...] = ()
-) -> Iterator[tuple[tuple[str | int, ...], int]]:
-    """The first line of each path in the document."""
-    yield path, node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield from _lines(value, (*path, key.value))
-            yield (*path, key.value), key.start_mark.line + 1
-    elif isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            yield from _lines(item, (*path, index))
 
 
 def _shape_problems(error: ValidationError, data: Any, lines: Lines) -> Iterator[tuple[int, str]]:

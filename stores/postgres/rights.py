@@ -31,6 +31,7 @@ _TABLES = {
     "audit_log": "SELECT INSERT",
     "category": "SELECT INSERT UPDATE DELETE",
     "claim": "SELECT INSERT",
+    "contract": "SELECT INSERT",
     "corpus": "SELECT INSERT UPDATE",
     "embedding": "SELECT INSERT UPDATE DELETE",
     "embedding_model": "SELECT INSERT UPDATE",
@@ -71,6 +72,7 @@ _UPDATED_COLUMNS = {
 }
 _FUNCTIONS = {
     "begin_forgetting": _PUBLIC,
+    "contract_of": _PUBLIC,
     "count_lexemes": _PUBLIC,
     "cut_messages": APPLICATION,
     "delete_orphans": APPLICATION,

@@ -8,6 +8,7 @@ from mnestic.memory.forgetting.suppression_list import SuppressionSecrets
 from mnestic.memory.ports import Embedder
 from mnestic.stores.postgres.access.api_keys import PostgresApiKeyStore
 from mnestic.stores.postgres.access.audit import PostgresAuditStore
+from mnestic.stores.postgres.contract.contracts import PostgresContractStore
 from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
 from mnestic.stores.postgres.forgetting.suppression_list import PostgresSuppressionListStore
@@ -46,6 +47,7 @@ class TableStores:
     ) -> None:
         index = EntryIndex(unit, embedder)
         derived = DerivedEntries(unit, index)
+        self.contracts = PostgresContractStore(unit)
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mnestic.memory.access.ports import ApiKeyStore, AuditStore
+from mnestic.memory.contract.ports import ContractStore
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
 from mnestic.memory.jobs import ports as job_ports
 from mnestic.memory.knowledge import ports as knowledge
-from mnestic.memory.knowledge import ports as knowledge_ports
 from mnestic.memory.knowledge.ports import EventStore
 from mnestic.memory.knowledge.world.categories import CategoryStore
 from mnestic.memory.knowledge.world.period_summaries import PeriodSummaryStore
@@ -109,7 +109,7 @@ class PostgresTransaction:
         return self._stores.waits
 
     @property
-    def resources(self) -> knowledge_ports.ResourceStore:
+    def resources(self) -> knowledge.ResourceStore:
         """See the port."""
         return self._stores.resources
 
@@ -147,6 +147,11 @@ class PostgresTransaction:
     def exports(self) -> ExportStore:
         """See the port."""
         return self._stores.exports
+
+    @property
+    def contracts(self) -> ContractStore:
+        """See the port."""
+        return self._stores.contracts
 
     @property
     def tool_results(self) -> job_ports.ToolResultStore:

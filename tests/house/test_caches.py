@@ -29,6 +29,9 @@ ALLOWED = {
         "_loaded": "the model, once",
         "_shared": "directions of the model, once",
     },
+    "memory/jobs/long_term/schemas.py": {
+        "_checker": "structures of contracts, which the operator writes"
+    },
     "memory/retrieval/agent_settings.py": {"_policy": "names of presets, and weights"},
     "memory/maintenance/compression.py": {"_denials": "our own words"},
     "memory/maintenance/duplicates.py": {

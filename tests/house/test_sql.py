@@ -17,6 +17,9 @@ STORES = "stores/postgres"
 OTHERWISE = (f"{STORES}/migrations/",)
 COMPOSING = {
     f"{STORES}/forgetting/redaction_scan.py": "one scan serves all tables",
+    f"{STORES}/index_sessions.py": "indexes are dropped by name",
+    f"{STORES}/jobs/record_filters.py": "a filter has any conditions, on any fields",
+    f"{STORES}/jobs/record_indexes.py": "each field of a schema has an index of its own",
     f"{STORES}/maintenance/backup_creation.py": "all tables are counted",
     f"{STORES}/maintenance/backup_restore.py": "all tables are locked, emptied and filled",
     f"{STORES}/maintenance/backup_tables.py": "all tables are copied",

@@ -116,6 +116,7 @@ def opened(client: MnesticClient, name: str, *, agent_id: str = AGENT) -> Any:
         "InboxClient": lambda: client.inbox(agent_id),
         "PredicateClient": client.predicates,
         "ImportanceClient": client.importance,
+        "ContractsClient": client.contracts,
         "ApiKeyClient": client.api_keys,
         "AuditClient": client.audit,
         "MaintenanceClient": lambda: client.maintenance,

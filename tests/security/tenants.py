@@ -41,6 +41,7 @@ AGENT, FIRST = "otto", "their-message"  # no part of a random id in hexadecimal 
 TOPIC = "cold lake"
 SECRET = "Vasterbotten"  # stands in every text of the victim
 SESSION = "s1"
+CONTRACT = "otto"  # the selector of a contract
 QUESTION = "Where does Mara live?"
 SECRET_PLAN = read_plan(Path(__file__).with_name("secret_plan.yaml"))
 _OTHER_DIGITS = str.maketrans("0123456789abcdef", "123456789abcdef0")
@@ -73,6 +74,7 @@ class Known(BaseModel):
     token: str  # of what would be forgotten of TOPIC
     signal: int
     api_key: str
+    contract: str
     cursors: Mapping[str, str | None]
 
     def of_nothing(self) -> "Known":
@@ -147,6 +149,15 @@ def as_tenant(client: MnesticClient, tenant_id: str | None = None) -> MnesticCli
     )
 
 
+async def set_rules(client: MnesticClient) -> None:
+    """A setting, and two versions of a contract, whose segment is named after the secret."""
+    await client.memory(AGENT).settings.change(auto_retrieve_max_results=7)
+    for budget in (1000, 2000):
+        segments = [{"segment_id": SECRET, "max_tokens": budget}]
+        short_term = {"enabled": True, "max_tokens": budget, "segments": segments}
+        await client.contracts().apply(CONTRACT, {"Memory": {"short_term": short_term}})
+
+
 async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     """Makes a tenant whose agent has something in every store, two jobs, of which one waits, and a vault."""
     vault = settings.data_dir / "vault"
@@ -172,7 +183,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         )
         await memory.facts.add("Mara", "lives_in", SECRET)
         await memory.facts.add("Mara", "visits", f"{SECRET} fair")
-        await memory.settings.change(auto_retrieve_max_results=7)
+        await set_rules(client)
         await client.predicates().set("attends", cardinality="single", category="events")
         await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
         inbox = client.temporal.get_workflow_handle(inbox_workflow_id(settings.tenant_id, AGENT))
@@ -307,8 +318,10 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.events.list())[-1].number,
         api_key=keys[0].key.id,
+        contract=CONTRACT,
         cursors={
             "agents": encode_cursor("a"),  # of a list that would begin with theirs
+            "contracts": (await client.contracts().history(CONTRACT, limit=1))[1],
             "api_keys": (await client.api_keys().list(limit=1))[1],
             "audit": (await client.audit().list(limit=1))[1],
             "jobs": (await client.list_jobs(limit=1))[1],

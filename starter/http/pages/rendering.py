@@ -35,6 +35,7 @@ _AREAS = (
     Area("Graph", f"{ROOT}/graph", "read"),
     Area("Costs", f"{ROOT}/costs", "read"),
     Area("Maintenance", f"{ROOT}/maintenance", "read", of_tenant=True),
+    Area("Contracts", f"{ROOT}/contracts", "admin", of_tenant=True),
     Area("Audit", f"{ROOT}/audit", "admin", of_tenant=True),
 )
 
@@ -64,6 +65,7 @@ _DONE = {
     "schedule_paused": "The Schedule is paused.",
     "schedule_resumed": "The Schedule runs again.",
     "policy_saved": "The policy was saved.",
+    "contract_applied": "The contract was applied.",
     "note_added": "The note was added.",
     "note_removed": "The note was removed.",
 }

@@ -12,6 +12,7 @@ from mnestic.starter.http.pages import (
     agents,
     audit,
     auto_retrieval,
+    contracts,
     costs,
     facts,
     forgetting,
@@ -44,6 +45,7 @@ ROUTERS = (
     costs.router,
     policy.router,
     maintenance.router,
+    contracts.router,
     audit.router,
     live.router,
 )

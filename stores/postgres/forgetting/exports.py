@@ -141,7 +141,9 @@ class PostgresExportStore:
     async def add_record(self, record: RecordLine) -> bool:
         """See the port."""
         check_write(record.namespace, record.key, record.value)
-        values = record.model_dump(exclude={"kind"}) | {"value": as_json(record.value)}
+        check_json(record.metadata, what="metadata")
+        values = record.model_dump(exclude={"kind"})
+        values |= {"value": as_json(record.value), "metadata": as_json(record.metadata)}
         added = await self._unit.write(_ADD_RECORD, **values)
         if added:
             self._unit.wrote("record.set", f"{record.namespace}/{record.key}")

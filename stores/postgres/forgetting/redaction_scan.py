@@ -120,7 +120,7 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "long_term_record": _ScannedTable(
             of=RecordRow,
             key=("namespace", "key"),
-            texts=("namespace", "key", "value"),
+            texts=("namespace", "key", "value", "metadata"),
             copies=True,
             locked=True,
         ),
@@ -225,7 +225,9 @@ async def write_redaction(
     elif row.table == "long_term_record":
         is_removed = redaction.remove and not name_stays
         query = _REMOVE_RECORD if is_removed else _WRITE_RECORD
-        await unit.write(query, value=as_json(values.get("value")), **key)
+        remaining = {} if redaction.remove else {**row.columns, **values}
+        columns = {name: as_json(remaining.get(name)) for name in ("value", "metadata")}
+        await unit.write(query, **columns, **key)
     elif redaction.remove:
         await unit.write(_removal(row.table), **_key(source, row.key))
     elif row.table == "working_memory":

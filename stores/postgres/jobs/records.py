@@ -1,13 +1,17 @@
 """Long-term records in Postgres: one row a key, with a version that only grows."""
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from mnestic.memory.canonical import check_json, check_text
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
+from mnestic.memory.jobs.long_term.filters import QueryFilter
+from mnestic.memory.jobs.long_term.schemas import SchemaRules, check_value
 from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.jobs.record_filters import page_query
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -16,6 +20,7 @@ _SET, _DELETE = read_query("records.set"), read_query("records.delete")
 _LIST, _SELECT = read_query("records.list_by_namespace"), read_query("records.select")
 _ADD_READ, _LOCK_READS = read_query("records.add_read"), read_query("records.lock_reads")
 _LIST_READS, _REMOVE_READS = read_query("records.list_reads"), read_query("records.remove_reads")
+_FIND_RULES, _EXPIRE = read_query("records.find_rules"), read_query("records.expire")
 _LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
 
@@ -47,18 +52,32 @@ class PostgresRecordStore:
         *,
         ttl: timedelta | None = None,
         expected_version: int | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> LongTermRecord:
         """See the port."""
+        self._unit.attempt("record.set", f"{namespace}/{key}")
         check_write(namespace, key, value)
+        check_json(metadata, what=f"{namespace}/{key} metadata")
         _check_ttl(ttl, what=f"{namespace}/{key}")
-        # Made first, without a value, if there is none, so that it can be locked.
-        await self._unit.write(_INSERT_EMPTY, namespace=namespace, key=key)
-        row = await self._find(namespace, key, lock=True)
+        named = {**self._unit.owner, "namespace": namespace, "key": key}
+        # The row is made first, without a value, if there is none, so that it can be locked.
+        rules, _, (row,) = await self._unit.rows_of(
+            _FIND_RULES.bind(named), _INSERT_EMPTY.bind(named), _FIND.bind({**named, "lock": True})
+        )
+        for one in map(_rules, rules):
+            check_value(one, value)
+            ttl = min(one.ttl, ttl) if one.ttl and ttl else one.ttl or ttl
         current = row.version if row.live or expected_version != 0 else 0
         if expected_version is not None and expected_version != current:
             raise self._stale(row, expected=expected_version)
         (written,) = await self._unit.fetch(
-            _SET, namespace=namespace, key=key, value=as_json(value), is_live=row.live, ttl=ttl
+            _SET,
+            namespace=namespace,
+            key=key,
+            value=as_json(value),
+            is_live=row.live,
+            ttl=ttl,
+            metadata=as_json(metadata),
         )
         self._unit.wrote("record.set", f"{namespace}/{key}")
         return _record(written)
@@ -67,6 +86,7 @@ class PostgresRecordStore:
         self, namespace: str, key: str, *, expected_version: int | None = None
     ) -> RecordRef:
         """See the port."""
+        self._unit.attempt("record.delete", f"{namespace}/{key}")
         row = await self._find(namespace, key, lock=True)
         if row is None or not row.live:
             raise NotFoundError(what="record", name=f"{namespace}/{key}")
@@ -98,6 +118,31 @@ class PostgresRecordStore:
         more = len(rows) > limit
         records = tuple(_record(row) for row in rows[:limit])
         return records, encode_cursor(records[-1].namespace, records[-1].key) if more else None
+
+    async def find_rules(self, namespace: str) -> SchemaRules | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND_RULES, namespace=namespace)
+        return None if row is None else _rules(row)
+
+    async def query(
+        self, namespace: str, found: QueryFilter
+    ) -> tuple[tuple[LongTermRecord, ...], str | None]:
+        """See the port."""
+        query, values = page_query(self._unit.tenant_id, namespace, found)
+        rows = await self._unit.fetch(query, **values)
+        self._unit.read("record.query", namespace)
+        records = tuple(_record(row) for row in rows[: found.limit])
+        if len(rows) <= found.limit:
+            return records, None
+        places = (json.dumps(one, ensure_ascii=False) for one in rows[found.limit - 1].places)
+        return records, encode_cursor(*places, records[-1].key)
+
+    async def expire(self, selector: str, schema_id: str, *, ttl: timedelta) -> int:
+        """See the port."""
+        ended = await self._unit.write(_EXPIRE, selector=selector, namespace=schema_id, ttl=ttl)
+        if ended:
+            self._unit.wrote("record.expire", f"{schema_id} of {selector}: {ended} records")
+        return ended
 
     async def select(
         self, names: Sequence[tuple[str, str]]
@@ -177,6 +222,12 @@ class PostgresRecordStore:
             stored_version=row.version,
             stored=_record(row) if row.live else None,
         )
+
+
+def _rules(row: Any) -> SchemaRules:
+    return SchemaRules.model_validate(
+        {**row.rules, "selector": row.selector, "version": row.version}
+    )
 
 
 def _record(row: Any) -> LongTermRecord:

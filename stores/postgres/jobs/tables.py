@@ -49,6 +49,9 @@ class RecordRow(Table, table=True):
     created_at: datetime = instant()
     updated_at: datetime = instant()
     expires_at: datetime | None = maybe_instant()
+    metadata_: dict[str, Any] | None = Field(
+        default=None, sa_column=Column("metadata", JSONB(none_as_null=True))
+    )
 
 
 class JobReadRow(Table, table=True):

@@ -6,7 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from mnestic.memory.knowledge.facts import MOST_CONFIDENT
-from mnestic.memory.knowledge.importance import ImportancePolicy
+from mnestic.memory.knowledge.importance import (
+    LEAST_RECENCY,
+    MANY_ACCESSES,
+    MANY_RELATIONS,
+    OTHER_TYPE,
+    RICH_CHARS,
+    ImportancePolicy,
+)
 from mnestic.memory.maintenance.cleanups import CleanupCursor, CleanupPlan, UnneededEntries
 from mnestic.memory.maintenance.compression import Compression
 from mnestic.memory.maintenance.duplicates import AlikeEntries, Merge
@@ -33,6 +40,13 @@ _WINDOW = 8  # entries that one is compared with, in each of three orders
 _COMPRESS = read_query("agents.compress")
 _PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
+_IMPORTANCE_CONSTANTS = {
+    "other_type": OTHER_TYPE,
+    "least_recency": LEAST_RECENCY,
+    "many_accesses": MANY_ACCESSES,
+    "many_relations": MANY_RELATIONS,
+    "rich_chars": RICH_CHARS,
+}
 _LAST = 2**63 - 1  # no entry has a higher number
 _FIND_END = read_query("agents.find_end")
 
@@ -194,7 +208,7 @@ class PostgresMaintenanceStore:
         """See the port."""
         weights = policy.model_dump(exclude={"by_type"})
         by_type = json.dumps(policy.by_type)
-        values = {**weights, "by_type": by_type, "now": now}
+        values = {**weights, **_IMPORTANCE_CONSTANTS, "by_type": by_type, "now": now}
         values |= {"after": after, "up_to": _LAST if up_to is None else up_to}
         (row,) = await self._fetch(_RENEW_IMPORTANCE, **values)
         if row.changed:

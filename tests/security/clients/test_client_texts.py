@@ -58,6 +58,7 @@ NOTHING = Known.model_construct(
     wait="none/w1",
     sha256="0" * 64,
     api_key="0" * 12,
+    contract="otto",
     signal=0,
     result={},
     backup="20260301T120000Z-00000000",

@@ -254,7 +254,7 @@ async def test_each_access_leaves_an_audit_row_also_where_it_is_refused(
     refused = [
         records.get("notes", "none"),
         records.set("notes", "k", "no object"),
-        records.set("notes", "", {}),
+        records.set("notes", "k", {}, expected_version=7),
         records.delete("notes", "none"),
     ]
     for access in refused:
@@ -269,7 +269,7 @@ async def test_each_access_leaves_an_audit_row_also_where_it_is_refused(
     assert [one for one in left if one[0].startswith("record.")] == [
         ("record.get", "notes/none", "refused: NotFoundError"),
         ("record.set", "notes/k", "refused: InvalidInputError"),
-        ("record.set", "notes/", "refused: InvalidInputError"),
+        ("record.set", "notes/k", "refused: StaleVersionError"),
         ("record.delete", "notes/none", "refused: NotFoundError"),
         ("record.set", "notes/k", None),
         ("record.query", "notes", None),

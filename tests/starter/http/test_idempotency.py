@@ -33,7 +33,7 @@ async def test_each_write_refuses_the_key_of_another_request(
             answer = await http.request(
                 method,
                 path.format(**{**case.path, "job_id": job_id}),
-                params={} if case.of_tenant or case.of_job else {"agent_id": "ada"},
+                params=case.params | ({} if case.of_tenant or case.of_job else {"agent_id": "ada"}),
                 json=case.body,
                 headers={"Idempotency-Key": "once"},
             )

@@ -27,7 +27,15 @@ CALLS = [
     "mnestic.redact_audit({id}, {agent}, 1, 'x', NULL)",
 ]
 WORDLESS = {
-    *("agent_revision", "api_key", "corpus", "embedding", "embedding_model", "entry_term"),
+    *(
+        "agent_revision",
+        "api_key",
+        "contract",
+        "corpus",
+        "embedding",
+        "embedding_model",
+        "entry_term",
+    ),
     *("forgetting", "graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
     *("supersession", "tenant"),
 }

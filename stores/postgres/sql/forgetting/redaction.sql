@@ -19,7 +19,7 @@ UPDATE mnestic.working_memory
 -- name: write_record
 -- Writes what is left of a record; null if it goes but its name.
 UPDATE mnestic.long_term_record
-   SET value = %(value)s, version = version + 1, updated_at = now()
+   SET value = CAST(%(value)s AS jsonb), metadata = CAST(%(metadata)s AS jsonb), version = version + 1, updated_at = now()
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
 
 -- name: remove_record

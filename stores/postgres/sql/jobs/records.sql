@@ -1,6 +1,6 @@
 -- name: find
 -- Reads the row of a key, removed and expired ones too; `live` tells them apart.
-SELECT namespace, key, version, value, created_at, updated_at, expires_at,
+SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,
        value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
@@ -12,24 +12,44 @@ INSERT INTO mnestic.long_term_record (tenant_id, agent_id, namespace, key, versi
 VALUES (%(tenant_id)s, %(agent_id)s, %(namespace)s, %(key)s, 0, now(), now())
 ON CONFLICT DO NOTHING
 
+-- name: find_rules
+-- Finds the schema of a namespace in the contract in force for the agent.
+SELECT c.selector, c.version, s.rules
+  FROM mnestic.contract_of(%(tenant_id)s, %(agent_id)s) AS c,
+       json_array_elements(c.document #> '{Memory,long_term,schemas}') AS s (rules)
+ WHERE s.rules ->> 'schema_id' = %(namespace)s AND c.document #>> '{Memory,long_term,enabled}' = 'true'
+
+-- name: expire
+-- Ends records of a schema that are older than it keeps them, of the agents whose contract is that of a selector.
+UPDATE mnestic.long_term_record AS r
+   SET expires_at = r.updated_at + CAST(%(ttl)s AS interval)
+ WHERE r.tenant_id = %(tenant_id)s AND r.namespace = %(namespace)s AND r.value IS NOT NULL
+   AND (r.expires_at IS NULL OR r.expires_at > r.updated_at + CAST(%(ttl)s AS interval))
+   AND r.agent_id IN (
+       SELECT o.agent_id
+         FROM (SELECT DISTINCT agent_id FROM mnestic.long_term_record
+                WHERE tenant_id = %(tenant_id)s AND namespace = %(namespace)s) AS o,
+              mnestic.contract_of(%(tenant_id)s, o.agent_id) AS c
+        WHERE c.selector = %(selector)s)
+
 -- name: set
 -- Writes the value of a key whose row is locked; one that was dead is created anew.
 UPDATE mnestic.long_term_record
    SET value = %(value)s, version = version + 1, updated_at = now(),
        created_at = CASE WHEN CAST(%(is_live)s AS boolean) THEN created_at ELSE now() END,
-       expires_at = now() + CAST(%(ttl)s AS interval)
+       expires_at = now() + CAST(%(ttl)s AS interval), metadata = CAST(%(metadata)s AS jsonb)
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
-RETURNING namespace, key, version, value, created_at, updated_at, expires_at
+RETURNING namespace, key, version, value, created_at, updated_at, expires_at, metadata
 
 -- name: delete
 -- Removes the value of a key whose row is locked; the version goes on.
 UPDATE mnestic.long_term_record
-   SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL
+   SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL, metadata = NULL
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
 
 -- name: list_by_namespace
 -- Reads a page of the live records of a namespace, or of all, by name.
-SELECT namespace, key, version, value, created_at, updated_at, expires_at
+SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
    AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now())
@@ -41,7 +61,7 @@ SELECT namespace, key, version, value, created_at, updated_at, expires_at
 
 -- name: select
 -- Reads all rows of some keys, dead ones too; `live` tells them apart.
-SELECT namespace, key, version, value, created_at, updated_at, expires_at,
+SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,
        value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
