@@ -4,6 +4,7 @@ It stands alone because a person reads both before the new version is stored. Pa
 to move one is no difference; a default that is written out is none either.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,7 @@ _ABSENT = object()
 _IDS = re.compile(r"\[([^\]]*)\]")
 # What is inside of these counts as one.
 _WHOLE = re.compile(r"(\[\]\.structure|\[\]\.metadata_schema|vector\.embeddings)\..*", re.DOTALL)
+_LONGEST_SHOWN = 100  # characters
 _LEVELS: tuple[str, ...] = get_args(AccessLevel)  # from the lowest
 
 
@@ -38,6 +40,14 @@ class Change(DeferredModel):
     before: Any = None
     after: Any = None
 
+    def __str__(self) -> str:
+        """The change as people read it, on one line."""
+        if self.kind == "added":
+            return f"+ {self.path}: {_shown(self.after)}"
+        if self.kind == "removed":
+            return f"- {self.path}: {_shown(self.before)}"
+        return f"~ {self.path}: {_shown(self.before)} → {_shown(self.after)}"
+
 
 def differences(before: MemoryContract, after: MemoryContract) -> tuple[Change, ...]:
     """What differs, in the order of the document."""
@@ -45,13 +55,23 @@ def differences(before: MemoryContract, after: MemoryContract) -> tuple[Change, 
 
 
 def consequences(before: MemoryContract, after: MemoryContract) -> tuple[str, ...]:
-    """What the new version drops, or refuses from then on, in sentences; of a section that is disabled, only that."""
+    """What the new version drops, or refuses from then on, in sentences; of a section that is disabled, only that.
+
+    A section that was disabled before had nothing that could be dropped.
+    """
     sentences: list[str] = []
     for change in differences(before, after):
         _, section, name = change.path.split(".", 2)
+        if not getattr(before.Memory, section).enabled:
+            continue
         if name == "enabled" or getattr(after.Memory, section).enabled:
             sentences += _sentences(change)
     return tuple(dict.fromkeys(sentences))
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def _compare(before: Any, after: Any, path: str) -> Iterator[Change]:
