@@ -16,6 +16,7 @@ import typer
 
 from mnestic.memory.jobs.plans import Plan
 from mnestic.starter.cli.app import app
+from mnestic.starter.contract.documents import parse_contract
 from mnestic.starter.jobs.plans import parse_plan, read_plan
 
 ROOT = Path(__file__).parents[2]
@@ -131,8 +132,11 @@ def test_each_command_that_is_shown_parses(page: Path, line: str) -> None:
     [(page, text) for page in PAGES for text in blocks(page, "yaml")],
     ids=name_of,
 )
-def test_each_plan_that_is_shown_is_sound(page: Path, text: str) -> None:
-    assert isinstance(parse_plan(text, source=page.name), Plan)
+def test_each_document_that_is_shown_is_sound(page: Path, text: str) -> None:
+    if text.startswith("Memory:"):
+        assert parse_contract(text, source=page.name)["Memory"]
+    else:
+        assert isinstance(parse_plan(text, source=page.name), Plan)
 
 
 def test_the_example_plan_has_nodes_of_the_kinds_in_the_guide() -> None:
