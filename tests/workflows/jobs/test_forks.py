@@ -120,7 +120,10 @@ async def test_a_fork_that_cannot_be_is_refused_and_leaves_nothing(jobs: Jobs, r
     with pytest.raises(AlreadyExistsError, match="working memory of session s1 exists already"):
         await jobs.fork_job(job_id, session_id="s1", as_job="forked")
 
-    assert rows() == before
+    after = rows()
+    refusals = after["audit_log"] - before["audit_log"]
+    assert after | {"audit_log": before["audit_log"]} == before
+    assert all('"reason": "refused: AlreadyExistsError"' in row for row in refusals)
     with pytest.raises(NotFoundError, match="no job forked"):
         await jobs.describe_job("forked")
 

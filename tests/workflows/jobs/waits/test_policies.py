@@ -26,7 +26,7 @@ def reasons(admin_url: str, client: MnesticClient) -> list[tuple[str, str, str]]
     with psycopg.connect(admin_url) as connection:
         return connection.execute(
             "SELECT action, target, reason FROM mnestic.audit_log"
-            " WHERE tenant_id = %s AND reason IS NOT NULL",
+            " WHERE tenant_id = %s AND NOT starts_with(reason, 'refused: ')",
             [client.settings.tenant_id],
         ).fetchall()
 
