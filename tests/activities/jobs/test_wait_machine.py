@@ -257,7 +257,7 @@ class WaitMachine(WaitModel):
             assert kept == state.model_dump(mode="json")
         told = self.owner.execute(
             "SELECT action, target, reason FROM mnestic.audit_log"
-            " WHERE tenant_id = %s AND reason IS NOT NULL ORDER BY id",
+            " WHERE tenant_id = %s AND NOT starts_with(reason, 'refused: ') ORDER BY id",
             [self.scope.tenant_id],
         ).fetchall()
         assert told == self.reasons
