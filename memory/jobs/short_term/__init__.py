@@ -1,0 +1,1 @@
+"""Segments of working memory: values, and the steps that change them."""
