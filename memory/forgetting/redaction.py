@@ -159,6 +159,7 @@ def _working(state: Any, topic: Topic) -> Any:
         "variables": lambda variables: _free(variables, topic),
         "scratchpad": lambda text: _text(text, topic),
         "current_task": lambda text: _text(text, topic),
+        "segments": lambda segments: _segments(segments, topic),
     }
     return {name: parts[name](item) if name in parts else item for name, item in state.items()}
 
@@ -167,6 +168,24 @@ def _message(message: Row, topic: Topic) -> Row:
     free = {name: message[name] for name in ("content", "speaker") if message.get(name)}
     left = {**message, **_free(free, topic)}
     return {**left, "channel": _name(message["channel"], topic)} if "channel" in message else left
+
+
+def _segments(segments: Any, topic: Topic) -> Any:
+    """Segments without the topic; their ledger has ids and numbers alone."""
+    if not isinstance(segments, Mapping):
+        return segments
+    return {**segments, "entries": [_segment_entry(one, topic) for one in segments["entries"]]}
+
+
+def _segment_entry(entry: Row, topic: Topic) -> Row:
+    """An entry of a segment; its tokens are counted again by the next step."""
+    left = _message(entry, topic)
+    if left["content"] != entry["content"]:
+        left = {**left, "tokens": None}
+    if source := entry.get("source"):
+        channels = [_name(channel, topic) for channel in source.get("channels", ())]
+        left = {**left, "source": {**source, "channels": channels}}
+    return left
 
 
 def _call(call: Row, topic: Topic) -> Row:

@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, ConfigDict
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import LongTermRecord, count_records
+from mnestic.memory.jobs.short_term.segments import SegmentEntry
 from mnestic.memory.jobs.snapshots import Drift, SealedSnapshot, compare, newer_episodes
 from mnestic.memory.jobs.waits import JobWait, WaitPolicy, WaitState
 from mnestic.memory.jobs.working_memory import WorkingMemory, WorkingRef
@@ -37,7 +38,7 @@ class VariableChange(DeferredModel):
 
 
 class WorkingMemoryChange(DeferredModel):
-    """What changed in a session's working memory; messages and tool calls by their ids."""
+    """What changed in a session's working memory; messages, tool calls and entries of segments by their ids."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -47,6 +48,8 @@ class WorkingMemoryChange(DeferredModel):
     messages_removed: tuple[str, ...] = ()
     tool_calls_added: tuple[str, ...] = ()
     tool_calls_removed: tuple[str, ...] = ()
+    segment_entries_added: tuple[str, ...] = ()
+    segment_entries_removed: tuple[str, ...] = ()
     variables: tuple[VariableChange, ...] = ()
     scratchpad_changed: bool = False
     task_changed: bool = False
@@ -148,6 +151,7 @@ def difference(
 def _working(before: WorkingMemory, now: WorkingMemory) -> WorkingMemoryChange:
     messages_added, messages_removed = _ids(before.messages, now.messages)
     calls_added, calls_removed = _ids(before.tool_calls, now.tool_calls)
+    entries_added, entries_removed = _ids(_entries(before), _entries(now))
     return WorkingMemoryChange(
         snapshot_version=before.version,
         current_version=now.version,
@@ -155,12 +159,18 @@ def _working(before: WorkingMemory, now: WorkingMemory) -> WorkingMemoryChange:
         messages_removed=messages_removed,
         tool_calls_added=calls_added,
         tool_calls_removed=calls_removed,
+        segment_entries_added=entries_added,
+        segment_entries_removed=entries_removed,
         variables=_variables(before.variables, now.variables),
         scratchpad_changed=before.scratchpad != now.scratchpad,
         task_changed=before.current_task != now.current_task,
         task_before=before.current_task,
         task_now=now.current_task,
     )
+
+
+def _entries(state: WorkingMemory) -> tuple[SegmentEntry, ...]:
+    return state.segments.entries if state.segments else ()
 
 
 def _ids(before: tuple[Any, ...], now: tuple[Any, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:

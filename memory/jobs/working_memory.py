@@ -20,6 +20,7 @@ from mnestic.memory.canonical import (
 )
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.short_term.segments import Segments
 
 Role = Literal["system", "user", "assistant", "tool"]
 DRIFT_VARIABLE = "drift"
@@ -100,6 +101,9 @@ def count_messages(body: str) -> int | None:
 class WorkingMemory(DeferredModel):
     """A session's state. `version` counts its writes; 0 means that nothing was written.
 
+    `segments` are there once a contract with short-term memory was in force; the document of a state without them does not have
+    the field.
+
     A number that JSON does not have is dumped as it is, to be refused; pydantic's default is to make it null.
     """
 
@@ -112,6 +116,7 @@ class WorkingMemory(DeferredModel):
     scratchpad: str = ""
     current_task: str | None = None
     last_checkpoint: str | None = None
+    segments: Segments | None = Field(None, exclude_if=lambda segments: segments is None)
 
     def document(self) -> WorkingDocument:
         """The state as it is stored.
@@ -164,6 +169,10 @@ class WorkingMemory(DeferredModel):
     def with_task(self, task: str | None) -> "WorkingMemory":
         """Sets the current task."""
         return self.model_copy(update={"current_task": task})
+
+    def with_segments(self, segments: Segments) -> "WorkingMemory":
+        """Sets the segments."""
+        return self.model_copy(update={"segments": segments})
 
     def with_checkpoint(self, snapshot_id: str) -> "WorkingMemory":
         """Names the snapshot that was taken last."""

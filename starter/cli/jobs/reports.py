@@ -123,6 +123,7 @@ def _working_rows(change: WorkingMemoryChange) -> Iterator[tuple[str, str, str, 
     for what, added, removed in (
         ("messages", change.messages_added, change.messages_removed),
         ("tool calls", change.tool_calls_added, change.tool_calls_removed),
+        ("segments", change.segment_entries_added, change.segment_entries_removed),
     ):
         if added or removed:
             counts = [f"{len(added)} added"] * bool(added) + [f"{len(removed)} removed"] * bool(

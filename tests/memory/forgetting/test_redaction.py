@@ -11,6 +11,7 @@ from mnestic.memory.forgetting.redaction import TABLES, RowRedaction, redaction_
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments, SummarySource
 from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
 
@@ -144,6 +145,39 @@ def test_a_snapshot_is_whole_after_it() -> None:
     assert found.read_set == (
         ReadRecord(namespace="trips", key="next", version=2, value={"to": FORGOTTEN}),
     )
+
+
+def test_segments_lose_it_in_a_session_and_in_its_snapshot() -> None:
+    source = SummarySource(
+        channels=("paris-trip", "mail"),
+        since=AT,
+        until=AT,
+        count=2,
+        ids=("m1", "m2"),
+        strategy="extractive",
+    )
+    entries = (
+        SegmentEntry(
+            id="s1", segment_id="talk", content="To Paris! Soon.", tokens=5, at=AT, source=source
+        ),
+        SegmentEntry(
+            id="m3", segment_id="talk", content="It rains.", tokens=3, at=AT, channel="paris"
+        ),
+    )
+    working = WorkingMemory(segments=Segments(sequence=3, entries=entries))
+    body, _ = seal(SnapshotParts(working=working.document(), snapshot_at=AT))
+
+    state = values("working_memory", {"state": json.loads(working.document().body)})["state"]
+    left = values("memory_snapshot", {"body": json.loads(body)})["body"]
+
+    assert left["working_memory"] == state
+    assert topic().is_in(canonical_json(left).decode()) is False
+    segments = WorkingMemory.model_validate(state).segments
+    assert segments is not None
+    assert [(each.content, each.tokens) for each in segments.entries] == [
+        (f"{FORGOTTEN} Soon.", None),
+        ("It rains.", 3),
+    ]
 
 
 def test_a_damaged_snapshot_that_names_it_is_emptied() -> None:

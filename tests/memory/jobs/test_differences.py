@@ -4,6 +4,7 @@ from typing import Any
 from mnestic.memory.jobs.differences import JobDifference, MemoryNow, difference
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments
 from mnestic.memory.jobs.snapshots import MemorySnapshot, seal, unseal
 from mnestic.memory.jobs.waits import JobWait, ResumptionContext
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
@@ -98,6 +99,9 @@ def test_working_memory_is_told_part_by_part() -> None:
             "tool_calls": (),
             "scratchpad": "one\ntwo",
             "current_task": None,
+            "segments": Segments(
+                entries=(SegmentEntry(id="m2", segment_id="s", content="x", at=NOON),)
+            ),
         }
     )
 
@@ -107,6 +111,7 @@ def test_working_memory_is_told_part_by_part() -> None:
     assert (change.snapshot_version, change.current_version) == (3, 5)
     assert (change.messages_added, change.messages_removed) == (("m2",), ())
     assert (change.tool_calls_added, change.tool_calls_removed) == ((), ("c1",))
+    assert (change.segment_entries_added, change.segment_entries_removed) == (("m2",), ())
     assert [(v.name, v.kind, v.before, v.now) for v in change.variables] == [
         ("city", "changed", "Malmö", "Lund"),
         ("gone", "removed", 1, None),

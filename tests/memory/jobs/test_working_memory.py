@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory, count_messages
 from tests.memory.json_values import TEXT, VALUES
 from tests.memory.tables import refusal
@@ -50,6 +51,28 @@ def test_a_document_is_the_canonical_form_of_its_state_and_counts_its_messages(
     assert canonical_json(json.loads(content)) == content
     assert WorkingMemory.model_validate_json(content).document().body == content
     assert count_messages(content.decode()) == len(state.messages)
+
+
+def test_a_state_without_segments_is_stored_as_before_there_were_any() -> None:
+    state = WorkingMemory(version=2, messages=(HELLO,), variables={"a": 1}, current_task="ask")
+
+    assert state.document().body == (
+        b'{"current_task":"ask","messages":[{"at":"2026-01-01T00:00:00Z","channel":null,'
+        b'"content":"hello","id":"m1","role":"user","speaker":null}],"scratchpad":"",'
+        b'"tool_calls":[],"variables":{"a":1}}'
+    )
+    assert "segments" not in state.model_dump_json()
+
+
+def test_segments_are_part_of_the_document() -> None:
+    entry = SegmentEntry(id="m1", segment_id="conversation", content="hello", tokens=1, at=HELLO.at)
+    state = WorkingMemory(messages=(HELLO,)).with_segments(Segments(sequence=1, entries=(entry,)))
+
+    content = state.document().body
+
+    assert content == canonical_json(json.loads(content))
+    assert WorkingMemory.model_validate_json(content) == state
+    assert count_messages(content.decode()) == 1
 
 
 def test_of_what_is_no_state_nothing_is_counted() -> None:
