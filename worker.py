@@ -26,10 +26,12 @@ from temporalio.worker import (
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
+from mnestic.activities.jobs.contracts import ContractActivities
 from mnestic.activities.jobs.conversations import ConversationActivities
 from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.forks import ForkActivities
 from mnestic.activities.jobs.memories import MemoryActivities
+from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.jobs.signal_times import SignalTimeActivities
 from mnestic.activities.jobs.thoughts import ThinkActivities
 from mnestic.activities.jobs.tools import ToolActivities
@@ -108,9 +110,24 @@ def activities_of(
         models=local_models(embedders, limits=limits, prices=known), count_tokens=count_tokens
     )
     retriever = ScopeRetriever()
-    memories = MemoryActivities(memory, retriever, summariser, auto=auto, prices=known)
+    segments = SegmentWriter(
+        memory,
+        count_tokens=count_tokens,
+        extractive=LocalSummariser(),
+        summariser=summariser,
+        prices=known,
+    )
+    memories = MemoryActivities(
+        memory, retriever, summariser, auto=auto, prices=known, segments=segments
+    )
     thoughts = ThinkActivities(
-        memory, model, count_tokens=count_tokens, retriever=retriever, auto=auto, prices=known
+        memory,
+        model,
+        count_tokens=count_tokens,
+        retriever=retriever,
+        auto=auto,
+        prices=known,
+        segments=segments,
     )
     waits = WaitActivities(memory, retriever)
     learning = IngestActivities(
@@ -133,8 +150,9 @@ def activities_of(
         thoughts.think,
         ToolActivities(memory).store_result,
         ToolActivities(memory).load_result,
-        EndingActivities(memory, summariser, prices=known).end_job,
-        ConversationActivities(memory).read_session,
+        EndingActivities(memory, summariser, prices=known, segments=segments).end_job,
+        ContractActivities(memory).pin_contract,
+        ConversationActivities(memory, segments=segments).read_session,
         InboxActivities(memory).keep,
         knowledge.list_facts,
         knowledge.ingest_exchange,

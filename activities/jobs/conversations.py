@@ -6,7 +6,8 @@ from pydantic import BaseModel, ConfigDict
 from temporalio import activity
 
 from mnestic.activities.failures import failures
-from mnestic.activities.operations import OperationInput, run_once
+from mnestic.activities.jobs.segments import SegmentInput, SegmentStep, SegmentWriter, find_rules
+from mnestic.activities.operations import find_done, run_once
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.jobs.working_memory import Message
 from mnestic.memory.knowledge.resources import Resource
@@ -17,8 +18,8 @@ SESSIONS = "sessions"
 _PAGE = 1000  # messages
 
 
-class ReadSessionInput(OperationInput):
-    """Arguments of the tool `mnestic.read_session`; the job adds its scope and its operation.
+class ReadSessionInput(SegmentInput):
+    """Arguments of the tool `mnestic.read_session`; the job adds its scope, its operation and its contract.
 
     `conversation` is the session id under which the messages came in.
     """
@@ -41,8 +42,8 @@ class ReadSessionResult(BaseModel):
 class ConversationActivities:
     """Conversations on their way into working memory."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, memory: Memory, *, segments: SegmentWriter | None = None) -> None:
+        self._memory, self._segments = memory, segments
 
     @activity.defn(name="mnestic.read_session")
     async def read_session(self, params: ReadSessionInput) -> ReadSessionResult:
@@ -54,37 +55,61 @@ class ConversationActivities:
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
+            step = await self._step(params)
             return await run_once(
-                self._memory, params, ReadSessionResult, work=lambda tx: _read(tx, params)
+                self._memory,
+                params,
+                ReadSessionResult,
+                work=lambda tx: self._read(tx, params, step),
+                beside=self._segments.row(params, step) if self._segments and step else None,
             )
 
+    async def _step(self, params: ReadSessionInput) -> SegmentStep | None:
+        """What the write of the messages to their segment needs; None without a contract, or if they are written."""
+        if self._segments is None or params.contract is None:
+            return None
+        async with params.transaction(self._memory, write=False) as transaction:
+            rules = await find_rules(transaction, params.contract)
+            if rules is None or await find_done(transaction, params, ReadSessionResult):
+                return None
+            state = await transaction.working.load(params.scope.session_id)
+            resources = await _all(transaction, params.conversation)
+        messages = list(map(_message, resources))
+        return await self._segments.prepare(params, state, messages, rules=rules)
 
-async def _read(transaction: Transaction, params: ReadSessionInput) -> ReadSessionResult:
-    resources = await _all(transaction, params.conversation)
-    if not resources:
-        raise NotFoundError(what="conversation session", name=params.conversation)
-    speakers = sorted({resource.speaker for resource in resources})
-    state = await transaction.working.load(params.scope.session_id, lock=True)
-    arrived = {
-        "conversation": params.conversation,
-        "turns": len(resources),
-        "from": resources[0].at.isoformat(),
-        "to": resources[-1].at.isoformat(),
-        "records": [
-            _session_record(params.conversation, resources),
-            *[await _person_record(transaction, name, resources) for name in speakers],
-        ],
-    }
-    state = state.with_messages([_message(resource) for resource in resources])
-    await transaction.working.save(
-        params.scope.session_id, state.with_variables({"arrived": arrived})
-    )
-    return ReadSessionResult(
-        conversation=params.conversation,
-        turns=len(resources),
-        speakers=len(speakers),
-        last=params.last,
-    )
+    async def _read(
+        self, transaction: Transaction, params: ReadSessionInput, step: SegmentStep | None
+    ) -> ReadSessionResult:
+        resources = await _all(transaction, params.conversation)
+        if not resources:
+            raise NotFoundError(what="conversation session", name=params.conversation)
+        speakers = sorted({resource.speaker for resource in resources})
+        state = await transaction.working.load(params.scope.session_id, lock=True)
+        arrived = {
+            "conversation": params.conversation,
+            "turns": len(resources),
+            "from": resources[0].at.isoformat(),
+            "to": resources[-1].at.isoformat(),
+            "records": [
+                _session_record(params.conversation, resources),
+                *[await _person_record(transaction, name, resources) for name in speakers],
+            ],
+        }
+        messages = list(map(_message, resources))
+        state = state.with_messages(messages)
+        if self._segments is not None and step is not None:
+            state = await self._segments.write(
+                transaction, params, state, step=step, messages=messages
+            )
+        await transaction.working.save(
+            params.scope.session_id, state.with_variables({"arrived": arrived})
+        )
+        return ReadSessionResult(
+            conversation=params.conversation,
+            turns=len(resources),
+            speakers=len(speakers),
+            last=params.last,
+        )
 
 
 async def _all(transaction: Transaction, conversation: str) -> list[Resource]:

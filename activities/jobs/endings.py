@@ -5,9 +5,10 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.jobs.exclusions import allowed_episode
+from mnestic.activities.jobs.segments import SegmentInput, SegmentWriter, find_rules
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.models.metering import UsageMeter
-from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.operations import find_done, run_once
 from mnestic.memory.errors import StoredValueError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.waits import JobOutcome
@@ -22,7 +23,7 @@ _MAX_CHARS = 1_000
 _MODEL_ATTEMPTS = 5  # then the job ends without a model's summary rather than not at all
 
 
-class EndJobInput(OperationInput):
+class EndJobInput(SegmentInput):
     """How a job ended."""
 
     plan: str
@@ -43,15 +44,20 @@ class EndingActivities:
     """What is left of a job when it is over."""
 
     def __init__(
-        self, memory: Memory, summariser: Summariser, *, prices: ModelPrices | None = None
+        self,
+        memory: Memory,
+        summariser: Summariser,
+        *,
+        prices: ModelPrices | None = None,
+        segments: SegmentWriter | None = None,
     ) -> None:
-        self._memory = memory
+        self._memory, self._segments = memory, segments
         self._summariser = summariser
         self._meter = UsageMeter(memory, prices, purpose="summarise")
 
     @activity.defn(name="mnestic.end_job")
     async def end_job(self, params: EndJobInput) -> EndJobResult:
-        """Writes the job's episode, ends its open wait and drops its read set.
+        """Writes the job's episode, ends its open wait and its part of segments of tasks, and drops its read set.
 
         Idempotent: by the operation's key, in the transaction of the writes.
         """
@@ -66,7 +72,7 @@ class EndingActivities:
                 self._memory,
                 params,
                 EndJobResult,
-                work=lambda tx: _end(tx, params, text),
+                work=lambda tx: self._end(tx, params, text),
                 beside=self._meter.row(params, made),
             )
 
@@ -92,6 +98,41 @@ class EndingActivities:
             return ended, None
         return f"{ended} {made.text}".strip(), made
 
+    async def _end(
+        self, transaction: Transaction, params: EndJobInput, summary: str
+    ) -> EndJobResult:
+        job_id = params.operation.job_id or ""
+        # An attempt to open a wait holds the session too: it comes before, or finds that the job is over.
+        await transaction.working.find_ref(params.scope.session_id, lock=True)
+        episode = Episode(
+            id=params.new_id("episode"),
+            agent_id=params.scope.agent_id,
+            session_id=params.scope.session_id,
+            job_id=job_id,
+            summary=summary,
+            payload={
+                "outcome": params.outcome,
+                "plan": params.plan,
+                "waits": params.waits,
+                **({"cause": params.cause} if params.cause else {}),
+            },
+            created_at=await transaction.now(),
+        )
+        await transaction.episodes.append(await allowed_episode(transaction, episode))
+        await transaction.waits.cancel_open(job_id)
+        await transaction.records.remove_reads(job_id)
+        await self._end_segments(transaction, params)
+        return EndJobResult(episode_id=episode.id)
+
+    async def _end_segments(self, transaction: Transaction, params: EndJobInput) -> None:
+        rules = await find_rules(transaction, params.contract)
+        if self._segments is None or rules is None:
+            return
+        state = await _readable(transaction, params)
+        left = await self._segments.end_job(transaction, params, state, rules=rules)
+        if left is not state:
+            await transaction.working.save(params.scope.session_id, left)
+
 
 _ENDED = {"completed": "completed", "failed": "failed", "cancelled": "was cancelled"}
 
@@ -103,27 +144,3 @@ async def _readable(transaction: Transaction, params: EndJobInput) -> WorkingMem
     except StoredValueError as error:
         activity.logger.error("job ends without its working memory", extra={"why": str(error)})
         return WorkingMemory()
-
-
-async def _end(transaction: Transaction, params: EndJobInput, summary: str) -> EndJobResult:
-    job_id = params.operation.job_id or ""
-    # An attempt to open a wait holds the session too: it comes before, or finds that the job is over.
-    await transaction.working.find_ref(params.scope.session_id, lock=True)
-    episode = Episode(
-        id=params.new_id("episode"),
-        agent_id=params.scope.agent_id,
-        session_id=params.scope.session_id,
-        job_id=job_id,
-        summary=summary,
-        payload={
-            "outcome": params.outcome,
-            "plan": params.plan,
-            "waits": params.waits,
-            **({"cause": params.cause} if params.cause else {}),
-        },
-        created_at=await transaction.now(),
-    )
-    await transaction.episodes.append(await allowed_episode(transaction, episode))
-    await transaction.waits.cancel_open(job_id)
-    await transaction.records.remove_reads(job_id)
-    return EndJobResult(episode_id=episode.id)

@@ -1,7 +1,9 @@
 """Remembering and recalling for a job."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -9,13 +11,15 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.jobs.exclusions import allowed_episode, allowed_records
+from mnestic.activities.jobs.segments import SegmentInput, SegmentStep, SegmentWriter, find_rules
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
 from mnestic.activities.jobs.tools import load_results
 from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.knowledge.job_knowledge import receive_message, start_extraction
-from mnestic.activities.models.metering import UsageMeter
+from mnestic.activities.models.metering import UsageMeter, WriteRow, join_rows
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
+from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
@@ -34,12 +38,12 @@ from mnestic.memory.retrieval.selections import SearchSelection
 _MAX_REFS = 10  # in a result, which travels through the workflow's history
 
 
-class RememberInput(OperationInput):
+class RememberInput(SegmentInput):
     """What to store. With `templates`, those that name memory are filled in from working memory.
 
     `results` are those that the templates name, by node: small ones, and references to large ones.
     With `learn`, the message and the tool's result are ingested. With a `sealed_tail`, templates take episodes from
-    that snapshot.
+    that snapshot. With a `contract`, the message enters a segment.
     """
 
     write: MemoryWrite
@@ -101,6 +105,15 @@ class _Searched:
     log_entry: RetrievalLogEntry | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Prepared:
+    """What a write needs that is made outside of its transaction: the episode's text, and the step of segments."""
+
+    text: str = ""
+    made: Summary | None = None
+    step: SegmentStep | None = None
+
+
 class MemoryActivities:
     """Writes and reads of a job's memory."""
 
@@ -112,8 +125,9 @@ class MemoryActivities:
         *,
         auto: AutoRetriever | None = None,
         prices: ModelPrices | None = None,
+        segments: SegmentWriter | None = None,
     ) -> None:
-        self._memory, self._auto = memory, auto
+        self._memory, self._auto, self._segments = memory, auto, segments
         self._retriever = retriever
         self._summariser = summariser
         self._meter = UsageMeter(memory, prices, purpose="summarise")
@@ -125,23 +139,25 @@ class MemoryActivities:
         Idempotent: by the operation's key, in the transaction of the writes.
         """
         with failures():
-            text, made = "", None
-            if params.write.episode is not None:
+            prepared = _Prepared()
+            if params.write.episode is not None or _enters_segment(params):
                 async with params.transaction(self._memory, write=False) as transaction:
                     done = await find_done(transaction, params, RememberResult)
                     state = await transaction.working.load(params.scope.session_id)
                     values = await self._values(transaction, params, params.write)
+                    rules = await find_rules(transaction, params.contract)
+                    now = await transaction.now()
                 if done is not None:
                     await _learned(params)
                     return done
-                write = _filled(params, state, values).episode
-                text, made = await self._summary(params, write, state)
+                write = _filled(params, state, values)
+                prepared = await self._prepare(params, state, write, rules=rules, now=now)
             result = await run_once(
                 self._memory,
                 params,
                 RememberResult,
-                work=lambda transaction: self._remember(transaction, params, text),
-                beside=self._meter.row(params, made),
+                work=lambda transaction: self._remember(transaction, params, prepared),
+                beside=self._rows(params, prepared),
             )
             await _learned(params)
             return result
@@ -174,13 +190,46 @@ class MemoryActivities:
                 params.count_accesses(self._memory, searched.retrieved.entry_ids)
             return found
 
+    async def _prepare(
+        self,
+        params: RememberInput,
+        state: WorkingMemory,
+        write: MemoryWrite,
+        *,
+        rules: ShortTerm | None,
+        now: datetime,
+    ) -> _Prepared:
+        """What is made outside of the transaction, since a model may be asked."""
+        text, made = await self._summary(params, write.episode, state)
+        if self._segments is None or rules is None or write.message is None:
+            return _Prepared(text=text, made=made)
+        step = await self._segments.prepare(
+            params,
+            state,
+            _messages(params, write, at=now),
+            rules=rules,
+            segment_id=write.message.segment,
+        )
+        return _Prepared(text=text, made=made, step=step)
+
+    def _rows(self, params: RememberInput, prepared: _Prepared) -> WriteRow | None:
+        of_segment = None
+        if self._segments is not None and prepared.step is not None:
+            of_segment = self._segments.row(params, prepared.step)
+        return join_rows(self._meter.row(params, prepared.made), of_segment)
+
     async def _remember(
-        self, transaction: Transaction, params: RememberInput, summary: str
+        self, transaction: Transaction, params: RememberInput, prepared: _Prepared
     ) -> RememberResult:
         state = await transaction.working.load(params.scope.session_id, lock=True)
         write = _filled(params, state, await self._values(transaction, params, params.write))
         refs = await _write_records(transaction, params, write)
-        changed = await _changed(transaction, params, write, state=state)
+        messages = _messages(params, write, at=await transaction.now())
+        changed = _changed(params, write, messages, state=state)
+        if self._segments is not None and prepared.step is not None:
+            changed = await self._segments.write(
+                transaction, params, changed, step=prepared.step, messages=messages
+            )
         if not changed.is_as(state):
             changed = await transaction.working.save(params.scope.session_id, changed)
         if params.learn:
@@ -193,7 +242,7 @@ class MemoryActivities:
                 agent_id=params.scope.agent_id,
                 session_id=params.scope.session_id,
                 job_id=params.operation.job_id,
-                summary=summary,
+                summary=prepared.text,
                 payload=write.episode.payload,
                 created_at=await transaction.now(),
             )
@@ -223,10 +272,9 @@ class MemoryActivities:
     async def _summary(
         self, params: RememberInput, write: EpisodeWrite | None, state: WorkingMemory
     ) -> tuple[str, Summary | None]:
-        """The episode's text, and the summary that a model made, if none was given."""
-        assert write is not None
-        if write.summary is not None:
-            return write.summary, None
+        """The episode's text, and the summary that a model made, if none was given; nothing without an episode."""
+        if write is None or write.summary is not None:
+            return (write.summary or "" if write else ""), None
         turns = transcript(state, last=_number(write.last_messages))
         made = await self._meter.answer(
             params, self._summariser.summarise(turns, max_chars=write.max_chars)
@@ -364,15 +412,25 @@ async def _write_records(
     return tuple(record.ref for record in written)
 
 
-async def _changed(
-    transaction: Transaction, params: RememberInput, write: MemoryWrite, *, state: WorkingMemory
+def _enters_segment(params: RememberInput) -> bool:
+    return params.contract is not None and params.write.message is not None
+
+
+def _messages(params: RememberInput, write: MemoryWrite, *, at: datetime) -> list[Message]:
+    """The message to write, if there is one."""
+    if write.message is None:
+        return []
+    return [Message(id=params.new_id("message"), at=at, **write.message.model_dump())]
+
+
+def _changed(
+    params: RememberInput,
+    write: MemoryWrite,
+    messages: Sequence[Message],
+    *,
+    state: WorkingMemory,
 ) -> WorkingMemory:
-    changed = state
-    if write.message is not None:
-        fields = write.message.model_dump()
-        now = await transaction.now()
-        message = Message(id=params.new_id("message"), at=now, **fields)
-        changed = changed.with_messages([message])
+    changed = state.with_messages(messages)
     if write.variables:
         changed = changed.with_variables(write.variables)
     if write.note is not None:

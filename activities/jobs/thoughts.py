@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -9,17 +11,30 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.jobs.contexts import load_context
+from mnestic.activities.jobs.prompt_histories import (
+    TOKENS_A_MESSAGE,
+    PromptHistory,
+    last_messages,
+    segment_texts,
+)
+from mnestic.activities.jobs.segments import (
+    SUMMARY_OF,
+    SegmentInput,
+    SegmentStep,
+    SegmentWriter,
+    find_rules,
+)
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
-from mnestic.activities.jobs.transcripts import transcript
 from mnestic.activities.knowledge.job_knowledge import (
     PromptFact,
     list_prompt_facts,
     receive_message,
     start_extraction,
 )
-from mnestic.activities.models.metering import UsageMeter
-from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.activities.models.metering import UsageMeter, WriteRow, join_rows
+from mnestic.activities.operations import find_done, run_once
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
+from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.templates import as_text
@@ -32,19 +47,18 @@ from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval, AutoRetrieval
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import AutoSelection
 
-# What a chat format adds. Source: OpenAI's cookbook, "How to count tokens with tiktoken".
-_TOKENS_A_MESSAGE = 4
-_TOKENS_A_REPLY = 3
+_TOKENS_A_REPLY = 3  # as `TOKENS_A_MESSAGE`
 
 
-class ThinkInput(OperationInput):
+class ThinkInput(SegmentInput):
     """A prompt, and what the model gets with it. With `templates`, those that name memory are filled in.
 
     `max_input_tokens` limits this call, `budget` all calls of the job. `results` are those that the templates name,
     by node: small ones, and references to large ones. `know` selects facts, `retrieve` memories and notes for
     the prompt or its question, and `context` the latest episodes and the records that the job has read; all are
     quoted as data. With a `sealed_tail`, the episodes are those of that snapshot. With `learn`, prompt and reply are
-    ingested.
+    ingested. With a `contract`, segments take the place of the last messages, unless `history` is 0, and the reply
+    enters one.
     """
 
     prompt: str
@@ -93,12 +107,16 @@ class _FilledPrompt:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitted:
-    """The messages for a model, the prompt last, with their tokens, the number of facts, and what was retrieved."""
+    """The messages for a model, the prompt last, with their tokens, the number of facts, and what was retrieved.
+
+    `used` are the entries of segments among them.
+    """
 
     messages: tuple[ChatMessage, ...]
     tokens: int
     facts: int
     retrieved: AutoRetrieval
+    used: tuple[str, ...] = ()
 
 
 class ThinkActivities:
@@ -113,8 +131,10 @@ class ThinkActivities:
         retriever: Retriever,
         auto: AutoRetriever | None = None,
         prices: ModelPrices | None = None,
+        segments: SegmentWriter | None = None,
     ) -> None:
         self._memory, self._auto, self._retriever = memory, auto, retriever
+        self._segments = segments
         self._model = model
         self._count_tokens = count_tokens
         self._meter = UsageMeter(memory, prices, purpose="think")
@@ -133,12 +153,17 @@ class ThinkActivities:
                 values = await self._values(transaction, params)
                 known = await list_prompt_facts(transaction, params.know)
                 context = await self._context(transaction, params)
+                rules = await find_rules(transaction, params.contract)
+                now = await transaction.now()
             if done is not None:
                 await _learned(params)
                 return done
+            history = self._history(params, state, rules)
             filled = _fill_prompt(params, state, values)
-            found = await self._find(params, state, filled, known=known)
-            fitted = self._fitted(params, state, filled, known=known, found=found, context=context)
+            found = await self._find(params, history, filled, known=known)
+            fitted = self._fitted(
+                params, history, filled, known=known, found=found, context=context
+            )
             max_tokens = _capped(params, used=used, input_tokens=fitted.tokens)
             log_entry = _log_entry(params, filled, fitted.retrieved)
             reply = await self._meter.answer(
@@ -146,16 +171,46 @@ class ThinkActivities:
                 self._model.reply(fitted.messages, max_tokens=max_tokens),
                 log_entry=log_entry,
             )
+            step = await self._step(
+                params, state, _reply_message(params, reply, at=now), rules=rules
+            )
             result = await run_once(
                 self._memory,
                 params,
                 ThinkResult,
-                work=lambda tx: _keep(tx, params, reply, fitted=fitted),
-                beside=self._meter.row(params, reply, log_entry=log_entry),
+                work=lambda tx: self._store(tx, params, reply, fitted=fitted, step=step),
+                beside=self._rows(params, reply, log_entry=log_entry, step=step),
             )
             params.count_accesses(self._memory, fitted.retrieved.entry_ids)
             await _learned(params)
             return result
+
+    def _history(
+        self, params: ThinkInput, state: WorkingMemory, rules: ShortTerm | None
+    ) -> PromptHistory:
+        """What the prompt may have of the session; with `history` 0, nothing."""
+        if rules is None or self._segments is None or not params.history:
+            return last_messages(state, count=params.history)
+        return segment_texts(self._segments.entries(state, rules), rules)
+
+    async def _step(
+        self, params: ThinkInput, state: WorkingMemory, reply: Message, *, rules: ShortTerm | None
+    ) -> SegmentStep | None:
+        """What the write of the reply to its segment needs."""
+        if rules is None or self._segments is None:
+            return None
+        return await self._segments.prepare(params, state, [reply], rules=rules)
+
+    def _rows(
+        self,
+        params: ThinkInput,
+        reply: ChatReply,
+        *,
+        log_entry: RetrievalLogEntry | None,
+        step: SegmentStep | None,
+    ) -> WriteRow | None:
+        of_segment = self._segments.row(params, step) if self._segments and step else None
+        return join_rows(self._meter.row(params, reply, log_entry=log_entry), of_segment)
 
     async def _values(self, transaction: Transaction, params: ThinkInput) -> TemplateValues:
         question = params.retrieve.question if params.retrieve else None
@@ -171,18 +226,19 @@ class ThinkActivities:
     async def _context(self, transaction: Transaction, params: ThinkInput) -> JobContext:
         if params.context is None:
             return JobContext()
-        return await load_context(
+        found = await load_context(
             transaction,
             self._retriever,
             params,
             select=params.context,
             sealed_tail=params.sealed_tail,
         )
+        return found if params.contract is None else _without_segments(found, params)
 
     async def _find(
         self,
         params: ThinkInput,
-        state: WorkingMemory,
+        history: PromptHistory,
         filled: _FilledPrompt,
         *,
         known: Sequence[PromptFact],
@@ -191,22 +247,18 @@ class ThinkActivities:
         if params.retrieve is None:
             return AutoRetrievalHits()
         assert self._auto is not None, "a worker has a retriever"
-        history = state.messages[-params.history :] if params.history else ()
         return await self._auto.find(
             params.caller(self._memory),
             filled.question or filled.prompt.content,
             select=params.retrieve,
             session_id=params.scope.session_id,
-            prompt_texts=[
-                *(message.content for message in history),
-                *(fact.sentence for fact in known),
-            ],
+            prompt_texts=[*history.texts, *(fact.sentence for fact in known)],
         )
 
     def _fitted(
         self,
         params: ThinkInput,
-        state: WorkingMemory,
+        history: PromptHistory,
         filled: _FilledPrompt,
         *,
         known: Sequence[PromptFact],
@@ -234,25 +286,26 @@ class ThinkActivities:
         retrieved = self._retrieved(params, found, room=params.max_input_tokens - total)
         if retrieved.text:
             inserted = (*inserted, ChatMessage(role="user", content=retrieved.text))
-            total += retrieved.tokens + _TOKENS_A_MESSAGE
+            total += retrieved.tokens + TOKENS_A_MESSAGE
         remembered = self._remembered(params, context, room=params.max_input_tokens - total)
         total += sum(self._tokens(message) for message in remembered)
-        history: list[ChatMessage] = []
-        for message in reversed(transcript(state, last=params.history)):
-            tokens = self._tokens(message)
-            if total + tokens > params.max_input_tokens:
-                break
-            total += tokens
-            history.append(message)
-        messages = (*filled.system, *remembered, *reversed(history), *inserted, filled.prompt)
-        return _Fitted(messages=messages, tokens=total, facts=of_facts, retrieved=retrieved)
+        fitting = history.fit(room=params.max_input_tokens - total, count_tokens=self._count_tokens)
+        parts = (fitting.messages, remembered) if history.rules else (remembered, fitting.messages)
+        messages = (*filled.system, *chain(*parts), *inserted, filled.prompt)
+        return _Fitted(
+            messages=messages,
+            tokens=total + fitting.tokens,
+            facts=of_facts,
+            retrieved=retrieved,
+            used=fitting.used,
+        )
 
     def _retrieved(
         self, params: ThinkInput, found: AutoRetrievalHits, *, room: int
     ) -> AutoRetrieval:
         """The part of what was found that fits."""
         most = params.retrieve.max_tokens if params.retrieve else 0
-        max_tokens = max(0, min(most, room - _TOKENS_A_MESSAGE))
+        max_tokens = max(0, min(most, room - TOKENS_A_MESSAGE))
         return assemble(found, count_tokens=self._count_tokens, max_tokens=max_tokens)
 
     def _remembered(
@@ -260,7 +313,7 @@ class ThinkActivities:
     ) -> tuple[ChatMessage, ...]:
         """The message that quotes the context; half of the remaining tokens stay for the history."""
         most = params.context.max_tokens if params.context else 0
-        max_tokens = max(0, min(most, room // 2 - _TOKENS_A_MESSAGE))
+        max_tokens = max(0, min(most, room // 2 - TOKENS_A_MESSAGE))
         packed = context.packed(count_tokens=self._count_tokens, max_tokens=max_tokens)
         return (ChatMessage(role="user", content=packed.text),) if packed.text else ()
 
@@ -279,8 +332,43 @@ class ThinkActivities:
             count -= 1  # lines together may take more than each by itself
         return ((_quotation(lines[:count]),) if count else ()), count
 
+    async def _store(
+        self,
+        transaction: Transaction,
+        params: ThinkInput,
+        reply: ChatReply,
+        *,
+        fitted: _Fitted,
+        step: SegmentStep | None,
+    ) -> ThinkResult:
+        message = _reply_message(params, reply, at=await transaction.now())
+        state = await transaction.working.load(params.scope.session_id, lock=True)
+        state = state.with_messages([message]).with_variables({params.save_as: reply.text})
+        if step is not None and self._segments is not None:
+            state = await self._segments.write(
+                transaction, params, state, step=step, messages=[message], used=fitted.used
+            )
+        await transaction.working.save(params.scope.session_id, state)
+        if params.learn:
+            prompt, agent = fitted.messages[-1], params.scope.agent_id
+            await receive_message(
+                transaction, params, prompt.content, speaker="user", at=message.at, part="#prompt"
+            )
+            await receive_message(transaction, params, reply.text, speaker=agent, at=message.at)
+        return ThinkResult(
+            message_id=message.id,
+            model=reply.model,
+            input_tokens=reply.usage.input_tokens,
+            output_tokens=reply.usage.output_tokens,
+            saved_as=params.save_as,
+            facts=fitted.facts,
+            memories=len(fitted.retrieved.memories),
+            notes=len(fitted.retrieved.notes),
+            skipped=fitted.retrieved.skipped,
+        )
+
     def _tokens(self, message: ChatMessage) -> int:
-        return self._count_tokens(message.content) + _TOKENS_A_MESSAGE
+        return self._count_tokens(message.content) + TOKENS_A_MESSAGE
 
 
 def _fill_prompt(params: ThinkInput, state: WorkingMemory, values: TemplateValues) -> _FilledPrompt:
@@ -330,6 +418,17 @@ def _capped(params: ThinkInput, *, used: UsageTotal, input_tokens: int) -> int:
     )
 
 
+def _reply_message(params: ThinkInput, reply: ChatReply, *, at: datetime) -> Message:
+    return Message(id=params.new_id("message"), role="assistant", content=reply.text, at=at)
+
+
+def _without_segments(context: JobContext, params: ThinkInput) -> JobContext:
+    """The context without summaries of the session's own segments, which a prompt has from these."""
+    own = params.scope.session_id
+    episodes = (e for e in context.episodes if SUMMARY_OF not in e.payload or e.session_id != own)
+    return context.model_copy(update={"episodes": tuple(episodes)})
+
+
 def _quotation(lines: Sequence[str]) -> ChatMessage:
     return ChatMessage(role="user", content=quote_facts(lines))
 
@@ -337,34 +436,3 @@ def _quotation(lines: Sequence[str]) -> ChatMessage:
 async def _learned(params: ThinkInput) -> None:
     if params.learn:
         await start_extraction(params)
-
-
-async def _keep(
-    transaction: Transaction, params: ThinkInput, reply: ChatReply, *, fitted: _Fitted
-) -> ThinkResult:
-    message = Message(
-        id=params.new_id("message"),
-        role="assistant",
-        content=reply.text,
-        at=await transaction.now(),
-    )
-    state = await transaction.working.load(params.scope.session_id, lock=True)
-    state = state.with_messages([message]).with_variables({params.save_as: reply.text})
-    await transaction.working.save(params.scope.session_id, state)
-    if params.learn:
-        prompt, agent = fitted.messages[-1], params.scope.agent_id
-        await receive_message(
-            transaction, params, prompt.content, speaker="user", at=message.at, part="#prompt"
-        )
-        await receive_message(transaction, params, reply.text, speaker=agent, at=message.at)
-    return ThinkResult(
-        message_id=message.id,
-        model=reply.model,
-        input_tokens=reply.usage.input_tokens,
-        output_tokens=reply.usage.output_tokens,
-        saved_as=params.save_as,
-        facts=fitted.facts,
-        memories=len(fitted.retrieved.memories),
-        notes=len(fitted.retrieved.notes),
-        skipped=fitted.retrieved.skipped,
-    )

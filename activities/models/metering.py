@@ -15,6 +15,7 @@ from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry
 
 Answer = TypeVar("Answer", ChatReply, Summary)
+WriteRow = Callable[[Transaction], Awaitable[None]]
 
 
 class UsageMeter:
@@ -56,7 +57,7 @@ class UsageMeter:
         answer: ChatReply | Summary | None,
         *,
         log_entry: RetrievalLogEntry | None = None,
-    ) -> Callable[[Transaction], Awaitable[None]] | None:
+    ) -> WriteRow | None:
         """What writes a call down, and what was put before it, in the transaction that keeps its answer.
 
         None where there is neither.
@@ -82,6 +83,17 @@ class UsageMeter:
             injected_tokens=injected_tokens,
             **usage.model_dump(),
         )
+
+
+def join_rows(*rows: WriteRow | None) -> WriteRow | None:
+    """What writes several calls down; None where there are none."""
+    present = [row for row in rows if row is not None]
+
+    async def write(transaction: Transaction) -> None:
+        for row in present:
+            await row(transaction)
+
+    return write if present else None
 
 
 async def _write(

@@ -10,6 +10,7 @@ from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.waits import (
     DeferredRequest,
     ForkOrigin,
@@ -53,7 +54,8 @@ class JobInput(DeferredModel):
     """The input of `AgentJob`.
 
     `progress` is there when a job continues as new, or begins at a wait of another; `origin` is that
-    wait, until its memory has been taken over.
+    wait, until its memory has been taken over. `contract` is the version in force when the job started, or when it
+    continued as new; None of a job that an earlier version started, which looks for one when it continues.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -65,6 +67,7 @@ class JobInput(DeferredModel):
     max_payload_bytes: int = 16_384
     progress: JobProgress | None = None
     origin: ForkOrigin | None = None
+    contract: ContractRef | None = None
 
 
 class JobResult(DeferredModel):

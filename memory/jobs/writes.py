@@ -48,7 +48,7 @@ class EpisodeWrite(DeferredModel):
 
 
 class MessageWrite(DeferredModel):
-    """One message to append to working memory."""
+    """One message to append to working memory; with a contract in force, also to a `segment` of it."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -56,6 +56,7 @@ class MessageWrite(DeferredModel):
     content: Text
     speaker: str | None = None
     channel: str | None = None
+    segment: Name | None = None
 
 
 class MemoryWrite(DeferredModel):

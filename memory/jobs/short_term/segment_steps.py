@@ -28,8 +28,13 @@ from mnestic.memory.language.sentences import cut_text
 
 CUT_MARK = " [cut]"
 _MOST_CHANGES = 200  # rows of the ledger that working memory carries
-_SUMMARY_SHARE = 4  # a summary has a fourth of what it replaces, and of its segment
+_SUMMARY_SHARE = 4  # a summary has a fourth of what it replaces
 _SHORT_SUMMARY = 96  # tokens that it may have all the same
+_SEGMENT_SHARE = 3  # and a third of its segment at most
+_LEAST_SUMMARY = (
+    48  # tokens, half of them for what it stands for; where it may have less, there is none
+)
+_CHARS_PER_TOKEN = 4  # of English; a summary is cut by its tokens in the end
 _NEW_LIMIT = "the contract has a lower limit"
 
 
@@ -94,6 +99,8 @@ class SegmentEdit:
         self._sequence = self._before.sequence
         self._entries = {entry.id: self._counted(entry) for entry in self._before.entries}
         self._changes: list[SegmentChange] = []
+        self.summarized: tuple[SegmentEntry, ...] = ()
+        """A summary that these steps have put in, and after it what it has replaced."""
         self._fit()
 
     @property
@@ -309,12 +316,12 @@ class SegmentEdit:
         )
 
     def _oldest(self, own: list[SegmentEntry], rule: SegmentRule) -> tuple[SegmentEntry, ...]:
-        """The oldest texts, until what is left takes half of the threshold; the newest is left in any case."""
+        """The oldest texts, until the others and the summary take half of the threshold; the newest is left in any case."""
         target = rule.max_tokens * self._rules.summarization.trigger_threshold // 200
         left = tokens_of(own)
         chosen: list[SegmentEntry] = []
         for entry in own[:-1]:
-            if left <= target:
+            if chosen and left + summary_tokens(chosen, rule) <= target:
                 break
             chosen.append(entry)
             left -= entry.tokens or 0
@@ -332,10 +339,12 @@ class SegmentEdit:
         before, entries = self._tokens(entry.segment_id), dict(self._entries)
         for source in sources:
             self._entries.pop(source.id, None)
-        if self._place(entry) is None:  # what stays leaves no room for it
+        placed = self._place(entry)
+        if placed is None:  # what stays leaves no room for it
             self._entries = entries
             return drafts
         after = self._tokens(entry.segment_id)
+        self.summarized = (placed, *sources)
         self._note("summarized", sources, why=summary.reason, before=before, after=after)
         return [draft for draft in drafts if draft.id not in summary.ids]
 
@@ -364,11 +373,22 @@ class SegmentEdit:
         )
 
 
+def text_to_summarize(entry: SegmentEntry) -> str:
+    """The words of an entry; of a summary, without what it says about itself."""
+    heading = "" if entry.source is None else _heading(entry.source)
+    return entry.content.removeprefix(heading).removesuffix(CUT_MARK).strip()
+
+
+def summary_chars(sources: Sequence[SegmentEntry], rule: SegmentRule) -> int:
+    """About how many characters the words of a summary may have."""
+    return (summary_tokens(sources, rule) - _LEAST_SUMMARY // 2) * _CHARS_PER_TOKEN
+
+
 def summary_tokens(sources: Sequence[SegmentEntry], rule: SegmentRule | SegmentLimit) -> int:
     """How many tokens a summary of entries may have."""
     replaced = tokens_of(sources)
     share = max(replaced // _SUMMARY_SHARE, _SHORT_SUMMARY)
-    return min(replaced - 1, share, rule.max_tokens // _SUMMARY_SHARE)
+    return min(replaced - 1, share, rule.max_tokens // _SEGMENT_SHARE)
 
 
 def _arrival(entry: SegmentEntry) -> int:
@@ -396,10 +416,15 @@ def _heading(source: SummarySource) -> str:
 
 
 def _of_one_job(entries: Sequence[SegmentEntry], rule: SegmentRule) -> tuple[SegmentEntry, ...]:
-    """Those that one summary may replace: of a segment of tasks, those of its first job; none if all are summaries."""
+    """Those that one summary may replace: of a segment of tasks, those of its first job.
+
+    None if all are summaries, or if they are too short for one.
+    """
     if rule.retention == "task":
         entries = [entry for entry in entries if entry.job_id == entries[0].job_id]
-    return tuple(entries) if any(entry.source is None for entry in entries) else ()
+    has_original = any(entry.source is None for entry in entries)
+    is_long = summary_tokens(entries, rule) >= _LEAST_SUMMARY
+    return tuple(entries) if has_original and is_long else ()
 
 
 def _limit(rule: SegmentRule) -> SegmentLimit:

@@ -185,7 +185,7 @@ def test_tasks_end_with_their_job_sessions_with_theirs_and_persistent_stays() ->
 
 def summarizing(**fields: object) -> ShortTerm:
     summarization = Summarization(enabled=True, trigger_threshold=80, strategy="extractive")
-    return rules(segment("conversation", 100, **fields), summarization=summarization)
+    return rules(segment("conversation", 400, **fields), summarization=summarization)
 
 
 def summary(*sources: SegmentEntry, text: str = "In short.") -> SegmentSummary:
@@ -199,19 +199,19 @@ def summary(*sources: SegmentEntry, text: str = "In short.") -> SegmentSummary:
 
 
 def test_nothing_is_due_below_the_threshold() -> None:
-    steps = filled(summarizing(), entry("a", 40))
+    steps = filled(summarizing(), entry("a", 160))
 
-    assert steps.due([entry("b", 39)]) == ()
-    assert [each.id for each in steps.due([entry("b", 40)])] == ["a"]
+    assert steps.due([entry("b", 156)]) == ()
+    assert [each.id for each in steps.due([entry("b", 160)])] == ["a"]
 
 
 def test_a_summary_says_what_it_stands_for() -> None:
-    first = entry("a", 30).model_copy(update={"channel": "mail"})
-    second = entry("b", 30).model_copy(update={"channel": "chat", "at": AT + timedelta(days=1)})
+    first = entry("a", 120).model_copy(update={"channel": "mail"})
+    second = entry("b", 120).model_copy(update={"channel": "chat", "at": AT + timedelta(days=1)})
     steps = filled(summarizing(), first, second)
-    due = steps.due([entry("c", 30)])
+    due = steps.due([entry("c", 120)])
 
-    steps.write([entry("c", 30)], summary(*due))
+    steps.write([entry("c", 120)], summary(*due))
 
     made = steps.entries[0]
     assert ids(steps) == ["s-a", "c"]
@@ -221,14 +221,14 @@ def test_a_summary_says_what_it_stands_for() -> None:
     assert (made.source.count, made.source.ids) == (2, ("a", "b"))
     assert "Summary of 2 earlier texts" in made.content
     (change,) = steps.changes
-    assert (change.kind, change.ids, change.tokens_before) == ("summarized", ("a", "b"), 60)
+    assert (change.kind, change.ids, change.tokens_before) == ("summarized", ("a", "b"), 240)
 
 
 def test_a_summary_of_summaries_counts_the_originals() -> None:
-    steps = filled(summarizing(), entry("a", 30), entry("b", 30))
-    steps.write([entry("c", 30)], summary(*steps.due([entry("c", 30)])))
+    steps = filled(summarizing(), entry("a", 120), entry("b", 120))
+    steps.write([entry("c", 120)], summary(*steps.due([entry("c", 120)])))
 
-    steps.write([entry("d", 50)], summary(*steps.due([entry("d", 50)])))
+    steps.write([entry("d", 200)], summary(*steps.due([entry("d", 200)])))
 
     made = steps.entries[0].source
     assert made is not None
@@ -236,16 +236,16 @@ def test_a_summary_of_summaries_counts_the_originals() -> None:
 
 
 def test_a_summary_of_what_is_gone_is_left_out() -> None:
-    steps = filled(summarizing(), entry("a", 30))
+    steps = filled(summarizing(), entry("a", 120))
 
-    steps.write([entry("b", 30)], summary(entry("a"), entry("gone")))
+    steps.write([entry("b", 120)], summary(entry("a"), entry("gone")))
 
     assert ids(steps) == ["a", "b"]
 
 
 def test_of_many_drafts_the_oldest_are_summarized_and_never_evicted() -> None:
     steps = edit(summarizing())
-    drafts = [entry(f"d{number}", 30) for number in range(8)]
+    drafts = [entry(f"d{number}", 120) for number in range(8)]
     due = steps.due(drafts)
 
     steps.write(drafts, summary(*due))
