@@ -13,6 +13,7 @@ from temporalio.common import (
 )
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
+from mnestic.activities.jobs.segments import find_contract
 from mnestic.memory.canonical import canonical_json, check_size
 from mnestic.memory.errors import AlreadyExistsError, PayloadTooLargeError
 from mnestic.memory.jobs.agent_job import JobInput
@@ -75,7 +76,7 @@ async def start_job(
     settings: Settings,
     priority: int | None = None,
 ) -> None:
-    """Stores the plan, for forks after Temporal has dropped the history, and starts the workflow.
+    """Stores the plan, for forks after Temporal has dropped the history, pins the contract, and starts the workflow.
 
     Raises:
         InvalidInputError: there is no such priority.
@@ -91,6 +92,8 @@ async def start_job(
         tenant_id=scope.tenant_id, agent_id=scope.agent_id, actor="client", write=True
     ) as transaction:
         await transaction.plans.put(job_input.plan)
+        contract = await find_contract(transaction, scope.agent_id)
+    job_input = job_input.model_copy(update={"contract": contract})
     memo: dict[str, Any] = {"plan": job_input.plan.name}
     if job_input.origin is not None:
         memo["forked_from"] = job_input.origin.wait_id

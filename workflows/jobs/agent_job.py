@@ -34,6 +34,7 @@ from mnestic.memory.jobs.plans import (
     WaitNode,
 )
 from mnestic.memory.jobs.recalls import RecallQuery
+from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.templates import as_text, names_under, resolve, resolve_early
 from mnestic.memory.jobs.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.jobs.writes import MemoryWrite, MessageWrite
@@ -73,6 +74,7 @@ class AgentJob:
             state=progress.memory,
             max_payload_bytes=params.max_payload_bytes,
             continue_as_new=self._continue_as_new,
+            contract=params.contract,
         )
         self._stored_results = StoredResults(self._memory, scope=params.scope)
         answer_query(STATUS, self.status)
@@ -84,6 +86,8 @@ class AgentJob:
         try:
             if params.progress is None or params.origin is not None:
                 publish_started(params.scope)
+            if _is_continued(params):
+                await self._memory.pin_contract()
             await self._take_over_memory()
             while self._cursor != END:
                 if self._memory.open_wait is None:  # an open wait has its own pause
@@ -332,7 +336,9 @@ class AgentJob:
     def _carried(self, memory: AgentMemoryState, *, results: dict[str, Any]) -> JobInput:
         """What goes into a new run."""
         progress = JobProgress(cursor=self._cursor, results=results, memory=memory)
-        return self._params.model_copy(update={"progress": progress, "origin": self._origin})
+        pinned = {"contract": self._params.contract or ContractRef()}
+        update = {"progress": progress, "origin": self._origin, **pinned}
+        return self._params.model_copy(update=update)
 
     def _room_beside(self, wait: Any) -> int:
         """Bytes that results may take in a new run, beside what a wait says and requests to come."""
@@ -351,6 +357,11 @@ class AgentJob:
         workflow.continue_as_new(
             carried, initial_versioning_behavior=ContinueAsNewVersioningBehavior.AUTO_UPGRADE
         )
+
+
+def _is_continued(params: JobInput) -> bool:
+    """Whether the job was continued as new, by a version that pins contracts; a fork has its contract from its start."""
+    return params.contract is not None and params.progress is not None and params.origin is None
 
 
 def _size(carried: JobInput) -> int:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
+from mnestic.activities.jobs.contracts import ContractActivities
 from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
 from mnestic.activities.jobs.forks import ForkActivities, ForkInput
 from mnestic.activities.jobs.memories import (
@@ -22,9 +23,11 @@ from mnestic.activities.jobs.memories import (
     RememberResult,
 )
 from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput, ThinkResult
+from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.agent_job import AgentMemoryState
 from mnestic.memory.jobs.contexts import ContextSelection
 from mnestic.memory.jobs.recalls import RecallQuery
+from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.snapshots import Drift
 from mnestic.memory.jobs.waits import (
     RESUMED,
@@ -95,6 +98,7 @@ class AgentMemory(AgentKnowledge):
         state: AgentMemoryState | None = None,
         max_payload_bytes: int = 16_384,
         continue_as_new: Callable[[AgentMemoryState], None] | None = None,
+        contract: ContractRef | None = None,
     ) -> None:
         """Registers the handlers.
 
@@ -107,6 +111,7 @@ class AgentMemory(AgentKnowledge):
                 build of the worker is there, or somebody pokes the job; carries `state` into a new
                 run, which has to come to the same wait again. Without it, or when it returns, the
                 workflow stays in its run.
+            contract: The version of the agent's contract that this run keeps; `pin_contract` finds the one in force.
         """
         state = state or AgentMemoryState()
         refusals = Refusals(state.refused)
@@ -115,7 +120,7 @@ class AgentMemory(AgentKnowledge):
             keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
             controls=JobControls(paused=state.paused, refuse=refusals.add),
         )
-        self._continue_as_new = continue_as_new
+        self._continue_as_new, self._contract = continue_as_new, contract
         self.inbox = ResumeInbox(
             job_id=job_id,
             max_payload_bytes=max_payload_bytes,
@@ -170,6 +175,16 @@ class AgentMemory(AgentKnowledge):
             sealed_tail=self._waits.sealed_tail,
         )
 
+    @property
+    def pinned_contract(self) -> dict[str, ContractRef]:
+        """The contract as a member of inputs; nothing where there is none."""
+        return {"contract": self._contract} if self._contract and self._contract.version else {}
+
+    async def pin_contract(self) -> None:
+        """Finds the contract in force, which counts until the workflow continues as new."""
+        params = OperationInput(scope=self._scope, operation=self._keys.next("contract"))
+        self._contract = await run_local_first(ContractActivities.pin_contract, params)
+
     def next_operation(self, name: str) -> Operation:
         """The next memory write of this job, with its idempotency key."""
         return self._keys.next(name)
@@ -203,10 +218,11 @@ class AgentMemory(AgentKnowledge):
             tool_call=tool_call,
             results=dict(results or {}),
             sealed_tail=self._waits.sealed_tail,
+            **self.pinned_contract,
         )
         if of_call is not None:
             return await run_local_first(MemoryActivities.remember, params, activity_id=of_call.key)
-        if write.episode is None:
+        if write.episode is None and not (self.pinned_contract and write.message):
             return await run_activity(MemoryActivities.remember, params, retry=retry)
         return await run_activity(
             MemoryActivities.remember, params, timeout=WITH_MODEL, retry=retry
@@ -280,6 +296,7 @@ class AgentMemory(AgentKnowledge):
             sealed_tail=self._waits.sealed_tail,
             learn=learn,
             results=dict(results or {}),
+            **self.pinned_contract,
         )
         return await run_activity(ThinkActivities.think, params, timeout=timeout, retry=retry)
 
@@ -389,6 +406,7 @@ class AgentMemory(AgentKnowledge):
             outcome=outcome,
             cause=cause,
             waits=self._waits.count,
+            **self.pinned_contract,
         )
         result = await run_to_the_end(EndingActivities.end_job, params, timeout=WITH_MODEL)
         return result.episode_id

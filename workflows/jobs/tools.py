@@ -88,6 +88,7 @@ class ToolCaller:
         return arguments | {
             "scope": self._scope.model_dump(),
             "operation": operation.model_dump(),
+            **{name: ref.model_dump() for name, ref in self._memory.pinned_contract.items()},
         }
 
     def _is_to_keep(self, node: ToolNode, result: Any) -> bool:
