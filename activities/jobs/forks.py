@@ -63,6 +63,8 @@ async def _fork(transaction: Transaction, params: ForkInput) -> ForkResult:
     if state.version:
         raise AlreadyExistsError(what="working memory of session", name=session_id)
     forked = snapshot.working_memory.model_copy(update={"version": 0})
+    if forked.segments is not None:
+        forked = forked.with_segments(forked.segments.of_fork(origin.job_id, params.job_id))
     state = await transaction.working.save(session_id, forked.with_checkpoint(origin.snapshot_id))
     await transaction.records.add_reads(params.job_id, snapshot.read_set)
     what_is_left = " (what is left of its snapshot)" if sealed.redacted_at else ""

@@ -10,7 +10,7 @@ from pydantic import AliasChoices, AwareDatetime, ConfigDict, Field
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.short_term.segments import ContractRef
+from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentReport
 from mnestic.memory.jobs.waits import (
     DeferredRequest,
     ForkOrigin,
@@ -123,7 +123,8 @@ class JobDescription(JobSummary):
 
     `waits` are the latest, after `earlier_waits`. `deferred` are requests by signal for which the open wait could
     not be restored; `failing` is what is being tried again, with its last failure: activities, and the workflow's own task.
-    `failure` is why a job failed, with its node; `run_id` is none of a job that Temporal has forgotten.
+    `failure` is why a job failed, with its node; `run_id` is none of a job that Temporal has forgotten. `segments` are the
+    budgets of its session's segments and the job's rows of their ledger; there are none without a contract.
     """
 
     plan: str
@@ -135,3 +136,4 @@ class JobDescription(JobSummary):
     run_id: str | None = None
     earlier_waits: int = 0
     waits: tuple[JobWait, ...] = ()
+    segments: SegmentReport | None = Field(None, exclude_if=lambda segments: segments is None)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.long_term.schemas import SchemaRules
     from mnestic.memory.jobs.plans import Plan
     from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
+    from mnestic.memory.jobs.short_term.segments import Segments
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
@@ -36,6 +37,10 @@ class WorkingMemoryStore(Protocol):
 
         With `lock`, nobody else writes this session until the transaction ends.
         """
+        ...
+
+    async def find_segments(self, session_id: str) -> Segments | None:
+        """The session's segments, without the rest of its state; None without any."""
         ...
 
     async def load_document(self, session_id: str) -> WorkingDocument:

@@ -102,6 +102,7 @@ async def describe_job(
         tenant_id=tenant_id, agent_id=agent_id, actor="client", write=False
     ) as transaction:
         waits = await transaction.waits.list_latest(job_id)
+        segments = await transaction.working.find_segments(summary.session_id)
     return JobDescription(
         **summary.model_dump(),
         plan=memo.get("plan") or execution.workflow_type,
@@ -112,6 +113,7 @@ async def describe_job(
         earlier_waits=wait_number(waits[0].wait_id) - 1 if waits else 0,
         waits=waits,
         forked_from=memo.get("forked_from"),
+        segments=segments.report(job_id=job_id) if segments else None,
     )
 
 

@@ -142,6 +142,19 @@ class SegmentBudget(SegmentLimit):
     entries: int
 
 
+class SegmentReport(DeferredModel):
+    """What is shown of segments, without their texts: budgets by priority, and the ledger's rows, after `earlier_changes`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    contract: ContractRef
+    tokens: int
+    max_tokens: int
+    budgets: tuple[SegmentBudget, ...]
+    changes: tuple[SegmentChange, ...]
+    earlier_changes: int
+
+
 class Segments(DeferredModel):
     """The segments of a session, with the ledger of their changes and the rules of the last step.
 
@@ -173,9 +186,24 @@ class Segments(DeferredModel):
         """The entries of a segment by arrival."""
         return tuple(entry for entry in self.entries if entry.segment_id == segment_id)
 
-    def of_job(self, job_id: str) -> tuple[SegmentChange, ...]:
-        """The ledger's rows of one job."""
-        return tuple(change for change in self.changes if change.job_id == job_id)
+    def of_fork(self, job_id: str, new_id: str) -> "Segments":
+        """The segments for a fork of a job, with which that job's tasks end as its own."""
+        entries = (
+            entry.model_copy(update={"job_id": new_id}) if entry.job_id == job_id else entry
+            for entry in self.entries
+        )
+        return self.model_copy(update={"entries": tuple(entries)})
+
+    def report(self, *, job_id: str | None = None) -> SegmentReport:
+        """What is shown of them; with a job, of the ledger its rows alone."""
+        return SegmentReport(
+            contract=self.contract,
+            tokens=tokens_of(self.entries),
+            max_tokens=self.max_tokens,
+            budgets=self.budgets(),
+            changes=tuple(c for c in self.changes if job_id is None or c.job_id == job_id),
+            earlier_changes=self.earlier_changes,
+        )
 
 
 def tokens_of(entries: Iterable[SegmentEntry]) -> int:

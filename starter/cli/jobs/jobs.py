@@ -13,6 +13,7 @@ from mnestic.memory.errors import InvalidInputError, UnavailableError
 from mnestic.memory.jobs.agent_job import JobDescription, JobResult
 from mnestic.memory.jobs.forms import form_fields
 from mnestic.memory.jobs.resume_commands import resume_command
+from mnestic.memory.jobs.short_term.segments import SegmentReport
 from mnestic.memory.jobs.waits import RESUMED, JobState, JobWait, ResumeReceipt
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_job_id, resolve_wait_id
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from mnestic.starter.client.mnestic_client import MnesticClient
 
 _POLL_S = 1.0
+_LATEST_CHANGES = 20  # rows of the ledger; `--json` has all
 JobId = Annotated[str, typer.Argument(metavar="ID", help="The job's id or its beginning.")]
 
 
@@ -131,6 +133,8 @@ def show(id_or_prefix: JobId, as_json: AsJson = False) -> None:
             print_json(job.model_dump(mode="json") | {"temporal_ui": link})
         else:
             _print_job(job, link)
+            if job.segments is not None:
+                _print_segments(job.segments)
 
     run(work())
 
@@ -313,6 +317,36 @@ def _print_job(job: JobDescription, link: str | None) -> None:
         if wait.receipt is not None and wait.receipt.set_aside is not None:
             note = f"newer working memory was set aside as snapshot {wait.receipt.set_aside}"
             out.print(f"{wait.wait_id}: {note}", soft_wrap=True)
+
+
+def _print_segments(report: SegmentReport) -> None:
+    """The budgets of segments, and the ledger of what left them."""
+    used = f"{report.tokens} of {report.max_tokens} tokens"
+    contract = f"contract {report.contract.selector} version {report.contract.version}"
+    out.print(f"Segments: {used}, {contract}", soft_wrap=True)
+    budgets = [
+        (
+            b.segment_id,
+            str(b.priority),
+            f"{b.tokens} of {b.max_tokens}",
+            str(b.entries),
+            b.retention,
+        )
+        for b in report.budgets
+    ]
+    print_table(("segment", "priority", "tokens", "entries", "retention"), budgets, empty="")
+    changes = [
+        (
+            format_timestamp(change.at),
+            change.segment_id,
+            f"{change.kind} {len(change.ids)}",
+            f"{change.tokens_before} → {change.tokens_after}",
+            change.why,
+        )
+        for change in report.changes[-_LATEST_CHANGES:]
+    ]
+    columns = ("at", "segment", "change", "tokens", "why")
+    print_table(columns, changes, empty="Nothing was evicted or summarized.", cut=("why",))
 
 
 def _problem_lines(job: JobDescription) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.errors import StaleVersionError, StoredValueError
+from mnestic.memory.jobs.short_term.segments import Segments
 from mnestic.memory.jobs.working_memory import (
     WorkingDocument,
     WorkingMemory,
@@ -20,6 +21,7 @@ from mnestic.stores.postgres.stored import read_stored_json
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _LOAD, _FIND_REF = read_query("working_memory.load"), read_query("working_memory.find_ref")
+_FIND_SEGMENTS = read_query("working_memory.find_segments")
 _INSERT_EMPTY = read_query("working_memory.insert_empty")
 _CHECKPOINT = read_query("working_memory.checkpoint")
 _SAVE, _SAVE_FIRST = read_query("working_memory.save"), read_query("working_memory.save_first")
@@ -42,6 +44,14 @@ class PostgresWorkingMemoryStore:
         if row is None:
             return WorkingMemory().document().ref
         return WorkingRef(version=row.version, sha256=row.sha256)
+
+    async def find_segments(self, session_id: str) -> Segments | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND_SEGMENTS, session_id=session_id)
+        if row is None or row.segments is None:
+            return None
+        self._unit.read("working.load", session_id)
+        return read_stored_json(Segments, row.segments, what=_what(session_id))
 
     async def load_document(self, session_id: str) -> WorkingDocument:
         """See the port."""

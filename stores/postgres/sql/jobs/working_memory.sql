@@ -12,6 +12,12 @@ SELECT version, encode(sha256(convert_to(CAST(state AS text), 'UTF8')), 'hex') A
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
    FOR UPDATE -- if lock
 
+-- name: find_segments
+-- Reads the segments of a session alone.
+SELECT CAST(state -> 'segments' AS text) AS segments
+  FROM mnestic.working_memory
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = %(session_id)s
+
 -- name: insert_empty
 -- Makes a row at version 0, for a lock or a checkpoint of a session that nobody wrote.
 INSERT INTO mnestic.working_memory (tenant_id, agent_id, session_id, version, state, updated_at)
