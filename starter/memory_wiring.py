@@ -30,7 +30,7 @@ from mnestic.memory.errors import (
     UnavailableError,
 )
 from mnestic.memory.models.usage import Budget, ModelPrice, ModelPrices
-from mnestic.memory.ports import Embedder, TokenCounter
+from mnestic.memory.ports import Embedder, Summariser, TokenCounter
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.memory.retrieval.ports import NoteSource, Reranker
 from mnestic.memory.retrieval.queries import Rerank
@@ -320,6 +320,13 @@ def local_embedders() -> Embedders:
 def token_counter() -> TokenCounter:
     """A counter of tokens."""
     return count_tokens
+
+
+def local_summariser() -> Summariser:
+    """Chooses key sentences, without asking anybody."""
+    from mnestic.activities.clients.local import LocalSummariser  # noqa: PLC0415 - it is seldom needed
+
+    return LocalSummariser()
 
 
 def daily_budget(settings: Settings) -> Budget | None:

@@ -13,15 +13,23 @@ from mnestic.activities.jobs.exclusions import allowed_episode
 from mnestic.activities.jobs.transcripts import text_of
 from mnestic.activities.models.metering import UsageMeter, WriteRow
 from mnestic.activities.operations import OperationInput
-from mnestic.memory.contract.document import ShortTerm
+from mnestic.memory.contract.document import Segment, ShortTerm
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.short_term.segment_steps import (
     SegmentEdit,
     SegmentSummary,
     summary_chars,
     text_to_summarize,
+    unknown_segment,
 )
-from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentEntry, SummaryStrategy
+from mnestic.memory.jobs.short_term.segments import (
+    ContractRef,
+    SegmentContext,
+    SegmentEntry,
+    SummaryStrategy,
+    tokens_of,
+)
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
 from mnestic.memory.models.errors import ModelRefusedError, ModelUnavailableError
 from mnestic.memory.models.messages import ChatMessage, Summary
@@ -161,29 +169,105 @@ class SegmentWriter:
         edit.end_job(params.operation.job_id or "")
         return await self.finish(transaction, params, state, edit=edit) if edit.changes else state
 
+    def context(self, state: WorkingMemory, rules: ShortTerm, segment_id: str) -> SegmentContext:
+        """What a segment has.
+
+        Raises:
+            InvalidInputError: the contract has no such segment.
+        """
+        entries = tuple(e for e in self.entries(state, rules) if e.segment_id == segment_id)
+        return SegmentContext(
+            segment_id=segment_id,
+            content="\n".join(entry.content for entry in entries),
+            tokens=tokens_of(entries),
+            max_tokens=_rule(rules, segment_id).max_tokens,
+            created_at=min((entry.at for entry in entries), default=None),
+            entries=entries,
+        )
+
+    async def replace(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        state: WorkingMemory,
+        *,
+        rules: ShortTerm,
+        content: SegmentEntry,
+    ) -> WorkingMemory:
+        """Puts a text in the place of all that its segment has.
+
+        Raises:
+            InvalidInputError: the contract has no such segment, or what stays in others leaves no room.
+        """
+        edit = self._edit(params, state, rules, at=content.at)
+        if edit.replace(edit.segment(content.segment_id), content) is None:
+            raise InvalidInputError(what=f"segment {content.segment_id}", why=edit.changes[-1].why)
+        return await self.finish(transaction, params, state, edit=edit)
+
+    async def summarize_now(
+        self,
+        params: SegmentInput,
+        state: WorkingMemory,
+        *,
+        rules: ShortTerm,
+        segment_id: str,
+        at: datetime,
+    ) -> SegmentStep:
+        """Makes the summary of all texts of a segment but the newest; none if they are too few.
+
+        Raises:
+            InvalidInputError: the contract has no such segment.
+        """
+        edit = self._edit(params, state, rules, at=at)
+        due = edit.oldest(edit.segment(segment_id))
+        if not due:
+            return SegmentStep(rules=rules)
+        summary, made = await self.summarize(params, due, rules=rules, why="somebody asked for it")
+        return SegmentStep(rules=rules, summary=summary, made=made)
+
+    async def end_session(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        state: WorkingMemory,
+        *,
+        rules: ShortTerm,
+    ) -> WorkingMemory:
+        """Ends what segments of the session and of tasks have."""
+        edit = self._edit(params, state, rules, at=await transaction.now())
+        edit.end_session()
+        return await self.finish(transaction, params, state, edit=edit) if edit.changes else state
+
     async def summarize(
-        self, params: SegmentInput, due: Sequence[SegmentEntry], *, rules: ShortTerm
+        self,
+        params: SegmentInput,
+        due: Sequence[SegmentEntry],
+        *,
+        rules: ShortTerm,
+        why: str | None = None,
     ) -> tuple[SegmentSummary, Summary | None]:
         """A summary of entries by the contract's strategy, and the call that was paid for it.
 
         Without a chat model, or if it does not answer, it is extractive and says so.
         """
-        rule = next(each for each in rules.segments if each.segment_id == due[0].segment_id)
+        rule = _rule(rules, due[0].segment_id)
         wanted = rules.summarization.strategy
         turns = tuple(ChatMessage(role=e.role, content=text_to_summarize(e)) for e in due)
         max_chars = summary_chars(due, rule)
-        made, why = None, ""
+        made, fallback = None, ""
         if wanted != "extractive":
-            made, why = await self._by_model(params, turns, wanted, max_chars=max_chars)
+            made, fallback = await self._by_model(params, turns, wanted, max_chars=max_chars)
         strategy: SummaryStrategy = wanted if made is not None else "extractive"
         text = (made or await self._extractive.summarise(turns, max_chars=max_chars)).text
-        reason = f"{rules.summarization.trigger_threshold} percent of {rule.max_tokens} tokens"
+        reason = (
+            why or f"{rules.summarization.trigger_threshold} percent of {rule.max_tokens} tokens"
+        )
         summary = SegmentSummary(
             id=params.new_id("segment-summary"),
             ids=tuple(entry.id for entry in due),
             text=text,
             strategy=strategy,
-            reason=f"{reason}; {strategy}{why}",
+            reason=f"{reason}; {strategy}{fallback}",
         )
         return summary, made
 
@@ -240,6 +324,18 @@ class SegmentWriter:
             job_id=params.operation.job_id if params else None,
             contract=params.contract if params else None,
         )
+
+
+def _rule(rules: ShortTerm, segment_id: str) -> Segment:
+    """The rules of a segment.
+
+    Raises:
+        InvalidInputError: the contract has no such segment.
+    """
+    names = {rule.segment_id: rule for rule in rules.segments}
+    if segment_id not in names:
+        raise unknown_segment(segment_id, names)
+    return names[segment_id]
 
 
 def _drafts(

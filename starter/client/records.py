@@ -1,4 +1,4 @@
-"""What jobs write: `memory.records` by namespace and key, `memory.episodes`, and `memory.working_memory` of a session."""
+"""What jobs write: `memory.records` by namespace and key, and `memory.episodes`."""
 
 import uuid
 from datetime import timedelta
@@ -9,7 +9,6 @@ from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.records import LongTermRecord, RecordRef
-from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.client_scope import ClientPart
 
@@ -128,12 +127,3 @@ class EpisodeClient(ClientPart):
             return await transaction.episodes.list_by_session(
                 session_id, limit=limit, cursor=cursor
             )
-
-
-class WorkingMemoryClient(ClientPart):
-    """The working memory of one agent, by session. Jobs write it."""
-
-    async def get(self, session_id: str) -> WorkingMemory:
-        """A session's working memory."""
-        async with self._scope.transaction(write=False) as transaction:
-            return await transaction.working.load(session_id)

@@ -135,8 +135,7 @@ class SegmentEdit:
         """
         name = default_segment(self._rules) if segment_id is None else segment_id
         if name not in self._by_id:
-            why = f"is none of the contract, which has {', '.join(self._by_id)}"
-            raise InvalidInputError(what=f"segment {name}", why=why)
+            raise unknown_segment(name, self._by_id)
         return name
 
     def due(self, drafts: Sequence[SegmentEntry]) -> tuple[SegmentEntry, ...]:
@@ -371,6 +370,12 @@ class SegmentEdit:
             job_id=first.job_id,
             source=source,
         )
+
+
+def unknown_segment(segment_id: str, known: Iterable[str]) -> InvalidInputError:
+    """What is raised for a segment that a contract does not have."""
+    why = f"is none of the contract, which has {', '.join(known)}"
+    return InvalidInputError(what=f"segment {segment_id}", why=why)
 
 
 def text_to_summarize(entry: SegmentEntry) -> str:

@@ -142,6 +142,19 @@ class SegmentBudget(SegmentLimit):
     entries: int
 
 
+class SegmentContext(DeferredModel):
+    """What a segment has: its texts by arrival, with their tokens, and since when it has the first."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    segment_id: str
+    content: str
+    tokens: int
+    max_tokens: int
+    created_at: AwareDatetime | None
+    entries: tuple[SegmentEntry, ...]
+
+
 class SegmentReport(DeferredModel):
     """What is shown of segments, without their texts: budgets by priority, and the ledger's rows, after `earlier_changes`."""
 

@@ -61,3 +61,34 @@ async def test_memory_that_was_set_aside_is_named_wherever_the_job_is_told_of(
     assert f"w1: newer working memory was set aside as snapshot {aside}" in show
     assert f"Its restore set newer working memory aside, as snapshot {aside}." in diff
     assert f"newer memory set aside as snapshot {aside}" in " ".join(history.split())
+
+
+SAYS = """
+name: says
+nodes:
+  - {id: say, kind: remember, message: {content: "The audit of the whole site begins today. Wait for it."}, next: ask}
+  - {id: ask, kind: wait, key: approval, timeout: 1d, on: {resumed: end, timeout: end}}
+"""
+
+
+@pytest.mark.usefixtures("worker")
+async def test_segments_are_shown_with_their_budgets_and_ledger(
+    client: MnesticClient, ask: Ask, until_state: UntilState
+) -> None:
+    conversation = {"segment_id": "conversation", "priority": 1, "max_tokens": 8}
+    section = {"enabled": True, "max_tokens": 8, "segments": [conversation]}
+    await client.contracts().apply("ada", {"Memory": {"short_term": section}})
+    job_id = await client.start_job(
+        parse_plan(SAYS, source="test"), agent_id="ada", session_id="s1"
+    )
+    await until_state(job_id, "waiting")
+
+    shown = await ask("job", "show", job_id)
+    document = (await ask("job", "show", job_id, "--json")).document
+
+    lines = [" ".join(line.split()) for line in shown.out.splitlines()]
+    report = document["segments"]
+    budget = report["budgets"][0]
+    assert f"Segments: {report['tokens']} of 8 tokens, contract ada version 1" in lines
+    assert f"conversation 1 {budget['tokens']} of 8 {budget['entries']} session" in lines
+    assert any("conversation cut 1" in line for line in lines)

@@ -194,3 +194,25 @@ async def test_the_page_of_another_agents_job_is_like_one_that_there_is_not(
     assert "May it go out?" not in page.text + preview.text
     assert "Cancelled: 0. Failed: 1." in cancelled.text
     assert (await client.describe_job(job_id)).state == "waiting"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_has_a_bar_for_each_segment_and_the_ledger(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    rule = {"segment_id": "conversation", "priority": 1, "max_tokens": 6}
+    section = {"enabled": True, "max_tokens": 20, "segments": [rule]}
+    await client.contracts().apply("ada", {"Memory": {"short_term": section}})
+    says = {"kind": "remember", "message": {"content": "The audit begins today."}}
+    (node,) = PLAN["nodes"]  # type: ignore[misc]
+    nodes = [{**says, "id": "a", "next": "b"}, {**says, "id": "b", "next": node["id"]}, node]
+    plan = parse_plan(json.dumps({**PLAN, "nodes": nodes}), source="test")
+    job_id = await client.start_job(plan, agent_id="ada", session_id="s")
+    await until(client, job_id, "waiting")
+
+    page = (await browser.get(f"/ui/jobs/{job_id}")).text
+
+    meter = '<meter aria-label="Tokens of conversation" min="0" max="6" value="5"></meter>'
+    assert meter in page
+    assert "evicted, 1" in page
+    assert "The audit begins" not in page
