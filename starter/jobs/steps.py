@@ -18,6 +18,7 @@ from mnestic.starter.jobs.history_payloads import at_of, cause_of, fields_of, su
 from mnestic.starter.jobs.plan_walk import PlanWalk
 
 _RESULT_FIELDS = ("waits", "model", "input_tokens", "output_tokens", "episode_id")
+_READS = frozenset({"mnestic.find_arrival", "mnestic.pin_contract"})
 _SNAPSHOT_SIZES = ("size_bytes", "message_count", "episode_count", "record_count")
 
 
@@ -238,9 +239,9 @@ class Steps:
 
 
 def _is_hidden(activity: _Activity) -> bool:
-    """Whether an activity has no entry: its ledger row has one, or it only reads the job's own history."""
+    """Whether an activity has no entry: its ledger row has one, or it only reads the job's own history or contract."""
     is_result_storage = activity.name == "mnestic.keep_result" and activity.tool is None
-    return is_result_storage or activity.name == "mnestic.find_arrival"
+    return is_result_storage or activity.name in _READS
 
 
 def _local_input(name: str, activity_id: str) -> dict[str, Any]:

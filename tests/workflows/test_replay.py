@@ -36,7 +36,7 @@ def test_every_way_a_wait_ends_is_recorded_and_what_learns_forgets_and_maintains
         "paused",
     }
     assert kinds >= {"kept", "late", "sealed-tail", "kept-calls"}
-    assert kinds >= {"contract", "contract-continued"}
+    assert kinds >= {"contract-continued"}
     assert kinds >= {"learning", "ingest", "inbox-continued", "inbox-cancelled"}
     assert kinds >= {"forget", "forget-cancelled", "forget-statistics"}
     assert kinds >= {"maintenance-scheduled", "maintenance-monthly", "maintenance-backup"}

@@ -22,6 +22,11 @@ from tests.workflows.forgetting.forget_samples import (
 )
 
 
+async def segment_texts(ada: MemoryClient, session_id: str) -> list[str]:
+    segments = (await ada.working_memory.get(session_id)).segments
+    return [] if segments is None else [entry.content for entry in segments.entries]
+
+
 @pytest.mark.usefixtures("worker")
 async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     ada: MemoryClient, scan: Scan, jobs: Jobs
@@ -36,8 +41,12 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     await ada.facts.add("Paris", "mayor", "Anne")
     await ada.records.set("notes", "last", {"text": "Call Paris. Buy milk."})
     await ada.records.set("towns/Paris", "mayor", "somebody")
+    rule = {"segment_id": "conversation", "max_tokens": 1000}
+    section = {"enabled": True, "max_tokens": 1000, "segments": [rule]}
+    await jobs.contracts().apply("ada", {"Memory": {"short_term": section}})
     await wait_in(jobs, "j1")
     await end(jobs, "j1", said="Paris it is")
+    (entry,) = await segment_texts(ada, "s-j1")
     before = scan("paris")
 
     shown = await ada.preview_forget("Paris")
@@ -58,6 +67,8 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     }
     assert scan("paris") == {}
     assert scan("pari") == {}
+    assert "Paris" in entry
+    assert await segment_texts(ada, "s-j1") == [f"{FORGOTTEN} The cat stays home."]
     assert done.left == ()
     assert shown.purged == {**done.purged, "audit_log": shown.purged["audit_log"]}
     handle = jobs.temporal.get_workflow_handle(
