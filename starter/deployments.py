@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
 from pydantic import AwareDatetime, BaseModel, ConfigDict
@@ -28,18 +29,20 @@ from temporalio.api.workflowservice.v1 import (
 )
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
+from temporalio.worker import Replayer
 
 from mnestic.memory.errors import BuildUnavailableError, InvalidInputError
-from mnestic.memory.names import job_workflow_id
+from mnestic.memory.names import AGENT_JOB, job_workflow_id
 from mnestic.memory.scope import check_id
-from mnestic.starter.replay import find_obstacle
 from mnestic.starter.rpc import rpc_errors
 from mnestic.starter.settings import Settings
+from mnestic.workflows.plugin import MnesticPlugin
 
 UNVERSIONED = ""  # the build of workers without a build id
 # A worker polls anew each minute; one that has ended, however it did, is listed for some minutes more.
 POLLS_WITHIN = timedelta(minutes=2)
 _POLL_S = 0.2
+_LONGEST = 300  # characters of a failure
 _PROPAGATION_LIMIT_S = 10.0
 _ON_ITS_WAY = RoutingConfigUpdateState.ROUTING_CONFIG_UPDATE_STATE_IN_PROGRESS
 _NOT_YET = frozenset({RPCStatusCode.NOT_FOUND, RPCStatusCode.FAILED_PRECONDITION})
@@ -299,3 +302,26 @@ class Deployment:
 def _current(deployment_info: WorkerDeploymentInfo) -> str:
     """The build that new jobs go to; empty for workers without builds."""
     return deployment_info.routing_config.current_deployment_version.build_id
+
+
+async def find_obstacle(temporal: Client, workflow_id: str) -> str | None:
+    """Replays a job's history, as a worker would: why this version's code cannot go on with a workflow; None if it replays its history.
+
+    Raises:
+        RPCError: Temporal does not answer, or knows no such workflow.
+    """
+    handle: Any = temporal.get_workflow_handle(workflow_id)
+    found = await handle.describe()
+    if found.workflow_type != AGENT_JOB:
+        return f"its code, {found.workflow_type}, is not part of this version"
+    codec = temporal.data_converter.payload_codec
+    replayer = Replayer(workflows=[], plugins=[MnesticPlugin(codec=codec)])
+    replayed = await replayer.replay_workflow(
+        await handle.fetch_history(), raise_on_replay_failure=False
+    )
+    failure = replayed.replay_failure
+    if failure is None:
+        return None
+    message = str(failure)
+    message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}…"
+    return f"the code of this version does not replay it ({type(failure).__name__}: {message})"

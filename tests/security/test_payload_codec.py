@@ -18,12 +18,12 @@ from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import ConfigurationError, JobFailedError, PayloadKeyError
 from mnestic.memory.names import inbox_workflow_id, job_workflow_id
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.deployments import find_obstacle
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.payloads import codec as payload_codec
 from mnestic.starter.payloads.codec import EncryptionCodec, is_encrypted
 from mnestic.starter.payloads.keys import PayloadKeys, payload_keys
 from mnestic.starter.plugins import make_plugin
-from mnestic.starter.replay import find_obstacle
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
