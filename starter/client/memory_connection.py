@@ -15,6 +15,7 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.agents import AgentSummary
+from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.extraction import ExtractionPreview
 from mnestic.memory.models.costs import Costs
 from mnestic.memory.ports import Memory
@@ -50,6 +51,7 @@ from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.suppression_secret import SuppressionSecret
 
 if TYPE_CHECKING:
+    from mnestic.starter.contract.contract_memory import ContractMemory
     from mnestic.starter.contract.contracts import ContractsClient
 
 Result = TypeVar("Result", bound=BaseModel)
@@ -327,6 +329,25 @@ class MemoryConnection(ChecksTexts):
     def importance(self) -> ImportanceClient:
         """The importance policy of the tenant, which all its agents share."""
         return ImportanceClient(self._memory, tenant_id=self.settings.tenant_id)
+
+    async def contract(
+        self, agent_id: str, *, session_id: str | None = None, actor: str = "client"
+    ) -> "ContractMemory":
+        """The memory of an agent by its contract: `persist`, `retrieve`, `query` and the segments of a session.
+
+        Raises:
+            InvalidInputError: the agent is no id.
+            NotFoundError: no contract is in force for the agent.
+        """
+        from mnestic.starter.contract.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
+            ContractMemory,
+        )
+
+        memory = self.memory(agent_id, actor=actor)
+        found = await self.contracts(actor=actor).find_for(agent_id)
+        if found is None:
+            raise NotFoundError(what="contract for agent", name=agent_id)
+        return ContractMemory(memory, found, session_id=session_id)
 
     def contracts(self, *, actor: str = "client") -> "ContractsClient":
         """The contracts of the tenant, for an actor that the audit log names."""

@@ -1,0 +1,68 @@
+"""The memory of an agent by its contract: each operation of the document."""
+
+import pytest
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+AGENT = "agent.seo.audit"
+DOCUMENT = {
+    "Memory": {
+        "short_term": {
+            "enabled": True,
+            "max_tokens": 1000,
+            "segments": [{"segment_id": "task_context", "max_tokens": 1000}],
+        },
+        "long_term": {
+            "enabled": True,
+            "storage_backends": [{"backend_id": "main", "type": "postgres"}],
+            "schemas": [
+                {
+                    "schema_id": "audits",
+                    "backend": "main",
+                    "structure": {"properties": {"score": {"type": "number"}}},
+                    "indexes": ["score"],
+                }
+            ],
+        },
+    }
+}
+
+
+async def test_records_and_segments_are_reached_by_the_names_of_the_contract(
+    client: MnesticClient,
+) -> None:
+    await client.contracts().apply("agent.seo.*", DOCUMENT)
+    memory = await client.contract(AGENT, session_id="monday")
+
+    await memory.persist("audits", "site-7", {"score": 71}, metadata={"by": "crawler"})
+    await memory.persist("audits", "site-8", {"score": 90})
+    await memory.set_context("task_context", "Audit site 7. Then audit site 8.")
+    found, cursor = await memory.query(
+        "audits", {"where": {"field": "score", "op": "lt", "value": 80}}
+    )
+    context = await memory.get_context("task_context")
+
+    assert memory.config.short_term.max_tokens == 1000
+    assert await memory.retrieve("audits", "site-7") == {"score": 71}
+    assert ([(one.key, one.metadata) for one in found], cursor) == (
+        [("site-7", {"by": "crawler"})],
+        None,
+    )
+    assert context.content == "Audit site 7. Then audit site 8."
+    assert 0 < context.tokens <= 20
+    assert await memory.summarize("task_context") == context.content
+
+
+async def test_what_the_contract_does_not_have_is_refused_by_name(client: MnesticClient) -> None:
+    with pytest.raises(NotFoundError, match="contract for agent"):
+        await client.contract(AGENT)
+    await client.contracts().apply(AGENT, DOCUMENT)
+    memory = await client.contract(AGENT)
+
+    with pytest.raises(InvalidInputError, match=r"'audit' is not in contract .* there are audits"):
+        await memory.persist("audit", "site-7", {})
+    with pytest.raises(InvalidInputError, match="session: is not named"):
+        await memory.get_context("task_context")
+    with pytest.raises(NotFoundError, match="audits/site-7"):
+        await memory.retrieve("audits", "site-7")
