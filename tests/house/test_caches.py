@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.acceptance  # a gate of `make check`
+
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memory", "stores", "activities", "workflows", "starter")
 CACHES = {"cache", "lru_cache"}

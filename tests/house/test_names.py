@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.acceptance  # a gate of `make check`
+
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memory", "stores", "activities", "workflows", "starter")
 MODULES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))

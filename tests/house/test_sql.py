@@ -9,6 +9,9 @@ import pytest
 
 from mnestic.stores.postgres import queries
 
+pytestmark = pytest.mark.acceptance  # a gate of `make check`
+
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memory", "stores", "activities", "workflows", "starter")
 SQL = Path(queries.__file__).parent / "sql"

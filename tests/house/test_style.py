@@ -14,6 +14,9 @@ from mnestic.memory import errors
 from mnestic.memory.access import errors as access_errors
 from mnestic.memory.models import errors as model_errors
 
+pytestmark = pytest.mark.acceptance  # a gate of `make check`
+
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memory", "stores", "activities", "workflows", "starter", "benchmarks")
 MODULES = [

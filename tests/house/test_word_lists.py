@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.acceptance  # a gate of `make check`
+
+
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memory", "activities", "stores", "workflows", "starter")
 MODULES = [
