@@ -51,7 +51,7 @@ from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.suppression_secret import SuppressionSecret
 
 if TYPE_CHECKING:
-    from mnestic.starter.contract.contract_memory import ContractMemory
+    from mnestic.starter.client.contract_memory import ContractMemory
     from mnestic.starter.contract.contracts import ContractsClient
 
 Result = TypeVar("Result", bound=BaseModel)
@@ -339,7 +339,7 @@ class MemoryConnection(ChecksTexts):
             InvalidInputError: the agent is no id.
             NotFoundError: no contract is in force for the agent.
         """
-        from mnestic.starter.contract.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
+        from mnestic.starter.client.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
             ContractMemory,
         )
 
