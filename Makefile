@@ -15,7 +15,7 @@ POOLED := tests/security/test_pooler.py tests/workflows/jobs/test_agent_job.py t
 	knowledge/test_entries.py knowledge/test_resources.py knowledge/test_events.py)
 
 # The tests of a file share what is made once a process; what is left out anyway need not be read.
-QUICK := --dist loadfile --ignore tests/acceptance
+QUICK := --dist loadfile --no-loadscope-reorder --ignore tests/acceptance
 
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=

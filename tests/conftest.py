@@ -132,10 +132,11 @@ def _memory_folder() -> Path | None:
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the tests that need the servers of a run; `make unit` runs the others."""
+    """Marks the tests that need the servers of a run; `make unit` runs the others, which are short and come last."""
     for item in items:
         if isinstance(item, pytest.Function) and _SERVERS in item.fixturenames:
             item.add_marker(_SERVERS)
+    items.sort(key=lambda item: item.get_closest_marker(_SERVERS) is None)
 
 
 @pytest.hookimpl(wrapper=True)

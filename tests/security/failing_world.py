@@ -230,6 +230,8 @@ async def running_world(
                         str(uuid.uuid4()), {"is": WORD}, job_id="j1", node="n"
                     )
                     await hear(transaction, "1", owner=f"{settings.tenant_id}/ada")
+                    empty = {"sha256": "0", "applied_by": "test"}
+                    await transaction.contracts.add("nobody", {"Memory": {}}, **empty)
                 made = World(client, admin_url, log, job, forgetting_id, result.model_dump())
                 async with begin(agent_id="eve") as transaction:
                     await hear(transaction, "1", owner=f"{settings.tenant_id}/eve")

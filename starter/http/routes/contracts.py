@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from mnestic.memory.contract.checks import ContractProblem, check
 from mnestic.memory.contract.differences import Change
@@ -47,16 +47,21 @@ _EXAMPLE = {
 
 
 class ContractIn(RequestBody):
-    """A contract as a document. `expected_version` is the version that it follows, 0 for the first."""
+    """A contract as a document."""
 
     document: dict[str, Any] = Field(examples=[_EXAMPLE])
-    expected_version: int | None = Field(None, ge=0)
+
+
+class ContractToApply(ContractIn):
+    """A contract to apply. `expected_version` is the version that it follows, 0 for the first."""
+
+    expected_version: StrictInt | None = Field(None, ge=0)
 
 
 class RollbackIn(RequestBody):
     """The version to apply again."""
 
-    version: int = Field(ge=1, examples=[1])
+    version: StrictInt = Field(ge=1, examples=[1])
 
 
 class Contracts(BaseModel):
@@ -77,13 +82,13 @@ class ContractChanges(BaseModel):
     changes: tuple[Change, ...]
 
 
-@router.get("/contracts/schema")
+@router.get("/contract/schema")
 async def schema(call: ReadCall) -> dict[str, Any]:  # noqa: ARG001 - the key is checked
     """The JSON Schema of the document."""
     return json_schema()
 
 
-@router.post("/contracts/check")
+@router.post("/contract/check")
 async def check_document(body: ContractIn, call: ReadCall) -> ContractProblems:  # noqa: ARG001 - the key is checked
     """Checks a document; each problem has its path, and says what is allowed."""
     return ContractProblems(problems=check(body.document))
@@ -141,7 +146,7 @@ async def preview(selector: Selector, body: ContractIn, call: AdminCall) -> Cont
 
 
 @router.put("/contracts/{selector}")
-async def apply(selector: Selector, body: ContractIn, call: AdminWrite) -> ContractVersion:
+async def apply(selector: Selector, body: ContractToApply, call: AdminWrite) -> ContractVersion:
     """Makes a document the contract of an agent or a pattern; the same document again changes nothing."""
 
     async def act(_: str) -> ContractVersion:

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictFloat, StrictInt
 
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.records import LongTermRecord
@@ -35,10 +35,10 @@ class RecordIn(RequestBody):
     key: Name = Field(examples=["theme"])
     value: Any = Field(examples=[{"colour": "dark"}])
     metadata: dict[str, Any] | None = Field(None, description="What is known beside the value")
-    ttl_seconds: float | None = Field(
+    ttl_seconds: StrictFloat | None = Field(
         None, gt=0, le=3_153_600_000, description="How long it lives; for ever by default"
     )
-    expected_version: int | None = Field(
+    expected_version: StrictInt | None = Field(
         None, ge=0, description="The version that the write follows; 0 for a new record"
     )
 
