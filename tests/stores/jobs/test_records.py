@@ -11,6 +11,7 @@ from psycopg.rows import TupleRow
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
 from mnestic.starter.settings import Settings
+from tests.activities.locks import until_held_up
 from tests.stores.conftest import Begin
 
 HOUR = timedelta(hours=1)
@@ -134,6 +135,26 @@ async def test_of_writers_who_each_expect_to_be_first_one_wins(begin: Begin) -> 
     assert [type(outcome) for outcome in outcomes].count(StaleVersionError) == 7
     async with begin(write=False) as transaction:
         assert (await transaction.records.get("profile", "name")).value == won[0]
+
+
+async def test_who_deletes_a_version_waits_for_a_writer_and_is_refused(
+    begin: Begin, admin_url: str
+) -> None:
+    async def delete() -> None:
+        async with begin() as transaction:
+            await transaction.records.delete("profile", "name", expected_version=1)
+
+    async with begin() as transaction:
+        await transaction.records.set("profile", "name", "first")
+    async with begin() as transaction:
+        await transaction.records.set("profile", "name", "second", expected_version=1)
+        late = asyncio.create_task(delete())
+        await until_held_up(admin_url)
+
+    with pytest.raises(StaleVersionError):
+        await late
+    async with begin(write=False) as transaction:
+        assert (await transaction.records.get("profile", "name")).value == "second"
 
 
 async def test_writers_without_an_expectation_all_count(begin: Begin) -> None:
