@@ -116,7 +116,7 @@ class MaintenanceActivities:
 
     @activity.defn(name="mnestic.index_vectors")
     async def index(self, params: MaintenanceStep) -> StepResult:
-        """Builds the vector indexes that large memories lack, and drops those that are not worth their place.
+        """Builds the indexes of vectors and records that are lacking, and drops those that are not worth their place.
 
         A dry run counts them. Idempotent. Where this worker may not do it, that is the problem of the result.
         """
@@ -127,7 +127,7 @@ class MaintenanceActivities:
                 except UnavailableError:
                     raise  # the next attempt may succeed
                 except MnesticError as error:
-                    return StepResult(problems=(f"vector indexes: {error}",))
+                    return StepResult(problems=(f"indexes: {error}",))
         return StepResult(counts={"indexes_built": built, "indexes_dropped": dropped})
 
     @activity.defn(name="mnestic.finish_maintenance")

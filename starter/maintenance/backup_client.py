@@ -25,6 +25,7 @@ from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.memory_wiring import find_database
 from mnestic.starter.settings import Settings, environment_name
+from mnestic.stores.postgres.jobs.record_indexes import index_records
 from mnestic.stores.postgres.maintenance.backup_creation import count_rows, create_backup
 from mnestic.stores.postgres.maintenance.backup_files import Step
 from mnestic.stores.postgres.maintenance.backup_folder import BackupFolder
@@ -245,13 +246,14 @@ class BackupClient(ChecksTexts):
         return found
 
     def _index(self, tenants: Sequence[str]) -> tuple[int, tuple[str, ...]]:
-        """Builds the vector indexes that large memories lack; returns how many, and what could not be done."""
+        """Builds the indexes of vectors and records that are lacking; returns how many, and what could not be done."""
         built, problems = 0, []
         for tenant_id in tenants:
             try:
                 built += len(index_vectors(self._admin_url, tenant_id).built)
+                built += len(index_records(self._admin_url, tenant_id).built)
             except MnesticError as error:  # nightly maintenance builds them
-                problems.append(f"vector indexes of {tenant_id}: {error}")
+                problems.append(f"indexes of {tenant_id}: {error}")
         return built, tuple(problems)
 
     async def _run(self, work: Callable[[Step], Result]) -> Result:

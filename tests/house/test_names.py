@@ -37,7 +37,9 @@ def test_a_public_class_stands_once(trees: dict[str, ast.Module]) -> None:
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
 
 
-def test_what_a_docstring_names_is_there(trees: dict[str, ast.Module]) -> None:
+def test_each_class_and_module_that_a_docstring_names_is_there(
+    trees: dict[str, ast.Module],
+) -> None:
     known = {name for tree in trees.values() for name in names_of(tree)}
 
     missing = [

@@ -149,7 +149,7 @@ def restore(
     else:
         of = "all tenants" if all_tenants else f"tenant {restored.tenants[0]}"
         rows, indexes = counted(restored.rows, "rows"), restored.vector_indexes
-        done = f"Restored {of} from {backup_id}: {rows}; vector indexes built: {indexes}."
+        done = f"Restored {of} from {backup_id}: {rows}; indexes built: {indexes}."
         out.print(done, soft_wrap=True)
     for problem in restored.problems:
         print_warning(problem)

@@ -35,7 +35,7 @@ from mnestic.worker import activities_of, make_worker, open_models
 
 pytestmark = pytest.mark.nightly
 
-MODELS = Path(sys.prefix) / "models"  # `make acceptance` installs it
+MODELS = Path(sys.prefix) / "models"  # `make nightly` installs it
 KEY = "sk-local"
 WIDTH = 640
 SOON = timedelta(seconds=30)

@@ -81,7 +81,7 @@ async def test_a_report_has_what_the_models_calls_took(
     would = {"categories_rebuilt": 2, "categories_summarised": 2, "model_calls_estimated": 2}
     assert (dry.counts, asked) == (would, 0)
     (problem,) = dry.problems
-    assert "vector indexes: MNESTIC_DATABASE_ADMIN_URL" in problem
+    assert "indexes: MNESTIC_DATABASE_ADMIN_URL" in problem
     assert report.counts == {"categories_rebuilt": 2, "categories_summarised": 1, "agents_left": 1}
     assert (report.usage.calls, report.usage.tokens) == (1, 18)
     assert report.usage.cost_usd == Decimal("0.018")

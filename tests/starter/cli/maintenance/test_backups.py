@@ -41,7 +41,7 @@ def test_a_backup_is_made_listed_verified_and_restored(backup: Cli, wired: Cli) 
     assert verified in printed
     assert [line.split()[0] for line in table.splitlines()] == ["id", listed["id"]]
     assert restored.out == (
-        f"Restored tenant {listed['tenant_id']} from {listed['id']}: {listed['rows']} rows; vector indexes built: 0.\n"
+        f"Restored tenant {listed['tenant_id']} from {listed['id']}: {listed['rows']} rows; indexes built: 0.\n"
     )
     assert [entry["content"] for entry in entries] == ["The ferry leaves at nine."]
 
