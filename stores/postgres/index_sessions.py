@@ -4,7 +4,7 @@ They stand apart from the indexes because those of vectors and those of records 
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from mnestic.stores.postgres.sqlstates import unavailable
 
 _LOCK = 0x6D6E6978  # "mnix": one at a time in a database
 
+_THERE = read_query("index_sessions.list_indexes")
 _MAY = read_query("index_sessions.find_right")
 _AS_TENANT = read_query("index_sessions.set_tenant")
 _TRY_LOCK, _UNLOCK = read_query("index_sessions.try_lock"), read_query("index_sessions.unlock")
@@ -53,6 +54,22 @@ def index_session(admin_url: str, tenant_id: str) -> Iterator[psycopg.Connection
         raise never_migrated() from error
     except psycopg.OperationalError as error:
         raise unavailable(error, where=describe_url(admin_url)) from error
+
+
+def sort_indexes(
+    owner: psycopg.Connection[Any], table: str, *, prefix: str, worth: Collection[str]
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The names of a table's indexes that stay, and of those that are not worth their place or were never completed.
+
+    Args:
+        owner: The session.
+        table: Whose indexes they are.
+        prefix: What their names begin with.
+        worth: The names of those that are worth their place.
+    """
+    there = fetch_rows(owner, _THERE, table=table, prefix=prefix)
+    staying = frozenset(row.name for row in there if row.is_valid and row.name in worth)
+    return staying, tuple(row.name for row in there if row.name not in staying)
 
 
 def drop_indexes(owner: psycopg.Connection[Any], names: Iterable[str]) -> None:

@@ -10,13 +10,17 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from mnestic.stores.postgres.index_sessions import drop_indexes, index_session, short_hash
+from mnestic.stores.postgres.index_sessions import (
+    drop_indexes,
+    index_session,
+    short_hash,
+    sort_indexes,
+)
 from mnestic.stores.postgres.jobs.record_filters import field_expression
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
 _PREFIX = "record_field_"
 _LIST_FIELDS = read_query("record_indexes.list_fields")
-_THERE = read_query("index_sessions.list_indexes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,10 @@ def index_records(admin_url: str, tenant_id: str, *, dry_run: bool = False) -> I
             RecordIndex(tenant_id=tenant_id, schema_id=row.schema_id, field=row.field)
             for row in fetch_rows(owner, _LIST_FIELDS, tenant_id=tenant_id)
         ]
-        there = fetch_rows(
-            owner, _THERE, table="mnestic.long_term_record", prefix=_prefix(tenant_id)
-        )
-        names = {index.name for index in wanted}
-        useless = [row.name for row in there if not row.is_valid or row.name not in names]
-        left = {row.name for row in there} - set(useless)
-        lacking = tuple(index for index in wanted if index.name not in left)
+        worth = {index.name for index in wanted}
+        table, prefix = "mnestic.long_term_record", _prefix(tenant_id)
+        staying, useless = sort_indexes(owner, table, prefix=prefix, worth=worth)
+        lacking = tuple(index for index in wanted if index.name not in staying)
         if not dry_run:
             drop_indexes(owner, useless)
             for index in lacking:

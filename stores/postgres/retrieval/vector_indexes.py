@@ -11,7 +11,12 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from mnestic.stores.postgres.index_sessions import drop_indexes, index_session, short_hash
+from mnestic.stores.postgres.index_sessions import (
+    drop_indexes,
+    index_session,
+    short_hash,
+    sort_indexes,
+)
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
 # Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
@@ -24,7 +29,6 @@ _BUILD_MEMORY = "1GB"
 
 _LARGE = read_query("vector_indexes.list_large")
 _DIMENSIONS = read_query("vector_indexes.find_dimensions")
-_THERE = read_query("index_sessions.list_indexes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +82,13 @@ def index_vectors(
 
 def _compare(
     owner: psycopg.Connection[Any], tenant_id: str, *, at_least: int
-) -> tuple[list[VectorIndex], list[str]]:
+) -> tuple[list[VectorIndex], Sequence[str]]:
     """The indexes that large memories lack, and the names of those that are not worth their place."""
-    there = fetch_rows(owner, _THERE, table="mnestic.embedding", prefix=_prefix(tenant_id))
     worth = {index.name for index in _large(owner, tenant_id, int(at_least * _MIN_SHARE))}
-    useless = [row.name for row in there if not row.is_valid or row.name not in worth]
-    names = {row.name for row in there} - set(useless)
+    prefix = _prefix(tenant_id)
+    staying, useless = sort_indexes(owner, "mnestic.embedding", prefix=prefix, worth=worth)
     large = _large(owner, tenant_id, at_least)
-    return [index for index in large if index.name not in names], useless
+    return [index for index in large if index.name not in staying], useless
 
 
 def _build(
