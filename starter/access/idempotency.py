@@ -48,7 +48,7 @@ class ReservedRequest:
 async def reserve_request_id(
     caller: Caller, *, key: str, request: Mapping[str, Any]
 ) -> ReservedRequest:
-    """Claims a key for a request.
+    """Reserves a key for a request.
 
     Raises:
         IdempotencyConflictError: the key was used for another request.
@@ -77,14 +77,14 @@ async def act_once(
     Raises:
         IdempotencyConflictError: the key was used for another request.
     """
-    claimed = await reserve_request_id(caller, key=key, request=request)
+    reserved = await reserve_request_id(caller, key=key, request=request)
     result_of = Operation(key=f"result/{caller.agent_id}/{key}", name="result")
     request_hash = result_of.request_hash(dict(request))
     async with caller(write=False) as transaction:
         stored = await transaction.find_result(result_of, request_hash)
     if stored is not None:
         return result_type.model_validate(stored)
-    result = await act(claimed.id)
+    result = await act(reserved.id)
     async with caller(write=True) as transaction:
         stored = await transaction.replay(result_of, request_hash)
         if stored is not None:  # of the same request at the same time

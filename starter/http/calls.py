@@ -57,7 +57,7 @@ class TenantCall:
         """The client of the key's tenant."""
         return self.access.client
 
-    async def claim(self, request: Mapping[str, Any]) -> ReservedRequest:
+    async def reserve(self, request: Mapping[str, Any]) -> ReservedRequest:
         """The id under which Temporal does the request once; it follows from the `Idempotency-Key`.
 
         Raises:

@@ -134,8 +134,8 @@ def english_steps(memory: Memory, settings: Settings, *, agent_id: str = "ada") 
 
 
 async def parked(ada: MemoryClient) -> dict[str, str | None]:
-    lessons, _ = await ada.parked.list()
-    return {lesson.resource.source_id: lesson.reason for lesson in lessons}
+    messages, _ = await ada.parked.list()
+    return {message.resource.source_id: message.reason for message in messages}
 
 
 async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
@@ -144,8 +144,8 @@ async def extracted(begin: Callable[[], Any]) -> dict[str, tuple[str, ...]]:
         found, _ = await transaction.ingest_states.list_by_state("extracted")
         silent, _ = await transaction.ingest_states.list_by_state("learned")
     return {
-        lesson.resource.source_id: tuple(each.object or "" for each in lesson.extracted)
-        for lesson in (*found, *silent)
+        message.resource.source_id: tuple(each.object or "" for each in message.extracted)
+        for message in (*found, *silent)
     }
 
 

@@ -69,7 +69,7 @@ class Known(BaseModel):
     archived: str
     fact: Fact
     claims: tuple[Claim, ...]
-    lessons: tuple[IncomingMessage, ...]
+    parked: tuple[IncomingMessage, ...]
     purged: Purged
     token: str  # of what would be forgotten of TOPIC
     signal: int
@@ -313,7 +313,7 @@ async def _known(client: MnesticClient, *, waiting: str, finished: str, purged: 
         archived=archived.entry.id,
         fact=facts[0],
         claims=[claim for fact in facts for claim in (await memory.facts.why(fact.id))[1]],
-        lessons=(await memory.parked.list())[0],
+        parked=(await memory.parked.list())[0],
         purged=purged,
         token=str((await memory.preview_forget(TOPIC)).token),
         signal=(await memory.events.list())[-1].number,

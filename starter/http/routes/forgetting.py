@@ -47,11 +47,11 @@ async def forget(
     seal = (
         call.access.seal
     )  # the topic is forgotten: what is stored of the request must not tell it
-    claimed = await call.claim(
+    reserved = await call.reserve(
         {"topic": seal(body.topic), "token": seal(body.token), "keep_out": body.keep_out}
     )
     forgetting = call.memory.forgetting
     started = await forgetting.start(
-        body.topic, confirm=body.token, keep_out=body.keep_out, request_id=claimed.id
+        body.topic, confirm=body.token, keep_out=body.keep_out, request_id=reserved.id
     )
     return await forgetting.report(body.topic, await started.result())

@@ -133,8 +133,8 @@ class OpenWaitOut(BaseModel):
 async def start(body: JobIn, call: Annotated[AgentCall, agent_write("jobs")]) -> JobStarted:
     """Starts a job of an agent, which runs a plan durably and may wait for weeks."""
     plan = await asyncio.to_thread(_plan, body.plan)
-    claimed = await call.claim(body.model_dump())
-    job_id = body.job_id or claimed.id
+    reserved = await call.reserve(body.model_dump())
+    job_id = body.job_id or reserved.id
     try:
         await call.client.start_job(
             plan,
@@ -199,12 +199,12 @@ async def diff(call: OfJob, wait: WaitName = None) -> JobDifference:
 @router.post("/api/jobs/{job_id}/resume")
 async def resume(body: ResumeIn, call: ChangesJob) -> Resumed:
     """Answers a waiting job, which verifies its memory and continues."""
-    claimed = await call.claim({"job_id": call.job_id, **body.model_dump()})
+    reserved = await call.reserve({"job_id": call.job_id, **body.model_dump()})
     receipt = await call.client.resume_job(
         call.job_id,
         body.payload,
         outcome=body.outcome,
-        request_id=claimed.id,
+        request_id=reserved.id,
         wait_id=body.wait_id,
         expected_sha256=body.expected_sha256,
     )
@@ -232,8 +232,8 @@ async def extend(body: ExtensionIn, call: ChangesJob) -> WaitExtended:
 async def fork(body: ForkIn, call: ChangesJob) -> JobStarted:
     """Starts a job at a wait of this one, with the memory of its snapshot; this one does not change."""
     plan = None if body.plan is None else await asyncio.to_thread(_plan, body.plan)
-    claimed = await call.claim({"job_id": call.job_id, **body.model_dump()})
-    job_id = body.as_job or claimed.id
+    reserved = await call.reserve({"job_id": call.job_id, **body.model_dump()})
+    job_id = body.as_job or reserved.id
     try:
         await call.client.fork_job(
             call.job_id,

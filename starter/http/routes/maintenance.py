@@ -65,13 +65,13 @@ class Schedules(BaseModel):
 @router.post("/jobs/{kind}", status_code=HTTPStatus.ACCEPTED)
 async def run_now(kind: MaintenanceKind, body: RunIn, call: AdminCall) -> RunStarted:
     """Starts a run of maintenance now; its report is listed once it has ended."""
-    claimed = await call.claim({"kind": kind, **body.model_dump()})
+    reserved = await call.reserve({"kind": kind, **body.model_dump()})
     handle = await call.client.maintenance.start(
         kind,
         agent_id=body.agent_id,
         dry_run=body.dry_run,
         allow_removals=body.allow_removals,
-        run_id=claimed.id,
+        run_id=reserved.id,
     )
     return RunStarted(id=handle.id.rpartition("/")[2])
 

@@ -56,16 +56,16 @@ async def test_a_text_that_cannot_be_embedded_is_parked_and_the_others_go_on(
     await steps(embedders=Embedders(TokenVectorEmbedder())).embed()
 
     done, again = await learn(), await learn()
-    empty, (lesson,) = kept()[1], (await ada.parked.list())[0]
+    empty, (message,) = kept()[1], (await ada.parked.list())[0]
     known, _ = await ada.facts.list()
     chat_server.answers = lambda path, body: (read if "messages" in body else vectors)(path, body)
     asked_before = len(chat_server.requests)
-    await ada.parked.retry([lesson])
+    await ada.parked.retry([message])
     mended = await learn()
 
     assert (done.taken, done.parked, again.taken) == (3, 1, 0)
-    assert (empty, lesson.resource.source_id) == ("[0,0]", "m002")
-    assert "has no vector: model vectors refused" in (lesson.reason or "")
+    assert (empty, message.resource.source_id) == ("[0,0]", "m002")
+    assert "has no vector: model vectors refused" in (message.reason or "")
     assert {fact.object for fact in known} == {"Awful"}
     assert (mended.taken, mended.parked, "[0,0]" in kept(), len(kept())) == (1, 0, False, 3)
     assert len(chat_server.requests) == asked_before + 1  # for the vector, and for no facts

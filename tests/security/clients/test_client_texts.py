@@ -65,7 +65,7 @@ NOTHING = Known.model_construct(
     entry=calls.ENTRY,
     fact=CLAIM,  # of which a call takes the id
     claims=(CLAIM,),
-    lessons=(),
+    parked=(),
     purged=Purged(forgetting_id="f"),
     cursors=defaultdict(lambda: None),
 )

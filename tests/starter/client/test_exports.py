@@ -163,11 +163,11 @@ async def _write_as_jobs_do(memory: Memory, *, tenant_id: str) -> None:
         await transaction.working.save("s1", state.with_note("twice"))
         await transaction.ingest_states.receive([IncomingMessage(resource=one) for one in waiting])
         for one in waiting:
-            lesson = await transaction.ingest_states.find(*one.place)
-            assert lesson is not None
-            await transaction.ingest_states.park(lesson, reason="too odd")
+            message = await transaction.ingest_states.find(*one.place)
+            assert message is not None
+            await transaction.ingest_states.park(message, reason="too odd")
             if one.source_id == "m31":
-                await transaction.ingest_states.drop([lesson])
+                await transaction.ingest_states.drop([message])
 
 
 async def exported(memory: MemoryClient) -> list[ExportLine]:

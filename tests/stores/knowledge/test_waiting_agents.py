@@ -35,8 +35,8 @@ async def test_agents_wait_until_all_that_they_received_is_learned(
             await receive(transaction, [said(1), said(2)], owner=f"t/{agent}")
     for agent, number in (("cid", 2), ("ada", 1)):
         async with begin(agent=agent) as transaction:
-            lessons = await transaction.ingest_states.take("received", limit=number)
-            await transaction.ingest_states.store_extracted(lessons, extractor="x")
+            messages = await transaction.ingest_states.take("received", limit=number)
+            await transaction.ingest_states.store_extracted(messages, extractor="x")
 
     found = await memory.list_waiting_agents(tenants=[settings.tenant_id])
 
@@ -64,8 +64,8 @@ async def test_messages_that_are_done_are_not_read(
     async with begin() as transaction:
         await receive(transaction, [said(number) for number in range(2000)], owner="t/ada")
         for _ in range(2):
-            lessons = await transaction.ingest_states.take("received", limit=1000)
-            await transaction.ingest_states.store_extracted(lessons, extractor="x")
+            messages = await transaction.ingest_states.take("received", limit=1000)
+            await transaction.ingest_states.store_extracted(messages, extractor="x")
     owner.execute("VACUUM ANALYZE mnestic.ingest_state")
 
     with owner.transaction():

@@ -107,7 +107,7 @@ async def test_malformed_signals_are_parked_with_their_reason_and_the_others_kep
     report = await inbox.settled(len(MALFORMED) + 1)
 
     parked, _ = await inbox.memory.parked.list()
-    reasons = sorted(str(lesson.reason) for lesson in parked)
+    reasons = sorted(str(message.reason) for message in parked)
     assert set(await inbox.entries()) == {"m1"}
     assert (report.parked, report.learned) == (len(MALFORMED), 1)
     assert (report.kept, report.refused) == (1, len(MALFORMED))
@@ -158,7 +158,7 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
     second = await told.parked.retry((await told.parked.list())[0])
 
     for why in ("speaker", "names nothing", "can be indexed"):
-        assert sum(why in (lesson.reason or "") for lesson in refused) == 1
+        assert sum(why in (message.reason or "") for message in refused) == 1
     assert (first, still, second) == (0, refused, 1)
     assert (await told.parked.list())[0] == refused
     assert (await inbox.entries())["m1"].content == "I live in Ghent."

@@ -122,7 +122,7 @@ async def test_messages_become_facts_entries_and_vectors_by_models(
     asked = [request["path"] for request in chat_server.requests]
     assert (fact.predicate, fact.object) == ("lives_in", "Ghent")
     assert (claim.source.extractor, claim.source.session_id) == ("openai-2/reader", "s1")
-    assert [lesson.resource.content for lesson in parked] == [AWFUL]
+    assert [message.resource.content for message in parked] == [AWFUL]
     assert (await ada.stats()).entries.embedded == {"vectors-2": 4}
     assert usage == [("embed", 1), ("extract", asked.count("/v1/chat/completions") - 3)]
     assert chat_server.requests[0]["authorization"] == "Bearer sk-x"
