@@ -28,8 +28,8 @@ _LONGEST_SHOWN = 60  # characters of a value
 _LONGEST_QUERY = 10_000  # characters; a longer one is refused as it is
 _INPUT = re.compile(r"^\w+ (?=should )")  # how messages of pydantic begin
 _ROOT = "document"
-_SECRET = "connection_string"  # noqa: S105 - the name of a field
-_NO_PASSWORD = "has a password in it; write ${NAME} and set it in the environment"  # noqa: S105 - a sentence
+_ADDRESS_FIELD = "connection_string"
+_WRITTEN_OUT = "has a password in it; write ${NAME} and set it in the environment"
 _NO_VARIABLE = "has a ${ that begins no ${NAME}; write $${ for ${ itself"
 # The fewest and the most dimensions of a model's vectors. Source: OpenAI's guide "Vector embeddings".
 _WIDTHS_DIMS: Mapping[str, tuple[int, int]] = {
@@ -104,9 +104,9 @@ def _why(details: ErrorDetails) -> str:
         known = fields_at(MemoryContract, location[:-1])
         return f"is not known; {f'did you mean {nearest}?' if nearest else f'there are {_shown(known)}'}"
     if isinstance(value, str) and has_password(value):
-        return _NO_PASSWORD
+        return _WRITTEN_OUT
     message = _INPUT.sub("", message_of(details))
-    if details["type"] == "missing" or location[-1:] == (_SECRET,) or repr(value) in message:
+    if details["type"] == "missing" or location[-1:] == (_ADDRESS_FIELD,) or repr(value) in message:
         return message
     is_rule = message.startswith("should ")
     return f"{message}, not {_excerpt(value)}" if is_rule else f"{_excerpt(value)} {message}"
@@ -278,9 +278,9 @@ def _queries(sections: Any) -> Iterator[ContractProblem]:
 
 def _passwords(sections: Any) -> Iterator[ContractProblem]:
     for path, item in _items(sections, "long_term.storage_backends"):
-        address = _value(item, f"config.{_SECRET}")
+        address = _value(item, f"config.{_ADDRESS_FIELD}")
         if isinstance(address, str) and has_password(address):
-            yield ContractProblem(f"{path}.config.{_SECRET}", _NO_PASSWORD)
+            yield ContractProblem(f"{path}.config.{_ADDRESS_FIELD}", _WRITTEN_OUT)
 
 
 _CHECKS: tuple[Callable[[Any], Iterator[ContractProblem]], ...] = (

@@ -25,37 +25,67 @@ class SegmentRule(Protocol):
     """The rules of one segment, as a contract has them. Priority 1 is evicted last."""
 
     @property
-    def segment_id(self) -> str: ...  # noqa: D102 - the protocol says it
+    def segment_id(self) -> str:
+        """Its id."""
+        ...
+
     @property
-    def priority(self) -> int: ...  # noqa: D102
+    def priority(self) -> int:
+        """1 is evicted last."""
+        ...
+
     @property
-    def max_tokens(self) -> int: ...  # noqa: D102
+    def max_tokens(self) -> int:
+        """Its budget, in tokens."""
+        ...
+
     @property
-    def retention(self) -> Retention: ...  # noqa: D102
+    def retention(self) -> Retention:
+        """When it ends."""
+        ...
 
 
 class SummaryRule(Protocol):
     """When segments are summarized, and how; the threshold is in percent of a segment's budget."""
 
     @property
-    def enabled(self) -> bool: ...  # noqa: D102
+    def enabled(self) -> bool:
+        """Whether there are summaries."""
+        ...
+
     @property
-    def trigger_threshold(self) -> int: ...  # noqa: D102
+    def trigger_threshold(self) -> int:
+        """In percent of a budget."""
+        ...
+
     @property
-    def strategy(self) -> SummaryStrategy: ...  # noqa: D102
+    def strategy(self) -> SummaryStrategy:
+        """How they are made."""
+        ...
 
 
 class SegmentRules(Protocol):
     """The rules of short-term memory: `ShortTerm` of a contract."""
 
     @property
-    def max_tokens(self) -> int: ...  # noqa: D102
+    def max_tokens(self) -> int:
+        """Its budget, in tokens."""
+        ...
+
     @property
-    def eviction_policy(self) -> EvictionPolicy: ...  # noqa: D102
+    def eviction_policy(self) -> EvictionPolicy:
+        """What is evicted first."""
+        ...
+
     @property
-    def segments(self) -> Sequence[SegmentRule]: ...  # noqa: D102
+    def segments(self) -> Sequence[SegmentRule]:
+        """The rules of each."""
+        ...
+
     @property
-    def summarization(self) -> SummaryRule: ...  # noqa: D102
+    def summarization(self) -> SummaryRule:
+        """When summaries are made."""
+        ...
 
 
 class ContractRef(DeferredModel):

@@ -205,7 +205,7 @@ async def test_a_segment_that_a_contract_lacks_is_refused(job: Job, working: Wor
     assert (await working()).version == 0
 
 
-async def test_a_summary_of_the_model_replaces_texts_whose_originals_stay(
+async def test_a_summary_of_the_model_replaces_texts_and_an_episode_has_them(
     job: Job,
     begin: Begin,
     working: Working,

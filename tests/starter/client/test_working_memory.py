@@ -52,7 +52,7 @@ async def test_a_context_that_is_too_large_is_cut_within_its_budget(ada: MemoryC
 
 
 @pytest.mark.usefixtures("contract")
-async def test_a_summary_that_is_asked_for_names_its_originals_which_stay(
+async def test_a_requested_summary_lists_the_texts_that_it_replaces(
     client: MnesticClient, ada: MemoryClient
 ) -> None:
     memory = ada.working_memory

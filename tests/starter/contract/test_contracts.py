@@ -119,7 +119,9 @@ async def test_variables_that_are_not_set_are_named_and_none_is_stored(
     assert "${SUPABASE_URL}" in applied.model_dump_json()
 
 
-async def test_two_who_apply_at_once_are_told_apart(contracts: ContractsClient) -> None:
+async def test_of_two_versions_applied_at_once_each_has_its_number(
+    contracts: ContractsClient,
+) -> None:
     preview = await contracts.preview(AGENT, SEO)
     await contracts.apply(AGENT, long_term())
 
