@@ -12,9 +12,10 @@ from mnestic.memory.models.errors import (
     ModelRefusedError,
     ModelUnavailableError,
 )
+from mnestic.memory.retrieval.candidates import Ranked
 from mnestic.memory.retrieval.ports import Reranker
 from mnestic.memory.retrieval.queries import Rerank, RetrievalPolicy
-from mnestic.memory.retrieval.ranking import Ranked, rerank
+from mnestic.memory.retrieval.ranking import rerank
 
 # Errors of a model that must not fail the query.
 SKIPPED = (

@@ -8,22 +8,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.late_interaction import late_interaction
 from mnestic.activities.retrieval.passages import compare_passages
-from mnestic.activities.retrieval.query_context import QueryContext, parse_query, resolve_terms
+from mnestic.activities.retrieval.query_parser import QueryParser
 from mnestic.activities.retrieval.query_vectors import embed_query
 from mnestic.activities.retrieval.reranking import Rerankers, rerank_top
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.long_texts import work_on
 from mnestic.memory.packing import key_of
 from mnestic.memory.ports import Embedder, TokenCounter, Transaction, WordEmbedder
-from mnestic.memory.retrieval.candidates import CandidateText
-from mnestic.memory.retrieval.clauses import merge_answers, named_before, split_clauses
+from mnestic.memory.retrieval.candidates import Candidates, CandidateText, Ranked
+from mnestic.memory.retrieval.clauses import merge_answers, parse_clauses, split_clauses
 from mnestic.memory.retrieval.exact_terms import set_identity
 from mnestic.memory.retrieval.ports import SearchStore
 from mnestic.memory.retrieval.queries import (
@@ -33,25 +34,14 @@ from mnestic.memory.retrieval.queries import (
     RetrievedEntry,
     StatedClaim,
 )
-from mnestic.memory.retrieval.query_parsing import parse_words
-from mnestic.memory.retrieval.ranking import Ranked, above_threshold, archived_last, rank
-from mnestic.memory.retrieval.search import ParsedQuery, SearchHits, SearchResult
+from mnestic.memory.retrieval.query_parsing import Terms
+from mnestic.memory.retrieval.ranking import above_threshold, archived_last, rank
+from mnestic.memory.retrieval.search import ParsedQuery, SearchHits
 
 Begin = Callable[[], AbstractAsyncContextManager[Transaction]]
 Statement = tuple[str, frozenset[str], tuple[object, ...], str]
 Fetch = Callable[[Sequence[int], ParsedQuery], Awaitable[SearchHits]]
 _ANSWERS = 0.9  # the score from which the archive is not searched; below it, what is near a question hides its archived answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Best:
-    """The best candidates, with the entries and texts of these and others, claims of some, and successors of outdated ones, by number."""
-
-    ranked: Sequence[Ranked] = ()
-    entries: Mapping[int, Entry] = field(default_factory=dict)
-    texts: Mapping[int, CandidateText] = field(default_factory=dict)
-    claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)
-    outdated: Mapping[int, Sequence[int]] = field(default_factory=dict)
 
 
 async def retrieve(
@@ -80,51 +70,53 @@ async def retrieve(
         return Retrieval()
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     clauses = split_clauses(query.text)
-    words = [parse_words(clause.text, asked_at=asked_at) for clause in clauses]
-    contexts = [
-        QueryContext(
-            query if len(clauses) == 1 else query.model_copy(update={"text": clause.text}),
-            asked_at=asked_at,
-            question=words[place],
-            named_before=named_before(clauses, words, place),
-            model=embedders.chosen.name,
-            count_tokens=count_tokens,
-            policy=policy,
-            words=None,
-        )
-        for place, clause in enumerate(clauses)
-    ]
+    parser = QueryParser(embedders.chosen.name, count_tokens=count_tokens, policy=policy)
     answers = await asyncio.gather(
         *(
-            _retrieve(begin, context, embedders=embedders, rerankers=rerankers)
-            for context in contexts
+            _retrieve(
+                begin,
+                query.model_copy(update={"text": clause}) if clauses[1:] else query,
+                terms=terms,
+                parser=parser,
+                embedders=embedders,
+                rerankers=rerankers,
+            )
+            for clause, terms in zip(
+                clauses, parse_clauses(clauses, asked_at=asked_at), strict=True
+            )
         )
     )
     return merge_answers(clauses, answers, query=query)
 
 
 async def _retrieve(
-    begin: Begin, context: QueryContext, *, embedders: Embedders, rerankers: Rerankers
+    begin: Begin,
+    query: RetrievalQuery,
+    *,
+    terms: Terms,
+    parser: QueryParser,
+    embedders: Embedders,
+    rerankers: Rerankers,
 ) -> Retrieval:
     """The answer to a query of one clause."""
-    query = context.query
     async with begin() as transaction:
-        known = await resolve_terms(transaction.search, context)
+        known = await transaction.search.resolve(terms, model=parser.model)
         embedder = embedders.active(known.model)
         words = embedder if isinstance(embedder, WordEmbedder) else None
-        context = replace(context, model=embedder.name, words=words)
+        parser = replace(parser, model=embedder.name, words=words)
         scope, answers = transaction.cache_scope(known.database), transaction.caches.answers
-        key, vectors = context.key(known), transaction.caches.vectors
+        key, vectors = parser.cache_key(query, terms, known), transaction.caches.vectors
         if (cached := answers.get(scope, key, revision=known.knowledge)) is not None:
             return Retrieval.model_validate_json(cached)
-        parsed = await parse_query(transaction.search, context, known)
+        parsed = await parser.parse(transaction.search, query, terms=terms, known=known)
+        find = partial(_find_best, terms=terms, parser=parser, embedder=embedder)
         if embedder.model is None:  # a local embedder is fast, so the transaction stays open
             parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
-            best = await _find_best(transaction, context, parsed, embedder=embedder)
+            best = await find(transaction, parsed)
     if embedder.model is not None:
         parsed, skipped = await embed_query(embedder, parsed, cache=vectors, scope=scope)
         async with begin() as transaction:
-            best = await _find_best(transaction, context, parsed, embedder=embedder)
+            best = await find(transaction, parsed)
     if parsed.rerank != "off":  # outside of the transaction, since a server may be slow
         by = rerankers.get(parsed.rerank)
         again, why = await rerank_top(
@@ -150,7 +142,7 @@ def _is_archived(ranked: Ranked) -> bool:
     return ranked.number < 0
 
 
-def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> Retrieval:
+def _answer(parsed: ParsedQuery, best: SearchHits, *, skipped: Mapping[str, str]) -> Retrieval:
     results = tuple(
         RetrievedEntry(
             entry=best.entries[one.number],
@@ -177,88 +169,91 @@ def _answer(parsed: ParsedQuery, best: _Best, *, skipped: Mapping[str, str]) -> 
 
 
 async def _find_best(
-    transaction: Transaction, context: QueryContext, parsed: ParsedQuery, *, embedder: Embedder
-) -> _Best:
+    transaction: Transaction,
+    parsed: ParsedQuery,
+    *,
+    terms: Terms,
+    parser: QueryParser,
+    embedder: Embedder,
+) -> SearchHits:
     """The best live candidates; if none of them answers, archived ones follow, to which half of the places is left."""
     live = await _search(transaction.search, parsed, embedder)
     reads_archive = parsed.known.has_archive and parsed.policy.archived != "never"
     if not reads_archive or any(one.score >= _ANSWERS for one in live.ranked):
         return live
-    known = {_statement_of(live.texts[one.number]) for one in live.ranked}
-    archived = await _search_archive(transaction, context, parsed, embedder=embedder, known=known)
+    store, archived = transaction.search, SearchHits()
+    if not (parsed.query.tags or parsed.query.subject):  # only live entries are indexed by these
+        words = await store.count_archived(parsed.known.all_lexemes)
+        again = await parser.parse(
+            store, parsed.query, terms=terms, known=parsed.known, archived=words
+        )
+        known = {_statement_of(live.texts[one.number]) for one in live.ranked}
+        archived = await _search_archive(
+            transaction, replace(again, vector=parsed.vector), embedder=embedder, known=known
+        )
     found = (*live.ranked, *archived.ranked)
-    return _Best(
-        archived_last(found, is_archived=_is_archived, most=parsed.wanted),
-        {**live.entries, **archived.entries},
-        {**live.texts, **archived.texts},
-        live.claims,
+    return SearchHits(
+        ranked=archived_last(found, is_archived=_is_archived, most=parsed.wanted),
+        texts={**live.texts, **archived.texts},
+        entries={**live.entries, **archived.entries},
+        claims=live.claims,
     )
 
 
 async def _search_archive(
     transaction: Transaction,
-    context: QueryContext,
-    live: ParsedQuery,
+    parsed: ParsedQuery,
     *,
     embedder: Embedder,
     known: AbstractSet[Statement],
-) -> _Best:
-    """The best archived candidates that say what is not `known` from live ones; none for a query by tag or subject, which only live entries are indexed by."""
-    store, query = transaction.search, context.query
-    if query.tags or query.subject:
-        return _Best()
-    words = await store.count_archived(live.known.all_lexemes)
-    context = replace(context, archived=words)
-    parsed = await parse_query(store, context, live.known.with_archived(words))
+) -> SearchHits:
+    """The best archived candidates that say what is not `known` from live ones."""
     if not parsed.is_answerable:
-        return _Best()
-    parsed = replace(parsed, vector=live.vector)
-    found = SearchResult(candidates=await store.find_archived(parsed))
-    order = await _ranked(parsed, found, embedder)
+        return SearchHits()
+    order = await _ranked(parsed, await transaction.search.find_archived(parsed), embedder)
 
     async def fetch(numbers: Sequence[int], _: ParsedQuery) -> SearchHits:
         ids = {number: order.texts[number].entry_id for number in numbers}
         entries = await transaction.archive.select([*ids.values()])
         hits = {number: entries[one] for number, one in ids.items() if one in entries}
-        return SearchHits({}, hits, {})
+        return SearchHits(entries=hits)
 
     best = await _fetch_best(fetch, parsed, order, known=known)
     return replace(best, ranked=best.ranked[: parsed.wanted])
 
 
-async def _search(store: SearchStore, parsed: ParsedQuery, embedder: Embedder) -> _Best:
+async def _search(store: SearchStore, parsed: ParsedQuery, embedder: Embedder) -> SearchHits:
     """The best candidates.
 
     Sources may return entries that the filters rule out, since a strict search takes longer. If too few are left, a
     strict search follows.
     """
     if not parsed.is_answerable:
-        return _Best()
+        return SearchHits()
     while True:
         found = await store.find_candidates(parsed)
-        await compare_passages(found.candidates, vector=parsed.vector, embedder=embedder)
+        await compare_passages(found, vector=parsed.vector, embedder=embedder)
         best = await _fetch_best(store.fetch_hits, parsed, await _ranked(parsed, found, embedder))
         while best.outdated:  # what the query asks of them is superseded, as others are as a whole
             found = replace(found, successors={**best.outdated, **found.successors})
             order = await _ranked(parsed, found, embedder)
             best = await _fetch_best(store.fetch_hits, parsed, order)
         are_enough = len(best.ranked) >= parsed.wanted
-        are_enough = are_enough or len(found.candidates) >= parsed.policy.pool
+        are_enough = are_enough or len(found) >= parsed.policy.pool
         if are_enough or found.is_exhaustive or parsed.is_strict:
             return replace(best, ranked=best.ranked[: parsed.wanted])
         parsed = replace(parsed, is_strict=True)
 
 
-async def _ranked(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best:
+async def _ranked(parsed: ParsedQuery, found: Candidates, embedder: Embedder) -> SearchHits:
     """The candidates above the threshold, the best first, before any is read; long texts do not stop the loop."""
-    texts = (text.content for text in found.candidates.texts)
+    texts = (text.content for text in found.texts)
     return await work_on(texts, lambda: _rank(parsed, found, embedder))
 
 
-def _rank(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best:
+def _rank(parsed: ParsedQuery, found: Candidates, embedder: Embedder) -> SearchHits:
     query = parsed.query
-    candidates = found.candidates.with_successors(found.successors)
-    candidates = candidates.without(
+    candidates = found.with_inherited().without(
         are_superseded=parsed.excludes_superseded, entry_ids=query.excluded
     )
     if isinstance(embedder, WordEmbedder) and parsed.foreign is None:
@@ -268,18 +263,21 @@ def _rank(parsed: ParsedQuery, found: SearchResult, embedder: Embedder) -> _Best
     ranked = rank(
         candidates,
         query=parsed,
-        edges=found.edges,
         policy=parsed.policy,
         # A reranker may find that an entry below the threshold answers.
         min_score=query.min_score if parsed.rerank == "off" else 0.0,
     )
     texts = dict(zip(candidates.rows["number"].tolist(), candidates.texts, strict=True))
-    return _Best(ranked, texts=texts)
+    return SearchHits(ranked=ranked, texts=texts)
 
 
 async def _fetch_best(
-    fetch: Fetch, parsed: ParsedQuery, order: _Best, *, known: AbstractSet[Statement] = frozenset()
-) -> _Best:
+    fetch: Fetch,
+    parsed: ParsedQuery,
+    order: SearchHits,
+    *,
+    known: AbstractSet[Statement] = frozenset(),
+) -> SearchHits:
     """The best candidates that answer: reads batches until there are enough.
 
     Repetitions are left out: the same words with the same attribution (speaker, subjects and times) as a better one.
@@ -303,4 +301,4 @@ async def _fetch_best(
                 stated.add(statement)
                 answers.append(one)
         first, size = first + size, 2 * size
-    return _Best(answers, entries, order.texts, claims, outdated)
+    return SearchHits(answers, order.texts, entries, claims, outdated)

@@ -1,14 +1,11 @@
-"""Candidates of a search.
-
-Stores make them, ranking scores them, so the values stand apart from both.
-"""
+"""Candidates of a search: what stores make, and ranking scores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal, Protocol, Self, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,10 +106,17 @@ class CandidateText(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The candidates of a search: `rows` of the type `ROW`, and `texts` in the same order."""
+    """The candidates of all sources, each once: `rows` of the type `ROW`, and `texts` in the same order.
+
+    Along `edges`, by number, entries receive a part of the scores of others. `successors` are the numbers of the entries that
+    supersede some of the best, by the number of each. `is_exhaustive`: no source has more candidates.
+    """
 
     rows: NDArray[Any] = field(default_factory=lambda: np.zeros(0, ROW))
     texts: Sequence[CandidateText] = ()
+    edges: Edges = field(default_factory=dict)
+    successors: Mapping[int, Sequence[int]] = field(default_factory=dict)
+    is_exhaustive: bool = True
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -123,7 +127,8 @@ class Candidates:
 
     def of(self, places: NDArray[np.intp]) -> Self:
         """The candidates at some indexes."""
-        return type(self)(self.rows[places], [self.texts[place] for place in places.tolist()])
+        texts = [self.texts[place] for place in places.tolist()]
+        return replace(self, rows=self.rows[places], texts=texts)
 
     def without(
         self, *, are_superseded: bool = False, entry_ids: AbstractSet[str] = frozenset()
@@ -134,13 +139,9 @@ class Candidates:
             goes |= np.array([text.entry_id in entry_ids for text in self.texts], dtype=bool)
         return self.of(np.flatnonzero(~goes))
 
-    def with_successors(self, successors: Mapping[int, Sequence[int]]) -> Self:
-        """The candidates, of which successors match the query as well as the superseded entries do in whose place they stand.
-
-        Args:
-            successors: By the number of a superseded entry, those of the entries that supersede it.
-        """
-        if not successors:
+    def with_inherited(self) -> Self:
+        """The candidates, of which successors match the query as well as the superseded entries do in whose place they stand."""
+        if not (successors := self.successors):
             return self
         rows = self.rows.copy()
         rows["is_superseded"] |= np.isin(rows["number"], [*successors])
@@ -152,4 +153,27 @@ class Candidates:
             for name in _INHERITED:
                 rows[name][new] = np.maximum(rows[name][new], rows[name][old])
             rows["lexemes"][new] |= rows["lexemes"][old]
-        return type(self)(rows, self.texts)
+        return replace(self, rows=rows)
+
+
+class Ranked(NamedTuple):
+    """A candidate with its score, and what each signal added to the sum behind the score.
+
+    `words` is BM25 for the query; `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
+    """
+
+    number: int
+    at: float
+    importance: float
+    words: float
+    score: float
+    place: int
+    signal_values: Mapping[str, ScoreArray]
+    reranked: float | None = None
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """What each signal added; signals that added nothing are left out."""
+        parts = {name: float(part.item(self.place)) for name, part in self.signal_values.items()}
+        found = {name: part for name, part in parts.items() if part}
+        return found if self.reranked is None else found | {"rerank": self.reranked}

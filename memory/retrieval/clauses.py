@@ -6,6 +6,8 @@ clause is a query of its own, and what was asked counts before what was remarked
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,7 +22,7 @@ from mnestic.memory.language.sentences import split_sentences
 from mnestic.memory.language.small_talk import is_small_talk
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalQuery, RetrievedEntry
-from mnestic.memory.retrieval.query_parsing import QueryWord, QueryWords
+from mnestic.memory.retrieval.query_parsing import QueryWord, Terms, parse_words
 from mnestic.memory.retrieval.ranking import archived_last
 
 MOST_CLAUSES = 8  # of a message; each costs a search
@@ -34,13 +36,6 @@ _REMARK_SHARE = 0.55  # of its score that a result of a remark keeps, if the mes
 _BEST_SHARE = 0.5  # a result of a remark below this share of the best is left out
 _ENDS = frozenset(".!?:;)")
 _QUESTION_MARK = re.compile("[?\uff1f\u061f\u037e\u055e]")
-
-
-class QueryClause(NamedTuple):
-    """A part of a message that is searched for by itself. `is_question`: it asks something."""
-
-    text: str
-    is_question: bool
 
 
 class _ClauseWords(DeferredModel):
@@ -72,43 +67,39 @@ class _Patterns(NamedTuple):
     pronouns: frozenset[str]
 
 
-def split_clauses(message: str) -> tuple[QueryClause, ...]:
+def split_clauses(message: str) -> tuple[str, ...]:
     """The clauses of a message in their order, at most `MOST_CLAUSES`, questions before remarks if there are more.
 
     A message of one sentence is one clause. Small talk and commands such as "go on" are left out, and a question without words of its own, such as
     "any ideas?", goes with the clause before it.
     """
     parts = [part for sentence in split_sentences(message) for part in _split_sentence(sentence)]
-    clauses = [
-        _clause(text) for text in _joined(parts) if content_terms(text) or _has_pronoun(text)
-    ]
-    if any(clause.is_question for clause in clauses):
-        clauses = [clause for clause in clauses if clause.is_question or _says_much(clause.text)]
+    clauses = [text for text in _joined(parts) if content_terms(text) or _has_pronoun(text)]
+    if any(map(is_asked, clauses)):
+        clauses = [clause for clause in clauses if is_asked(clause) or _says_much(clause)]
     if len(clauses) <= 1:
-        return (clauses[0] if clauses and len(parts) > 1 else _clause(message),)
-    if len(clauses) <= MOST_CLAUSES:
-        return tuple(clauses)
-    order = sorted(clauses, key=lambda one: (one.is_question, len(content_terms(one.text))))
-    chosen = {id(one) for one in order[-MOST_CLAUSES:]}
-    return tuple(one for one in clauses if id(one) in chosen)
+        return (clauses[0] if clauses and len(parts) > 1 else message,)
+    order = sorted(clauses, key=lambda one: (is_asked(one), len(content_terms(one))))
+    left_out = order[:-MOST_CLAUSES]
+    for clause in left_out:
+        clauses.remove(clause)
+    return tuple(clauses)
 
 
-def named_before(
-    clauses: Sequence[QueryClause], words: Sequence[QueryWords], place: int
-) -> tuple[QueryWord, ...]:
-    """Words with a capital in the nearest clause before, that the pronouns of a clause may stand for.
+def is_asked(clause: str) -> bool:
+    """Whether a clause asks something: by its mark, or by the words it begins with."""
+    return _QUESTION_MARK.search(clause) is not None or _patterns().asking.match(clause) is not None
 
-    Args:
-        clauses: The clauses of a message.
-        words: The words of each clause.
-        place: The index of the clause; without a pronoun nothing is returned.
-    """
-    if not _has_pronoun(clauses[place].text):
-        return ()
-    for before in reversed(words[:place]):
-        if named := tuple(word for word in before.words if word.may_name and word.text.istitle()):
-            return named
-    return ()
+
+def parse_clauses(clauses: Sequence[str], *, asked_at: datetime) -> list[Terms]:
+    """The terms of each clause of a message, with what its pronouns may stand for: the words with a capital in the nearest clause before that has some."""
+    parsed: list[Terms] = []
+    named: tuple[QueryWord, ...] = ()
+    for clause in clauses:
+        terms = parse_words(clause, asked_at=asked_at)
+        parsed.append(replace(terms, named_before=named) if _has_pronoun(clause) else terms)
+        named = tuple(w for w in terms.words if w.may_name and w.text.istitle()) or named
+    return parsed
 
 
 def _has_pronoun(text: str) -> bool:
@@ -118,7 +109,7 @@ def _has_pronoun(text: str) -> bool:
 
 
 def merge_answers(
-    clauses: Sequence[QueryClause], answers: Sequence[Retrieval], *, query: RetrievalQuery
+    clauses: Sequence[str], answers: Sequence[Retrieval], *, query: RetrievalQuery
 ) -> Retrieval:
     """One answer, the best first; an entry that several clauses find counts by its best score.
 
@@ -132,8 +123,8 @@ def merge_answers(
     if len(clauses) == 1:
         return answers[0]
     pairs = [*zip(clauses, answers, strict=True)]
-    asked = [answer.results for clause, answer in pairs if clause.is_question]
-    remarked = [answer.results for clause, answer in pairs if not clause.is_question]
+    asked = [answer.results for clause, answer in pairs if is_asked(clause)]
+    remarked = [answer.results for clause, answer in pairs if not is_asked(clause)]
     if asked:
         best = max((one.score for results in asked for one in results), default=0.0)
         least = max(query.min_score or 0.0, _BEST_SHARE * best)
@@ -144,7 +135,7 @@ def merge_answers(
         if known is None or known.score < result.score:
             chosen[result.entry.id] = result
     results = archived_last(chosen.values(), is_archived=lambda one: one.archived, most=query.limit)
-    periods = (answer.period for clause, answer in pairs if clause.is_question or not asked)
+    periods = (answer.period for clause, answer in pairs if is_asked(clause) or not asked)
     return Retrieval(
         results=tuple(_by_score([results])),
         words={word: weight for answer in answers for word, weight in answer.words.items()},
@@ -155,18 +146,9 @@ def merge_answers(
     )
 
 
-def _clause(text: str) -> QueryClause:
-    return QueryClause(text, _asks(text))
-
-
 def _says_much(text: str) -> bool:
     """Whether a remark says enough to be looked for beside a question: a few words, or a name or number."""
     return len(content_terms(text)) >= _LEAST_TERMS or _NAME_OR_NUMBER.search(text) is not None
-
-
-def _asks(text: str) -> bool:
-    """Whether a clause asks something: by its mark, or by the words it begins with."""
-    return _QUESTION_MARK.search(text) is not None or _patterns().asking.match(text) is not None
 
 
 def _split_sentence(sentence: str) -> Iterator[str]:
@@ -222,8 +204,8 @@ def _goes_on(text: str, *, before: str) -> bool:
     """Whether a clause says too little by itself: a single word or number, or a question without content."""
     terms = content_terms(text)
     if _QUESTION_MARK.search(text) is None:
-        is_aside = _asks(before) and _patterns().aside.match(text) is not None
-        return len(terms) <= 1 and not (is_aside or _asks(text) or _has_pronoun(text))
+        is_aside = is_asked(before) and _patterns().aside.match(text) is not None
+        return len(terms) <= 1 and not (is_aside or is_asked(text) or _has_pronoun(text))
     begins = _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 

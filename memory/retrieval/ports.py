@@ -16,23 +16,27 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.models.messages import RerankScores
     from mnestic.memory.retrieval.candidates import Candidates
     from mnestic.memory.retrieval.notes import NoteResults, NoteSelection
+    from mnestic.memory.retrieval.query_parsing import Terms
     from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, StoredLogEntry
     from mnestic.memory.retrieval.search import (
         ArchivedWords,
         ParsedQuery,
         ResolvedTerms,
         SearchHits,
-        SearchResult,
         Suggestions,
-        Terms,
     )
 
 
 class SearchStore(Protocol):
     """Finds entries for a query; each method is one round trip."""
 
-    async def resolve(self, terms: Terms) -> ResolvedTerms:
-        """Resolves the terms of a query against the agent's memory, and gives the size of that memory."""
+    async def resolve(self, terms: Terms, *, model: str) -> ResolvedTerms:
+        """Resolves the terms of a query against the agent's memory, and gives the size of that memory.
+
+        Args:
+            terms: What the query may name.
+            model: The model of vectors by which it is searched where the agent has none yet.
+        """
         ...
 
     async def suggest(self, names: Collection[str], lexemes: Collection[str]) -> Suggestions:
@@ -44,7 +48,7 @@ class SearchStore(Protocol):
         """
         ...
 
-    async def find_candidates(self, parsed: ParsedQuery) -> SearchResult:
+    async def find_candidates(self, parsed: ParsedQuery) -> Candidates:
         """The candidates of each source, and the entries that receive enough of their scores.
 
         The sources are: the highest BM25, the largest cosine, the newest of each name, tag and alias, and the last entries of

@@ -7,12 +7,14 @@ configuration normalises them.
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from typing import NamedTuple
 
 from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.subjects import USER
 from mnestic.memory.language.acronyms import Acronym, find_acronyms
 from mnestic.memory.language.dates import Period
 from mnestic.memory.language.function_words import (
@@ -24,9 +26,10 @@ from mnestic.memory.language.function_words import (
 from mnestic.memory.language.identifiers import Identifier
 from mnestic.memory.language.languages import LANGUAGE
 from mnestic.memory.language.query_words import frame_spans, query_lists
-from mnestic.memory.language.terms import words_of
-from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds
-from mnestic.memory.retrieval.query_periods import find_periods
+from mnestic.memory.language.terms import terms_of, words_of
+from mnestic.memory.language.word_forms import other_forms
+from mnestic.memory.retrieval.exact_terms import ExactTerms, find_exact_terms, find_kinds, spellings
+from mnestic.memory.retrieval.query_periods import find_periods, written_days
 
 _WORD = re.compile(r"[^\W_]+(?:[.'’@+&/-][^\W_]+)*[+#]*")  # noqa: RUF001
 _ENDS = frozenset(".!?:;\n")  # of sentences
@@ -55,24 +58,67 @@ class QueryWord(NamedTuple):
     acronym: str = ""
 
 
-class QueryWords(NamedTuple):
-    """A parsed question.
+@dataclass(frozen=True)
+class Terms:
+    """What a clause of a query says and may name, before it is resolved against the agent's memory.
 
-    `words` excludes the words of the period, and those of a frame such as *take place*. `period` is the time that it means; if it names no year, `earlier` has the
-    same time in the years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks when.
+    Times are relative to `asked_at`. `words` excludes the words of the period, and those of a frame such as *take place*; `named_before` are words of the clauses
+    before it that its pronouns may stand for. `period` is the time that it means; if it names no year, `earlier` has the same time in the
+    years before. `is_question`: it is a question, not just words to search for. `asks_for_time`: it asks when. `asks_for_earlier`:
+    it asks for what was so before, so that superseded entries answer it.
     `topics` are names of people that a question of one clause is about, each by its words, such as *Nate* in
     "what does Nate play" and "do you know what Nate plays". `proper_names` are all that it names with a capital. `exact_terms` are its identifiers and
     numbered names.
     """
 
-    words: tuple[QueryWord, ...]
-    period: Period | None
-    earlier: tuple[Period, ...]
-    is_question: bool
+    asked_at: datetime
+    words: tuple[QueryWord, ...] = ()
+    named_before: tuple[QueryWord, ...] = ()
+    period: Period | None = None
+    earlier: tuple[Period, ...] = ()
+    is_question: bool = False
     asks_for_time: bool = False
+    asks_for_earlier: bool = False
     topics: tuple[tuple[str, ...], ...] = ()
     proper_names: tuple[tuple[str, ...], ...] = ()
-    exact_terms: ExactTerms = ExactTerms()
+    exact_terms: ExactTerms = field(default_factory=ExactTerms)
+
+    @cached_property
+    def texts(self) -> frozenset[str]:
+        """Its words as they are written."""
+        return frozenset(word.text for word in self.words)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """What may be names, normalised; whoever speaks as the user is always among them."""
+        return possible_names(self.words) | possible_names(self.named_before) | {USER}
+
+    @cached_property
+    def name_parts(self) -> frozenset[str]:
+        """What may be parts of full names, normalised."""
+        return possible_name_parts(self.words) | possible_name_parts(self.named_before)
+
+    @cached_property
+    def tags(self) -> frozenset[str]:
+        """What may be tags, normalised."""
+        return self.keys - {USER} | singulars(self.texts)
+
+    @property
+    def acronyms(self) -> dict[str, str]:
+        """The normal forms of words that are acronyms."""
+        return {word.text: word.acronym for word in self.words if word.acronym}
+
+    @property
+    def word_forms(self) -> frozenset[str]:
+        """Its words with other forms of verbs, spellings of identifiers, and the days of its period."""
+        forms = (other_forms(word.casefold()) for word in self.texts)
+        written = (spellings(word.text) for word in self.words if word.is_identifier)
+        return self.texts.union(written_days(self.period), *written, *forms)
+
+    @property
+    def periods(self) -> tuple[Period, ...]:
+        """The times that it may mean, if there are several: the first of which there is an entry counts."""
+        return (self.period, *self.earlier) if self.period and self.earlier else ()
 
 
 class NameMatch(NamedTuple):
@@ -82,7 +128,7 @@ class NameMatch(NamedTuple):
     names: tuple[str, ...]
 
 
-def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
+def parse_words(text: str, *, asked_at: datetime) -> Terms:
     """Parses a question. Dates are relative to `asked_at`; a date that may be past or future is past."""
     lists = query_lists()
     text = unicodedata.normalize("NFKC", text)  # letters of other widths are the same letters
@@ -98,12 +144,14 @@ def parse_words(text: str, *, asked_at: datetime) -> QueryWords:
     words = tuple(_words(text, spans, identifiers=exact_terms.identifiers, subject_at=subject_at))
     is_question = bool(lists.is_question.search(text))
     is_of_one_clause = (is_question or indirect) and _PARTS.search(text.rstrip("?!. \n")) is None
-    return QueryWords(
+    return Terms(
+        asked_at=asked_at,
         words=words,
         period=periods[0] if periods else None,
         earlier=periods[1:],
         is_question=is_question,
         asks_for_time=lists.asks_for_time.match(text) is not None,
+        asks_for_earlier=lists.asks_for_earlier.search(text) is not None,
         topics=tuple(_proper_names(words, of_topics=True)) if is_of_one_clause else (),
         proper_names=tuple(_proper_names(words)) if is_question else (),
         exact_terms=exact_terms,
@@ -164,9 +212,9 @@ def content_words(words: Collection[str]) -> tuple[str, ...]:
     return tuple(word for word in telling if word.casefold() not in lists.light) or tuple(telling)
 
 
-def asks_for_earlier(text: str) -> bool:
-    """Whether a question asks for what was so before, so that superseded entries answer it."""
-    return query_lists().asks_for_earlier.search(text) is not None
+def singulars(words: Collection[str]) -> frozenset[str]:
+    """The words in the singular, as tags are."""
+    return frozenset(parts[0] for word in words if len(parts := terms_of(word)) == 1)
 
 
 def is_english(words: Collection[str]) -> bool:

@@ -4,18 +4,13 @@ The functions are pure. The score is the logistic function of the weighted sum o
 with known answers, so a score means the same for all queries. Among near equals the newest comes first.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-from mnestic.memory.retrieval.candidates import (
-    Candidates,
-    Edges,
-    ScoreArray,
-    tuples_of,
-)
+from mnestic.memory.retrieval.candidates import Candidates, Ranked, ScoreArray, tuples_of
 from mnestic.memory.retrieval.queries import RetrievalPolicy
 from mnestic.memory.retrieval.scoring import Signals
 from mnestic.memory.retrieval.search import ParsedQuery
@@ -27,50 +22,25 @@ _COMPARED = 3  # of the best, of which the newest comes first
 _NEARLY = 2.0  # less than the sum of the best: the entry answers nearly as well
 
 
-class Ranked(NamedTuple):
-    """A candidate with its score, and what each signal added to the sum behind the score.
-
-    `words` is BM25 for the query; `signal_values` are the signals of all candidates, in which this one has the index `place`. `reranked` is what a reranker added to the score.
-    """
-
-    number: int
-    at: float
-    importance: float
-    words: float
-    score: float
-    place: int
-    signal_values: Mapping[str, ScoreArray]
-    reranked: float | None = None
-
-    @property
-    def signals(self) -> dict[str, float]:
-        """What each signal added; signals that added nothing are left out."""
-        parts = {name: float(part.item(self.place)) for name, part in self.signal_values.items()}
-        found = {name: part for name, part in parts.items() if part}
-        return found if self.reranked is None else found | {"rerank": self.reranked}
-
-
 def rank(
     candidates: Candidates,
     *,
     query: ParsedQuery,
-    edges: Edges,
     policy: RetrievalPolicy,
     min_score: float | None = None,
 ) -> list[Ranked]:
     """The candidates that answer a query, the best first.
 
     Args:
-        candidates: The candidates of all sources, each once.
+        candidates: The candidates of all sources.
         query: The query.
-        edges: By number, the neighbours and related entries that receive a part of an entry's score.
         policy: The weights.
         min_score: Lower scores are left out; by default the policy's. With 0 nothing is left out.
     """
     if not len(candidates):
         return []
     rows = candidates.rows
-    signals = _weighted(Signals(candidates, query=query, edges=edges, policy=policy), policy)
+    signals = _weighted(Signals(candidates, query=query, policy=policy), policy)
     total = np.sum(list(signals.values()), axis=0) + np.zeros(len(rows))
     if policy.score == "logistic":
         signals["newest"] = _newest_first(candidates, total, query)

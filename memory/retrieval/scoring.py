@@ -15,7 +15,6 @@ from mnestic.memory.retrieval.candidates import (
     PERSON_MATCHES,
     Candidates,
     EdgeKind,
-    Edges,
     PersonMatch,
     ScoreArray,
 )
@@ -39,15 +38,10 @@ class Signals:
     """The signals of candidates: arrays in the order of the candidates."""
 
     def __init__(
-        self,
-        candidates: Candidates,
-        *,
-        query: ParsedQuery,
-        edges: Edges,
-        policy: RetrievalPolicy,
+        self, candidates: Candidates, *, query: ParsedQuery, policy: RetrievalPolicy
     ) -> None:
         self._candidates, self._rows = candidates, candidates.rows
-        self._query, self._edges, self._policy = query, edges, policy
+        self._query, self._policy = query, policy
 
     @property
     def number(self) -> int:
@@ -167,7 +161,7 @@ class Signals:
     def _links(self) -> Iterator[tuple[int, int, EdgeKind]]:
         """The links between candidates, by their places."""
         places = {number: place for place, number in enumerate(self._rows["number"].tolist())}
-        for seed, neighbours in self._edges.items():
+        for seed, neighbours in self._candidates.edges.items():
             if seed in places:
                 for number, kind in neighbours:
                     if number in places:

@@ -1,4 +1,4 @@
-"""The values of the port `SearchStore`: terms and parsed queries that go in, candidates that come out."""
+"""The values of the port `SearchStore`: what the memory knows of terms, parsed queries, and what is found."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.language.dates import Period
-from mnestic.memory.retrieval.candidates import Candidates, Edges
+from mnestic.memory.retrieval.candidates import CandidateText, Ranked
 from mnestic.memory.retrieval.exact_terms import ExactTerms
 from mnestic.memory.retrieval.queries import (
     Mode,
@@ -84,23 +84,6 @@ class ArchivedWords(NamedTuple):
 
     entries: int
     by_lexeme: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What a query may name, before it is resolved against the agent's memory.
-
-    `acronyms` are the normal forms of words that are acronyms. `keys` may be names, `name_parts` parts of full names, and `tags` tags, all normalised; `words` are its words. `periods` are the times that it may
-    mean: the first of which there is an entry counts.
-    """
-
-    keys: frozenset[str]
-    words: frozenset[str]
-    model: str
-    acronyms: Mapping[str, str] = field(default_factory=dict)
-    tags: frozenset[str] = frozenset()
-    name_parts: frozenset[str] = frozenset()
-    periods: tuple[Period, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,28 +247,16 @@ class ParsedQuery:
         return period.start if period is not None and is_past else self.known.now
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchResult:
-    """The candidates of all sources, and the edges along which scores are propagated.
-
-    `successors` are the numbers of the entries that supersede some of the best, by the number of each. `is_exhaustive`: no
-    source has more candidates.
-    """
-
-    candidates: Candidates
-    edges: Edges = field(default_factory=dict)
-    successors: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    is_exhaustive: bool = True
-
-
 @dataclass(frozen=True, slots=True)
 class SearchHits:
-    """The best candidates as entries, by number, without the outdated ones, which do not answer.
+    """The best candidates, and by number what is known of them and others: their texts, and what was read.
 
     `outdated` are the numbers of the entries that answer in the place of each of these. `claims` are those of the messages
-    of which some claim holds no longer.
+    of which some claim holds no longer. `entries` has none that is outdated.
     """
 
-    outdated: dict[int, Sequence[int]]
-    entries: dict[int, Entry]
-    claims: dict[int, tuple[StatedClaim, ...]]
+    ranked: Sequence[Ranked] = ()
+    texts: Mapping[int, CandidateText] = field(default_factory=dict)
+    entries: Mapping[int, Entry] = field(default_factory=dict)
+    claims: Mapping[int, tuple[StatedClaim, ...]] = field(default_factory=dict)
+    outdated: Mapping[int, Sequence[int]] = field(default_factory=dict)

@@ -16,10 +16,10 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy
-from mnestic.memory.retrieval.search import Terms
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from tests.stores.search_samples import terms_of
 
 TEXTS = (
     "The ferry to Texel leaves at nine.",
@@ -230,9 +230,7 @@ async def test_a_database_is_told_by_server_timeline_and_itself(
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
     ) as transaction:
-        known = await transaction.search.resolve(
-            Terms(keys=frozenset(), words=frozenset(), model="")
-        )
+        known = await transaction.search.resolve(terms_of(), model="")
 
     assert (known.database,) == expected
 

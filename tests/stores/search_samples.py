@@ -5,7 +5,8 @@ from typing import Any
 
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.queries import PRESETS, RetrievalQuery
-from mnestic.memory.retrieval.search import ParsedQuery, ResolvedTerms, Terms, Vocabulary
+from mnestic.memory.retrieval.query_parsing import QueryWord, Terms
+from mnestic.memory.retrieval.search import ParsedQuery, ResolvedTerms, Vocabulary
 from mnestic.memory.retrieval.vocabulary import unknown_lexemes, vocabulary_of
 from tests.stores.entry_samples import NOON
 
@@ -21,12 +22,18 @@ def parsed_query(**given: Any) -> ParsedQuery:
     return ParsedQuery(**(nothing | given))
 
 
+def terms_of(*words: str, keys: Collection[str] = ()) -> Terms:
+    """Words and names as a question has them."""
+    given = [QueryWord(word, may_name=False) for word in words]
+    names = [QueryWord(key, may_name=True) for key in keys]
+    return Terms(asked_at=NOON, words=(*given, *names))
+
+
 async def resolve(
-    transaction: Transaction, *words: str, keys: Collection[str] = (), **asked: Any
+    transaction: Transaction, *words: str, keys: Collection[str] = ()
 ) -> ResolvedTerms:
     """What the agent's memory knows of words and names."""
-    terms = Terms(keys=frozenset(keys), words=frozenset(words), **({"model": ""} | asked))
-    return await transaction.search.resolve(terms)
+    return await transaction.search.resolve(terms_of(*words, keys=keys), model="")
 
 
 async def read_words(

@@ -13,15 +13,15 @@ from sqlalchemy.exc import DataError
 from mnestic.memory.errors import InvalidInputError, InvariantError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
-from mnestic.memory.retrieval.search import Terms
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.transaction_setup import COMMIT
 from tests.stores.conftest import Begin
+from tests.stores.search_samples import terms_of
 from tests.wire import counting
 
-TERMS = Terms(keys=frozenset({"mara"}), words=frozenset({"ferry"}), model="")
+TERMS = terms_of("ferry", keys=["mara"])
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ async def test_a_transaction_begins_and_ends_once(
             tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=write
         ) as transaction:
             began = await transaction.now()
-            await transaction.search.resolve(TERMS)
+            await transaction.search.resolve(TERMS, model="")
             if write:
                 await transaction.records.set("n", "k", 1)
             assert await transaction.now() == began
@@ -178,7 +178,7 @@ async def test_who_gives_up_leaves_a_connection_that_others_can_use(
         async with memory.transaction(
             tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
         ) as transaction:
-            await transaction.search.resolve(TERMS)
+            await transaction.search.resolve(TERMS, model="")
 
     for turns in range(16):
         memory = PostgresMemory(url, pool_size=1)

@@ -5,6 +5,7 @@ It reads what the stores of entries and facts write, and writes nothing. Its sta
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from mnestic.memory.knowledge.extraction import ExtractionInput
 from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.retrieval.candidates import Candidates
 from mnestic.memory.retrieval.queries import StatedClaim
+from mnestic.memory.retrieval.query_parsing import Terms
 from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
     ArchivedWords,
@@ -24,9 +26,7 @@ from mnestic.memory.retrieval.search import (
     ParsedQuery,
     ResolvedTerms,
     SearchHits,
-    SearchResult,
     Suggestions,
-    Terms,
     Vocabulary,
 )
 from mnestic.stores.postgres.queries import Query, read_query
@@ -65,7 +65,7 @@ class PostgresSearchStore:
         self._is_noted = False
         self._plans: str | None = None  # how they are made, if that is set
 
-    async def resolve(self, terms: Terms) -> ResolvedTerms:
+    async def resolve(self, terms: Terms, *, model: str) -> ResolvedTerms:
         """See the port."""
         if not self._is_noted:  # a query is resolved again if one of its names was misspelt
             self._unit.read(*_AUDITED)
@@ -73,12 +73,12 @@ class PostgresSearchStore:
         values = {
             **self._unit.owner,
             "keys": sorted({*terms.keys, *terms.tags}),
-            "words": sorted(terms.words),
+            "words": sorted(terms.word_forms),
             "acronyms": sorted({*terms.acronyms.values()}),
             "name_parts": sorted(terms.name_parts),
             "since": [period.start for period in terms.periods],
             "until": [period.end for period in terms.periods],
-            "model": terms.model,
+            "model": model,
         }
         *_, (row,) = await self._unit.rows_of(*self._settings(), _RESOLVE.bind(values))
         return _resolved(row, terms)
@@ -90,14 +90,14 @@ class PostgresSearchStore:
             return Suggestions()
         return suggested(await self._unit.fetch(_SUGGEST, **values), names)
 
-    async def find_candidates(self, parsed: ParsedQuery) -> SearchResult:
+    async def find_candidates(self, parsed: ParsedQuery) -> Candidates:
         """See the port."""
         values = {**self._unit.owner, **_sources(parsed), **_filters(parsed), **_weights(parsed)}
         settings = self._settings(is_planned_anew=values["is_filtered"])
         *_, rows = await self._unit.rows_of(*settings, _FIND.bind(values))
         pool = parsed.policy.pool
-        return SearchResult(
-            candidates=candidates_of(rows, parsed),
+        return replace(
+            candidates_of(rows, parsed),
             edges={
                 row.number: [(number, kind) for number, kind in row.edges]
                 for row in rows
@@ -161,19 +161,21 @@ class PostgresSearchStore:
         }
         values = {"numbers": list(numbers), "query_lexemes": sorted(lexemes)}
         rows = await self._unit.fetch(_READ, **_superseding(parsed), **values)
-        found = SearchHits({}, {}, {})
+        entries: dict[int, Entry] = {}
+        stated: dict[int, tuple[StatedClaim, ...]] = {}
+        outdated: dict[int, list[int]] = {}
         for row in rows:
             claims = from_json(row.claims or "[]")
             asked = [
                 c for c in claims if c["is_asked"] or lexemes & predicate_stems(c["predicate"])
             ]
             if asked and not (row.holds or any(one["holds"] for one in asked)):
-                found.outdated[row.number] = [one["successor"] for one in asked if one["successor"]]
+                outdated[row.number] = [one["successor"] for one in asked if one["successor"]]
                 continue
-            found.entries[row.number] = _entry(row)
+            entries[row.number] = _entry(row)
             if claims:
-                found.claims[row.number] = tuple(map(StatedClaim.model_validate, claims))
-        return found
+                stated[row.number] = tuple(map(StatedClaim.model_validate, claims))
+        return SearchHits(entries=entries, claims=stated, outdated=outdated)
 
     def _settings(self, *, is_planned_anew: bool = False) -> list[Query]:
         """The settings of a search's transaction, unless they are set. If a model is called in between, there are two."""

@@ -1,5 +1,6 @@
 """Candidates as columns: what is taken out."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -26,7 +27,8 @@ def test_what_supersedes_an_entry_matches_the_query_as_well_as_that_one() -> Non
     old = Sample(number=1, at=NOON, words=2.0, cosine=0.5, lexemes=3, is_superseded=True)
     new = Sample(number=2, at=NOON, words=0.5, cosine=0.6, lexemes=4)
 
-    row = candidates([old, new]).with_successors({1: [2, 7], 8: [2]}).rows[1]
+    found = replace(candidates([old, new]), successors={1: [2, 7], 8: [2]})
+    row = found.with_inherited().rows[1]
 
     assert (row["words"], row["cosine"], row["lexemes"]) == (2.0, 0.6, 7)
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from mnestic.memory.retrieval.clauses import MOST_CLAUSES, split_clauses
+from mnestic.memory.retrieval.clauses import MOST_CLAUSES, is_asked, split_clauses
 from tests.memory.tables import tables, wrong
 
 CASES = tables(__file__)
 
 
 def texts(message: str, *, are_questions: bool) -> list[str]:
-    return [one.text for one in split_clauses(message) if one.is_question is are_questions]
+    return [one for one in split_clauses(message) if is_asked(one) is are_questions]
 
 
 @pytest.mark.parametrize("rule", CASES["questions"])
@@ -21,12 +21,11 @@ def test_the_questions_of_a_message_are_found(rule: str) -> None:
 
 def test_a_message_of_one_clause_or_of_one_statement_stays_as_it_is() -> None:
     clauses = {
-        message: [(one.text, one.is_question) for one in split_clauses(message)]
-        for message in (*CASES["whole"], *CASES["statements"])
+        message: split_clauses(message) for message in (*CASES["whole"], *CASES["statements"])
     }
 
-    assert [one for one, found in clauses.items() if [text for text, _ in found] != [one]] == []
-    assert [one for one in CASES["statements"] if clauses[one][0][1]] == []
+    assert [one for one, found in clauses.items() if found != (one,)] == []
+    assert [one for one in CASES["statements"] if is_asked(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -35,8 +34,8 @@ def test_a_message_of_one_clause_or_of_one_statement_stays_as_it_is() -> None:
 def test_a_question_that_says_too_little_goes_with_what_is_before_it(message: str) -> None:
     (clause,) = split_clauses(message)
 
-    assert clause.is_question
-    assert clause.text.split() == message.split()
+    assert is_asked(clause)
+    assert clause.split() == message.split()
 
 
 def test_beside_a_question_a_remark_of_few_words_is_left_out_unless_it_names_something() -> None:
@@ -54,7 +53,7 @@ def test_of_many_clauses_the_questions_and_the_longest_remarks_are_kept_in_their
     short = [f"Basket {number} holds apples." for number in range(20)]
     last = ["Where does Ana keep the red ladder?", "The harbour crane permit lapsed."]
 
-    clauses = [clause.text for clause in split_clauses(" ".join([*short, *last]))]
+    clauses = split_clauses(" ".join([*short, *last]))
 
     assert len(clauses) == MOST_CLAUSES
-    assert clauses[-2:] == last
+    assert clauses[-2:] == (*last,)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.retrieval.query_parsing import (
-    asks_for_earlier,
     content_words,
     is_english,
     parse_words,
@@ -139,10 +138,9 @@ def test_since_goes_on_until_the_question_and_after_what_is_to_come_from_there()
 
 
 def test_what_asks_for_a_time_or_for_the_past_is_told() -> None:
-    rows = CASES["asks_for_time"]
-
-    assert wrong(rows, lambda text: parse_words(text, asked_at=NOON).asks_for_time) == []
-    assert wrong(CASES["asks_for_earlier"], asks_for_earlier) == []
+    for name in ("asks_for_time", "asks_for_earlier"):
+        rows = CASES[name]
+        assert wrong(rows, lambda text, n=name: getattr(parse_words(text, asked_at=NOON), n)) == []
 
 
 def test_the_longest_name_is_taken_out_of_the_words() -> None:

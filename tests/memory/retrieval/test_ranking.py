@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.language.dates import Period
+from mnestic.memory.retrieval.candidates import Ranked
 from mnestic.memory.retrieval.queries import (
     LEARNED,
     PRESETS,
@@ -18,7 +20,7 @@ from mnestic.memory.retrieval.queries import (
     RetrievalPolicy,
     RetrievalQuery,
 )
-from mnestic.memory.retrieval.ranking import Ranked, archived_last, rank
+from mnestic.memory.retrieval.ranking import archived_last, rank
 from mnestic.memory.retrieval.scoring import FULL_WORDS, Signals, time_proximity
 from mnestic.memory.retrieval.search import ParsedQuery, QueryLexeme, ResolvedTerms, Vocabulary
 from tests.memory.retrieval.candidate_samples import Sample, candidates
@@ -51,8 +53,10 @@ def query(
 
 
 def ranked(*samples: Sample, **more: Any) -> list[Ranked]:
-    values = {"query": query(), "edges": {}, "policy": POLICY} | more
-    return rank(candidates(samples), **values)
+    edges = more.pop("edges", {})
+    return rank(
+        replace(candidates(samples), edges=edges), **({"query": query(), "policy": POLICY} | more)
+    )
 
 
 def order(found: list[Ranked]) -> list[int]:
@@ -84,7 +88,7 @@ def test_a_score_is_the_logistic_function_of_its_signals_whatever_else_is_found(
 
 
 def test_each_signal_has_a_weight() -> None:
-    made = Signals(candidates([entry(1)]), query=query(), edges={}, policy=POLICY).values()
+    made = Signals(candidates([entry(1)]), query=query(), policy=POLICY).values()
 
     assert made.keys() | {"intercept"} == set(SIGNALS)
     assert LEARNED.keys() <= set(SIGNALS) <= RetrievalPolicy.model_fields.keys()

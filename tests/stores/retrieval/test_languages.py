@@ -33,7 +33,7 @@ async def find(transaction: Transaction, *words: str, **asked: Any) -> set[str]:
     """The ids of entries that have any of the words."""
     vocabulary = await read_words(transaction, *words, **asked)
     found = await transaction.search.find_candidates(parsed_query(vocabulary=vocabulary))
-    return {text.entry_id for text in found.candidates.texts}
+    return {text.entry_id for text in found.texts}
 
 
 @pytest.mark.parametrize(

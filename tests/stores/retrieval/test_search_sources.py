@@ -84,7 +84,7 @@ async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
             parsed_query(query=query, vocabulary=vocabulary, **asked)
         )
 
-    assert {text.content for text in brought.candidates.texts} == {
+    assert {text.content for text in brought.texts} == {
         f"I like dish {number}." for number in found
     }
 
