@@ -6,7 +6,7 @@ from temporalio import activity
 from mnestic.activities.failures import failures
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import AlreadyExistsError
-from mnestic.memory.jobs.records import count_records
+from mnestic.memory.jobs.long_term.records import count_records
 from mnestic.memory.jobs.waits import ForkOrigin
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import Id

@@ -23,8 +23,8 @@ from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.records import RecordRef
 from mnestic.memory.jobs.recalls import RecallQuery
-from mnestic.memory.jobs.records import RecordRef
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite

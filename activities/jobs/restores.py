@@ -18,7 +18,7 @@ from mnestic.memory.errors import (
     StoredValueError,
 )
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.snapshots import (
     EPISODIC_TAIL,
     Drift,

@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.recalls import Recalled
-from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import EPISODIC_TAIL
 from mnestic.memory.packing import PackedPrompt, PromptItem, Tier, pack
 from mnestic.memory.quotations import quoted, quoted_block

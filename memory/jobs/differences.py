@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, count_records
+from mnestic.memory.jobs.long_term.records import LongTermRecord, count_records
 from mnestic.memory.jobs.short_term.segments import SegmentEntry
 from mnestic.memory.jobs.snapshots import Drift, SealedSnapshot, compare, newer_episodes
 from mnestic.memory.jobs.waits import JobWait, WaitPolicy, WaitState

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.jobs.episodes import Episode
     from mnestic.memory.jobs.long_term.filters import QueryFilter
+    from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
     from mnestic.memory.jobs.long_term.schemas import SchemaRules
     from mnestic.memory.jobs.plans import Plan
-    from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
     from mnestic.memory.jobs.short_term.segments import Segments
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
     from mnestic.memory.jobs.tool_results import ToolResultRef

@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.retrieval.selections import SearchSelection
 from mnestic.memory.validation import Name
 

@@ -17,7 +17,7 @@ from mnestic.memory.canonical import canonical_json, canonical_object, sha256_he
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError, StoredValueError
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
 
 SNAPSHOT_SCHEMA_VERSION = 2

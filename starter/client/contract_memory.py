@@ -10,7 +10,7 @@ from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.long_term.filters import QueryFilter
-from mnestic.memory.jobs.records import LongTermRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.client.memory_client import MemoryClient

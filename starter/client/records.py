@@ -8,7 +8,7 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
-from mnestic.memory.jobs.records import LongTermRecord, RecordRef
+from mnestic.memory.jobs.long_term.records import LongTermRecord, RecordRef
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.client_scope import ClientPart
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
 from mnestic.memory.jobs.working_memory import WorkingMemory

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.ingest.round_trips import counted
 from mnestic.activities.knowledge.receiving import receive
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt
 from mnestic.memory.jobs.working_memory import WorkingMemory

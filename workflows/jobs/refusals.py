@@ -42,7 +42,7 @@ class Refusals:
         """Whether an update waits for the answer."""
         return request_id in self._awaited
 
-    def exit_process(self, request_id: str) -> None:
+    def note_signal(self, request_id: str) -> None:
         """The request came by signal, so the sender of its update no longer waits."""
         if self.is_awaited(request_id):
             self._left.add(request_id)

@@ -12,13 +12,13 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.refusals import resume_refusal
 from mnestic.memory.jobs.waits import (
     DeferredRequest,
     OpenWait,
     ResumeReceipt,
     ResumeRequest,
     check_request,
-    refusal,
 )
 from mnestic.memory.names import MOVED, OVERRIDE, RESUME
 from mnestic.workflows.handlers import take_signal, take_update
@@ -264,7 +264,7 @@ class ResumeInbox:
 
     async def _on_signal(self, request: ResumeRequest) -> None:
         await after_acceptance()
-        self._refusals.exit_process(request.request_id)
+        self._refusals.note_signal(request.request_id)
         self._receive(request)
 
     def _receive(self, request: ResumeRequest) -> None:
@@ -345,7 +345,7 @@ class ResumeInbox:
         return (
             self._closed_to(request)
             or self._out_of_place(request)
-            or refusal(request, job_id=self._job_id, open_wait=self._wait)
+            or resume_refusal(request, job_id=self._job_id, open_wait=self._wait)
             or self._busy_with()
         )
 

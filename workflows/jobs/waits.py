@@ -21,6 +21,7 @@ from mnestic.activities.jobs.waits import (
 )
 from mnestic.memory.errors import AlreadyWaitingError
 from mnestic.memory.jobs.agent_job import AgentMemoryState
+from mnestic.memory.jobs.refusals import extension_refusal
 from mnestic.memory.jobs.waits import (
     TIMEOUT,
     ExtendRequest,
@@ -31,7 +32,6 @@ from mnestic.memory.jobs.waits import (
     WaitExtended,
     WaitPolicy,
     episodes_after_restore,
-    extension_refusal,
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope

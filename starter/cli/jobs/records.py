@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.durations import Duration
-from mnestic.memory.jobs.records import LongTermRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field, StrictFloat, StrictInt
 
 from mnestic.memory.jobs.long_term.filters import QueryFilter
-from mnestic.memory.jobs.records import LongTermRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.memory.validation import Name
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write

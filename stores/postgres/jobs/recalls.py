@@ -5,8 +5,8 @@ from functools import partial
 
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.recalls import EpisodeSelection, Recalled, RecallQuery, RecordSelection
-from mnestic.memory.jobs.records import ReadRecord
 from mnestic.memory.jobs.snapshots import EPISODIC_TAIL
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope

@@ -8,8 +8,8 @@ from typing import Any
 from mnestic.memory.canonical import check_json, check_text
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
 from mnestic.memory.jobs.long_term.filters import QueryFilter
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.long_term.schemas import SchemaRules, check_value
-from mnestic.memory.jobs.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.jobs.record_filters import page_query
 from mnestic.stores.postgres.queries import as_json, read_query

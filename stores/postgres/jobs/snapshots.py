@@ -8,7 +8,7 @@ from mnestic.memory.errors import (
     SnapshotCorruptedError,
     StoredValueError,
 )
-from mnestic.memory.jobs.records import count_records
+from mnestic.memory.jobs.long_term.records import count_records
 from mnestic.memory.jobs.snapshots import (
     SNAPSHOT_SCHEMA_VERSION,
     SealedSnapshot,

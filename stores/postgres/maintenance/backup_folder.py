@@ -35,7 +35,6 @@ from mnestic.memory.validation import problem_of
 
 SETTING = "MNESTIC_BACKUP_DIRECTORY"
 _MANIFEST, _VERIFIED, _LOCK = "manifest.json", "verified.json", ".lock"
-_CHUNK_BYTES = 1 << 20
 _WAIT_S = 1.0
 log = logging.getLogger("mnestic.maintenance")
 
@@ -160,26 +159,6 @@ class BackupFolder:
     def folder_of(self, manifest: BackupManifest) -> Path:
         """Where the files of a backup are."""
         return self.path / manifest.id
-
-    def check_files(self, manifest: BackupManifest) -> None:
-        """Refuses a backup of which a file is missing or is not what was written.
-
-        Raises:
-            BackupDamagedError: names the file.
-        """
-        for table in manifest.tables:
-            digest, size = hashlib.sha256(), 0
-            try:
-                with (self.folder_of(manifest) / table.file).open("rb") as file:
-                    while chunk := file.read(_CHUNK_BYTES):
-                        digest.update(chunk)
-                        size += len(chunk)
-            except OSError as error:
-                why = f"{table.file} cannot be read: {_reason(error)}"
-                raise BackupDamagedError(backup_id=manifest.id, why=why) from error
-            if (size, digest.hexdigest()) != (table.file_bytes, table.file_sha256):
-                why = f"{table.file} is not the file that was written, by size or checksum"
-                raise BackupDamagedError(backup_id=manifest.id, why=why)
 
     def note_verified(self, manifest: BackupManifest, *, at: datetime) -> None:
         """Notes that a backup was verified.

@@ -1,5 +1,6 @@
 """Backups in a scratch database: verified there, and brought from an older schema to this code's."""
 
+import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ def verify_backup(
         DatabaseUnavailableError: Postgres does not answer.
     """
     _require_known_schema(manifest)
-    folder.check_files(manifest)
+    _check_files(folder, manifest)
     with (
         scratch_database(admin_url, schema=manifest.schema_revision) as scratch,
         owner_session(scratch) as owner,
@@ -60,7 +61,7 @@ def at_this_schema(
         DatabaseUnavailableError: Postgres does not answer.
     """
     _require_known_schema(manifest)
-    folder.check_files(manifest)
+    _check_files(folder, manifest)
     files = folder.folder_of(manifest)
     if manifest.schema_revision == SCHEMA_VERSION:
         yield manifest, files
@@ -75,6 +76,25 @@ def at_this_schema(
                     owner, staging, manifest.id, tenant_id=manifest.tenant_id, step=step
                 )
         yield migrated.model_copy(update={"created_at": manifest.created_at}), staging
+
+
+def _check_files(folder: BackupFolder, manifest: BackupManifest) -> None:
+    """Refuses a backup of which a file is missing or is not what was written.
+
+    Raises:
+        BackupDamagedError: names the file.
+    """
+    for table in manifest.tables:
+        try:
+            with (folder.folder_of(manifest) / table.file).open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                size = file.tell()
+        except OSError as error:
+            why = f"{table.file} cannot be read: {error.strerror or type(error).__name__}"
+            raise BackupDamagedError(backup_id=manifest.id, why=why) from error
+        if (size, digest) != (table.file_bytes, table.file_sha256):
+            why = f"{table.file} is not the file that was written, by size or checksum"
+            raise BackupDamagedError(backup_id=manifest.id, why=why)
 
 
 def _compare(owner: Owner, manifest: BackupManifest, *, step: Step) -> None:

@@ -10,7 +10,7 @@ from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.jobs.forks import ForkActivities, ForkInput, ForkResult
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import ForkOrigin
 from mnestic.memory.jobs.working_memory import WorkingMemory

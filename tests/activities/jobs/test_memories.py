@@ -14,8 +14,8 @@ from mnestic.activities.jobs.memories import (
     RememberInput,
     RememberResult,
 )
+from mnestic.memory.jobs.long_term.records import ReadRecord, RecordRef
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecallQuery, RecordSelection
-from mnestic.memory.jobs.records import ReadRecord, RecordRef
 from mnestic.memory.jobs.working_memory import ToolCall, WorkingMemory
 from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite, RecordWrite
 from mnestic.memory.models.messages import ChatMessage

@@ -24,13 +24,13 @@ from mnestic.activities.jobs.endings import EndJobInput
 from mnestic.activities.jobs.memories import RecallInput, RememberInput
 from mnestic.activities.jobs.waits import ExtendWaitInput
 from mnestic.memory.jobs.recalls import RecallQuery
+from mnestic.memory.jobs.refusals import extension_refusal
 from mnestic.memory.jobs.waits import (
     ExtendRequest,
     OpenWait,
     Override,
     ResumeRequest,
     WaitPolicy,
-    extension_refusal,
 )
 from mnestic.memory.jobs.writes import MemoryWrite
 from mnestic.memory.operations import Operation

@@ -20,7 +20,7 @@ from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.memories import MemoryActivities
 from mnestic.activities.jobs.waits import OpenWaitInput, RestoreInput, WaitActivities
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.snapshots import Drift
 from mnestic.memory.jobs.waits import (
     OpenWait,

@@ -10,7 +10,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.forgetting.redaction import TABLES, RowRedaction, redaction_of
 from mnestic.memory.forgetting.topic_names import parse_topic
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments, SummarySource
 from mnestic.memory.jobs.snapshots import SnapshotParts, seal, unseal
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory

@@ -2,7 +2,7 @@ from datetime import UTC, datetime
 
 from mnestic.memory.jobs.contexts import JobContext
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 EPISODES = tuple(

@@ -3,7 +3,7 @@ from typing import Any
 
 from mnestic.memory.jobs.differences import JobDifference, MemoryNow, difference
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments
 from mnestic.memory.jobs.snapshots import MemorySnapshot, seal, unseal
 from mnestic.memory.jobs.waits import JobWait, ResumptionContext

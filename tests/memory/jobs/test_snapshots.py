@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.errors import SchemaVersionError, SnapshotCorruptedError
 from mnestic.memory.jobs.episodes import Episode
-from mnestic.memory.jobs.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.snapshots import (
     Drift,
     MemorySnapshot,

@@ -1,8 +1,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from mnestic.memory.jobs.refusals import resume_refusal
 from mnestic.memory.jobs.snapshots import SnapshotRef
-from mnestic.memory.jobs.waits import OpenWait, ResumeRequest, refusal
+from mnestic.memory.jobs.waits import OpenWait, ResumeRequest
 from tests.memory.tables import tables, wrong
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -30,6 +31,6 @@ def test_a_resume_is_taken_or_refused_in_words() -> None:
     def refused(asked: dict[str, Any], more: dict[str, Any] | None) -> str | None:
         request = ResumeRequest.model_validate({"request_id": "r1", "outcome": "approved"} | asked)
         wait = None if more is None else OPEN.model_copy(update=more)
-        return refusal(request, job_id="j1", open_wait=wait)
+        return resume_refusal(request, job_id="j1", open_wait=wait)
 
     assert wrong(tables(__file__)["refusals"], refused) == []

@@ -1,6 +1,6 @@
 """What jobs have read of long-term records, in every implementation of `Memory`."""
 
-from mnestic.memory.jobs.records import ReadRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from tests.stores.conftest import Begin
 
 
