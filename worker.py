@@ -130,6 +130,7 @@ def activities_of(
         segments=segments,
     )
     waits = WaitActivities(memory, retriever)
+    contracts = ContractActivities(memory, retriever, segments)
     learning = IngestActivities(
         memory,
         extractor=extractor or local_extractor(),
@@ -151,7 +152,8 @@ def activities_of(
         ToolActivities(memory).store_result,
         ToolActivities(memory).load_result,
         EndingActivities(memory, summariser, prices=known, segments=segments).end_job,
-        ContractActivities(memory).pin_contract,
+        contracts.pin_contract,
+        contracts.operate,
         ConversationActivities(memory, segments=segments).read_session,
         InboxActivities(memory).keep,
         knowledge.list_facts,

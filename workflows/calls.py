@@ -19,7 +19,7 @@ from mnestic.workflows.retries import OURS
 
 # A job whose worker is killed during a write stands still for this time. A write takes milliseconds, and giving an
 # attempt up too early does no harm: the next one gets its result.
-_TIMEOUT = timedelta(seconds=20)
+USUAL = timedelta(seconds=20)
 WITH_MODEL = timedelta(minutes=2)
 # A local activity keeps the workflow task open, so it gives up long before Temporal would (10 s).
 _SOON = timedelta(seconds=5)
@@ -64,7 +64,7 @@ async def run_activity(
     method: Method[Params, Result],
     params: Params,
     *,
-    timeout: timedelta = _TIMEOUT,  # noqa: ASYNC109 - Temporal's, not asyncio's
+    timeout: timedelta = USUAL,  # noqa: ASYNC109 - Temporal's, not asyncio's
     retry: RetryPolicy | None = None,
     heartbeat: timedelta | None = None,
 ) -> Result:
@@ -145,7 +145,7 @@ async def run_local(
             activity_id=activity_id,
             schedule_to_close_timeout=give_up_after,
             # With both, this one would end an attempt first, which would then be repeated again and again.
-            start_to_close_timeout=_TIMEOUT if give_up_after is None else None,
+            start_to_close_timeout=USUAL if give_up_after is None else None,
             retry_policy=OURS,
             cancellation_type=cancellation,
         )

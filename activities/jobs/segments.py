@@ -67,16 +67,37 @@ async def find_contract(transaction: Transaction, agent_id: str) -> ContractRef:
     return ContractRef(selector=found.selector, version=found.version)
 
 
-async def find_rules(transaction: Transaction, contract: ContractRef | None) -> ShortTerm | None:
-    """The rules of segments of a version of a contract; None if it has no segments."""
+async def find_section(
+    transaction: Transaction, contract: ContractRef | None, name: str
+) -> dict[str, Any] | None:
+    """A section of a version of a contract as it is stored, such as `short_term`; None without one."""
     if contract is None or not contract.version:
         return None
     found = await transaction.contracts.find(contract.selector, version=contract.version)
     if found is None or found.document is None:
         return None
-    section = found.document["Memory"].get("short_term")
+    section: dict[str, Any] | None = found.document["Memory"].get(name)
+    return section
+
+
+async def find_rules(transaction: Transaction, contract: ContractRef | None) -> ShortTerm | None:
+    """The rules of segments of a version of a contract; None if it has no segments."""
+    section = await find_section(transaction, contract, "short_term")
     rules = None if section is None else ShortTerm.model_validate(section)
     return rules if rules is not None and rules.enabled and rules.segments else None
+
+
+async def require_rules(transaction: Transaction, params: SegmentInput) -> ShortTerm:
+    """The rules of segments by an operation's contract.
+
+    Raises:
+        InvalidInputError: it has none.
+    """
+    rules = await find_rules(transaction, params.contract)
+    if rules is None:
+        why = "has no contract with segments"
+        raise InvalidInputError(what=f"agent {params.scope.agent_id}", why=why)
+    return rules
 
 
 class SegmentWriter:

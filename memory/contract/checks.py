@@ -17,7 +17,7 @@ from mnestic.memory.contract.document import ListedPart, MemoryContract, MemoryS
 from mnestic.memory.contract.queries import writing_clauses
 from mnestic.memory.contract.variables import has_password, malformed_variables
 from mnestic.memory.errors import InvalidContractError, InvalidInputError
-from mnestic.memory.jobs.forms import check_form
+from mnestic.memory.jobs.forms.forms import check_form
 from mnestic.memory.validation import fields_at, message_of, models_in, nearest_field
 
 LARGEST_CONTRACT_BYTES = 524_288  # of canonical JSON

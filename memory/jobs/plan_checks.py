@@ -10,10 +10,12 @@ from pydantic import ConfigDict
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.forms import check_form
+from mnestic.memory.jobs.forms.forms import check_form
+from mnestic.memory.jobs.memory_operations import check_argument_names
 from mnestic.memory.jobs.plans import (
     END,
     Branch,
+    MemoryNode,
     Node,
     Plan,
     RecallNode,
@@ -36,6 +38,7 @@ _WITH_MEMORY: dict[str, frozenset[str]] = {
     "think": frozenset({"prompt", "system", "retrieve"}),
     "recall": frozenset({"search"}),
     "remember": frozenset(MemoryWrite.model_fields),
+    "memory": frozenset({"arguments"}),
     "emit": frozenset({"content"}),
 }
 
@@ -62,6 +65,7 @@ def check_nodes(plan: Plan, *, others: Collection[str] = ()) -> tuple[PlanProble
     return (
         *_ids(plan),
         *_variables(plan),
+        *_operations(plan),
         *_successors(plan, others),
         *_tools(plan),
         *_waits(plan),
@@ -84,11 +88,26 @@ def _ids(plan: Plan) -> Iterator[PlanProblem]:
 
 def _variables(plan: Plan) -> Iterator[PlanProblem]:
     for index, node in enumerate(plan.nodes):
+        variable = None
         if isinstance(node, (RecallNode, ThinkNode)):
+            variable = node.save_as or node.id
+        if isinstance(node, MemoryNode):
+            variable = node.variable
+        try:
+            if variable is not None:
+                check_variable(variable)
+        except InvalidInputError as error:
+            yield PlanProblem(index=index, why=f"node {node.id!r}: {error}")
+
+
+def _operations(plan: Plan) -> Iterator[PlanProblem]:
+    for index, node in enumerate(plan.nodes):
+        if isinstance(node, MemoryNode):
             try:
-                check_variable(node.save_as or node.id)
+                check_argument_names(node.operation, node.arguments)
             except InvalidInputError as error:
-                yield PlanProblem(index=index, why=f"node {node.id!r}: {error}")
+                why = f"node {node.id!r}: {error}"
+                yield PlanProblem(index=index, why=why, field=("arguments",))
 
 
 def _successors(plan: Plan, others: Collection[str]) -> Iterator[PlanProblem]:

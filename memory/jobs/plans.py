@@ -13,6 +13,7 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.contexts import ContextSelection
+from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecordSelection
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.jobs.templates import names_under
@@ -141,6 +142,23 @@ class RememberNode(Step, MemoryWrite):
     learn: bool = True
 
 
+class MemoryNode(Step):
+    """An operation of the agent's contract, such as `persist`; `save_as` is the variable that takes its result.
+
+    A result that nobody names is kept under the node's id if the operation only reads.
+    """
+
+    kind: Literal["memory"]
+    operation: OperationName
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    save_as: Name | None = None
+
+    @property
+    def variable(self) -> str | None:
+        """The variable that takes the result, if one does."""
+        return self.save_as or (None if OPERATIONS[self.operation].writes else self.id)
+
+
 class EmitNode(Step):
     """Says something on a channel; it joins working memory as the assistant's message."""
 
@@ -172,7 +190,7 @@ class WaitNode(DeferredModel):
 
 
 Node = Annotated[
-    ThinkNode | ToolNode | RecallNode | RememberNode | EmitNode | WaitNode,
+    ThinkNode | ToolNode | RecallNode | RememberNode | MemoryNode | EmitNode | WaitNode,
     Field(discriminator="kind"),
 ]
 

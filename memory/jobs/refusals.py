@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.forms import check_payload
+from mnestic.memory.jobs.forms.forms import check_payload
 from mnestic.memory.jobs.waits import (
     LONGEST_WAIT,
     TIMEOUT,

@@ -7,7 +7,7 @@ import json
 import shlex
 from typing import Any
 
-from mnestic.memory.jobs.form_examples import find_example
+from mnestic.memory.jobs.forms.form_examples import find_example
 from mnestic.memory.jobs.waits import RESUMED, TIMEOUT
 
 DEFAULT_TENANT = "default"

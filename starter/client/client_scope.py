@@ -8,11 +8,13 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from mnestic.activities.callers import Caller
+from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory, TokenCounter, Transaction
 from mnestic.memory.scope import check_id
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
+from mnestic.starter.memory_wiring import local_summariser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,13 @@ class ClientScope:
     def transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         """A transaction of the agent, with audit rows."""
         return self.caller(write=write)
+
+    def segment_writer(self) -> SegmentWriter:
+        """Writes segments of working memory; it summarizes by key sentences, since only workers ask the chat model."""
+        local = local_summariser()
+        return SegmentWriter(
+            self.caller.memory, count_tokens=self.count_tokens, extractive=local, summariser=local
+        )
 
     def start_extraction(self) -> None:
         """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""

@@ -1,36 +1,54 @@
-"""The memory of one agent by its contract: the operations of the document, each done by the part of memory that has it.
+"""The memory of one agent by its contract: the operations of the document, each done by the part of memory that has it."""
 
-It stands apart from the memory client because what it takes are the names of the contract: segments and schemas.
-"""
-
+import uuid
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
+from pydantic import BaseModel
+
+from mnestic.activities.jobs.memory_operations import MemoryOperations
+from mnestic.activities.jobs.segments import SegmentInput
 from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.long_term.filters import QueryFilter
-from mnestic.memory.jobs.long_term.records import LongTermRecord
-from mnestic.memory.jobs.short_term.segments import SegmentContext
+from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.memory_operations import (
+    OPERATIONS,
+    OperationName,
+    RecordPage,
+    check_arguments,
+)
+from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentContext
+from mnestic.memory.operations import Operation
+from mnestic.memory.scope import Scope, check_id
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
-from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.client_scope import ClientScope
+
+Result = TypeVar("Result", bound=BaseModel)
 
 
 class ContractMemory(ChecksTexts):
-    """The memory of one agent, as the contract says that was in force when this was made."""
+    """The memory of one agent, as the contract says that was in force when this was made. Each call is a transaction of its own."""
 
     def __init__(
-        self, memory: MemoryClient, contract: ContractVersion, *, session_id: str | None = None
+        self, scope: ClientScope, contract: ContractVersion, *, session_id: str | None = None
     ) -> None:
         """Prepares it.
 
         Args:
-            memory: The agent's memory.
+            scope: The agent's memory.
             contract: The contract in force for the agent.
             session_id: The session whose segments `get_context`, `set_context` and `summarize` are about.
+
+        Raises:
+            InvalidInputError: the session is no id.
         """
-        self._memory, self._contract, self._session_id = memory, contract, session_id
+        self._scope, self._contract, self._session_id = scope, contract, session_id
+        if session_id is not None:
+            check_id(session_id, what="session")
         self._config = MemoryContract.model_validate(contract.document).Memory
+        self._operations = MemoryOperations(scope.segment_writer())
 
     @property
     def config(self) -> MemorySections:
@@ -43,7 +61,7 @@ class ContractMemory(ChecksTexts):
         Raises:
             InvalidInputError: there is no such segment, or no session.
         """
-        return await self._memory.working_memory.get_context(self._session(), segment_id)
+        return await self._do("get_context", SegmentContext, segment_id=segment_id)
 
     async def set_context(self, segment_id: str, content: FreeText) -> SegmentContext:
         """Puts a text in the place of all that a segment has; what is too large is cut at a sentence.
@@ -52,15 +70,17 @@ class ContractMemory(ChecksTexts):
             InvalidInputError: there is no such segment, no session, or what stays in others leaves no room.
             KeptOutError: the text speaks of what was forgotten and is kept out.
         """
-        return await self._memory.working_memory.set_context(self._session(), segment_id, content)
+        return await self._do("set_context", SegmentContext, segment_id=segment_id, content=content)
 
     async def summarize(self, segment_id: str) -> str:
-        """Summarizes all texts of a segment but the newest; returns what the segment has then.
+        """Summarizes all texts of a segment but the newest, by their key sentences; returns what the segment has then.
+
+        The ledger says so where the contract has another strategy: only workers ask the chat model.
 
         Raises:
             InvalidInputError: there is no such segment, or no session.
         """
-        return await self._memory.working_memory.summarize(self._session(), segment_id)
+        return (await self._do("summarize", SegmentContext, segment_id=segment_id)).content
 
     async def persist(
         self,
@@ -79,12 +99,14 @@ class ContractMemory(ChecksTexts):
             StaleVersionError: the record has another version; holds what is stored.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
-        return await self._memory.records.set(
-            self._schema(schema_id),
-            key,
-            value,
+        return await self._do(
+            "persist",
+            LongTermRecord,
+            schema_id=schema_id,
+            key=key,
+            value=value,
             metadata=metadata,
-            ttl=ttl,
+            ttl_seconds=None if ttl is None else ttl.total_seconds(),
             expected_version=expected_version,
         )
 
@@ -95,7 +117,7 @@ class ContractMemory(ChecksTexts):
             InvalidInputError: there is no such schema.
             NotFoundError: there is no such record, or it has expired.
         """
-        return (await self._memory.records.get(self._schema(schema_id), key)).value
+        return (await self._do("retrieve", ReadRecord, schema_id=schema_id, key=key)).value
 
     async def query(
         self, schema_id: str, where: QueryFilter | dict[str, Any] | None = None
@@ -109,20 +131,37 @@ class ContractMemory(ChecksTexts):
         Raises:
             InvalidInputError: there is no such schema, or the filter is invalid.
         """
-        return await self._memory.records.query(self._schema(schema_id), where)
+        page = await self._do("query", RecordPage, schema_id=schema_id, filter=read_filter(where))
+        return page.records, page.next_cursor
 
-    def _session(self) -> str:
-        if self._session_id is None:
+    async def operate(self, name: OperationName, arguments: dict[str, Any]) -> BaseModel:
+        """Does an operation by its name; `mnestic.memory.jobs.memory_operations` says what each takes and gives.
+
+        Raises:
+            InvalidInputError: an argument is invalid, there is no such segment or schema, or no session.
+            NotFoundError: there is no such record, or it has expired.
+            StaleVersionError: the record has another version; holds what is stored.
+            KeptOutError: it speaks of what was forgotten and is kept out.
+        """
+        checked, operation = check_arguments(name, arguments), OPERATIONS[name]
+        if operation.of_session and self._session_id is None:
             raise InvalidInputError(what="session", why="is not named; give session_id")
-        return self._session_id
+        caller = self._scope.caller
+        params = SegmentInput(
+            scope=Scope(
+                tenant_id=caller.tenant_id,
+                agent_id=caller.agent_id,
+                session_id=self._session_id or caller.agent_id,  # records are of no session
+            ),
+            operation=Operation(key=f"client/{uuid.uuid4()}", name=name),
+            contract=ContractRef(selector=self._contract.selector, version=self._contract.version),
+        )
+        async with self._scope.transaction(write=operation.writes) as transaction:
+            summarize = await self._operations.prepare(transaction, params, checked)
+            step = None if summarize is None else await summarize()
+            return await self._operations.do(transaction, params, checked, step=step)
 
-    def _schema(self, schema_id: str) -> str:
-        """The namespace of a schema's records, which is its id."""
-        long_term = self._config.long_term
-        names = [schema.schema_id for schema in long_term.schemas] if long_term.enabled else []
-        if schema_id not in names:
-            where = f"contract {self._contract.selector} version {self._contract.version}"
-            there = ", ".join(names) or "none"
-            why = f"{schema_id!r} is not in {where}; there are {there}"
-            raise InvalidInputError(what="schema", why=why)
-        return schema_id
+    async def _do(self, name: OperationName, result_type: type[Result], **arguments: Any) -> Result:
+        result = await self.operate(name, arguments)
+        assert isinstance(result, result_type), "as the table says"
+        return result

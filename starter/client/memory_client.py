@@ -12,7 +12,7 @@ from mnestic.activities.knowledge.receiving import add_entry, receive
 from mnestic.activities.knowledge.statistics import memory_statistics
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
 from mnestic.memory.forgetting.requests import TopicForgotten
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
@@ -34,6 +34,7 @@ from mnestic.starter.client.contexts import (
     count_returned,
     token_budget,
 )
+from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
@@ -105,6 +106,20 @@ class MemoryClient(ChecksTexts):
         self.events = EventClient(scope)
         self.settings = SettingsClient(scope)
         self.forgetting = ForgettingClient(scope, lazy_temporal=lazy_temporal)
+
+    async def contract(self, session_id: str | None = None) -> ContractMemory:
+        """The agent's memory by its contract: `persist`, `retrieve`, `query`, and the segments of a session.
+
+        Raises:
+            InvalidInputError: the session is no id.
+            NotFoundError: no contract is in force for the agent.
+        """
+        agent_id = self._scope.caller.agent_id
+        async with self._scope.transaction(write=False) as transaction:
+            found = await transaction.contracts.find_for(agent_id)
+        if found is None:
+            raise NotFoundError(what="contract for agent", name=agent_id)
+        return ContractMemory(self._scope, found, session_id=session_id)
 
     async def add(
         self,

@@ -15,7 +15,6 @@ from mnestic.activities.callers import Caller
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.agents import AgentSummary
-from mnestic.memory.errors import NotFoundError
 from mnestic.memory.knowledge.extraction import ExtractionPreview
 from mnestic.memory.models.costs import Costs
 from mnestic.memory.ports import Memory
@@ -339,15 +338,7 @@ class MemoryConnection(ChecksTexts):
             InvalidInputError: the agent is no id.
             NotFoundError: no contract is in force for the agent.
         """
-        from mnestic.starter.client.contract_memory import (  # noqa: PLC0415 - who only searches needs no contract
-            ContractMemory,
-        )
-
-        memory = self.memory(agent_id, actor=actor)
-        found = await self.contracts(actor=actor).find_for(agent_id)
-        if found is None:
-            raise NotFoundError(what="contract for agent", name=agent_id)
-        return ContractMemory(memory, found, session_id=session_id)
+        return await self.memory(agent_id, actor=actor).contract(session_id)
 
     def contracts(self, *, actor: str = "client") -> "ContractsClient":
         """The contracts of the tenant, for an actor that the audit log names."""

@@ -10,6 +10,7 @@ from typing import Any
 from mnestic.memory.jobs.plans import (
     END,
     EmitNode,
+    MemoryNode,
     Node,
     Plan,
     RecallNode,
@@ -70,6 +71,10 @@ def _fits(node: Node, activity: str, activity_input: Mapping[str, Any]) -> bool:
         case ThinkNode() | RecallNode():
             saved_as = node.save_as or node.id
             return activity == f"mnestic.{node.kind}" and activity_input.get("save_as") == saved_as
+        case MemoryNode():
+            of_node = {"name": node.operation, "save_as": node.variable}
+            given = {name: activity_input.get(name) for name in of_node}
+            return activity == "mnestic.operate" and given == of_node
         case EmitNode():
             return activity == "mnestic.remember" and _channel(activity_input) == node.channel
         case RememberNode():

@@ -33,7 +33,7 @@ SIZES = {
     "docs/retrieval-quality.md": 8 * 1024,
 }
 ROOMS = "memory|activities|stores|workflows|starter|tests|benchmarks|docs|examples"
-NODE_KINDS = ("think", "tool", "recall", "remember", "emit", "wait")
+NODE_KINDS = ("think", "tool", "recall", "remember", "memory", "emit", "wait")
 
 
 def name_of(path: object) -> str:

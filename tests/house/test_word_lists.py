@@ -27,7 +27,7 @@ ALLOWED = {
     ("activities/clients/english/values.py", "compound"): "labels of parses",
     ("memory/forgetting/redaction.py", "entry"): "columns of the database",
     ("memory/forgetting/redaction.py", "operation"): "columns of the database",
-    ("memory/jobs/form_examples.py", "object"): "keywords of JSON Schema",
+    ("memory/jobs/forms/form_examples.py", "object"): "keywords of JSON Schema",
     ("memory/language/date_words.py", "iso"): "kinds of dates",
     ("memory/language/dates.py", "iso"): "kinds of dates",
     ("memory/maintenance/reports.py", "merged"): "names of counts, and what they mean",

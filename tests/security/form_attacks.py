@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.forms import check_form, check_payload
+from mnestic.memory.jobs.forms.forms import check_form, check_payload
 
 MEMORY_BYTES = 768 * 1024**2  # the address space of a process, of which an idle one takes 200 MB
 PROCESS_CPU_S = 60  # for all payloads of a form

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.forms import check_form, check_payload
+from mnestic.memory.jobs.forms.forms import check_form, check_payload
 
 ATTACKS = Path(__file__).with_name("form_attacks.py")
 MOST_CPU_S = 1.5  # Temporal takes a workflow's task for dead after 2 s; on an idle core it is 0.6

@@ -1,6 +1,7 @@
 """`AgentJob`: a plan, run node by node, that can wait for weeks and go on with its memory."""
 
 import asyncio
+from collections.abc import Awaitable
 from typing import Any
 
 from pydantic import ValidationError
@@ -26,6 +27,7 @@ from mnestic.memory.jobs.plans import (
     END,
     Branch,
     EmitNode,
+    MemoryNode,
     Node,
     RecallNode,
     RememberNode,
@@ -168,23 +170,27 @@ class AgentJob:
         return node.catch
 
     async def _result_of(self, node: Node) -> Any:
+        result: Awaitable[Any]
         match node:
             case WaitNode():
-                return await self._wait(node)
+                result = self._wait(node)
             case ToolNode():
-                return await self._call(node)
+                result = self._call(node)
             case ThinkNode():
-                return await self._think(node)
+                result = self._think(node)
             case RecallNode():
-                return await self._recall(node)
+                result = self._recall(node)
             case RememberNode():
                 fields = set(MemoryWrite.model_fields)
                 filled = self._filled_early(node.model_dump(mode="json", include=fields))
-                return await self._remember(node, MemoryWrite.model_validate(filled))
+                result = self._remember(node, MemoryWrite.model_validate(filled))
+            case MemoryNode():
+                result = self._operate(node)
             case EmitNode():
                 content = as_text(self._filled_early(node.content))
                 message = MessageWrite(role="assistant", content=content, channel=node.channel)
-                return await self._remember(node, MemoryWrite(message=message))
+                result = self._remember(node, MemoryWrite(message=message))
+        return await result
 
     async def _recall(self, node: RecallNode) -> dict[str, Any]:
         named = self._filled(node.model_dump(mode="json", include={"records", "episodes"}))
@@ -197,6 +203,18 @@ class AgentJob:
             retry=retry_policy(node.retry, usual=OURS),
         )
         return recalled.model_dump(mode="json")
+
+    async def _operate(self, node: MemoryNode) -> dict[str, Any]:
+        arguments = self._filled_early(node.arguments)
+        result = await self._memory.operate(
+            node.operation,
+            arguments,
+            save_as=node.variable,
+            templates=True,
+            results=self._results_named(arguments),
+            retry=retry_policy(node.retry, usual=OURS),
+        )
+        return result.model_dump(mode="json")
 
     async def _remember(self, node: RememberNode | EmitNode, write: MemoryWrite) -> dict[str, Any]:
         result = await self._memory.remember(

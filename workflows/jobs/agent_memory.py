@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from mnestic.activities.jobs.contracts import ContractActivities
+from mnestic.activities.jobs.contracts import ContractActivities, OperateInput, OperateResult
 from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
 from mnestic.activities.jobs.forks import ForkActivities, ForkInput
 from mnestic.activities.jobs.memories import (
@@ -26,6 +26,7 @@ from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput, ThinkR
 from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.agent_job import AgentMemoryState
 from mnestic.memory.jobs.contexts import ContextSelection
+from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.snapshots import Drift
@@ -48,13 +49,14 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import (
+    USUAL,
     WITH_MODEL,
     run_activity,
     run_local_first,
     run_to_the_end,
     stores_locally,
 )
-from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
+from mnestic.workflows.jobs.agent_contract import AgentContract
 from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.operation_keys import OperationKeys
 from mnestic.workflows.jobs.refusals import Refusals
@@ -82,7 +84,7 @@ class WaitOutcome(BaseModel, Generic[Payload]):
     origin: ForkOrigin
 
 
-class AgentMemory(AgentKnowledge):
+class AgentMemory(AgentContract):
     """The memory of one job, and what its agent knows.
 
     Make it in `__init__` of a workflow (under `workflow.init`): it registers the updates `resume`,
@@ -252,6 +254,34 @@ class AgentMemory(AgentKnowledge):
             sealed_tail=self._waits.sealed_tail,
         )
         return await run_activity(MemoryActivities.recall, params, retry=retry)
+
+    async def operate(
+        self,
+        name: OperationName,
+        arguments: Mapping[str, Any],
+        *,
+        save_as: str | None = None,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> OperateResult:
+        """Does an operation of the agent's contract by its name; the first one pins the contract, if nobody did."""
+        await self.until_unpaused()
+        if self._contract is None:
+            await self.pin_contract()
+        params = OperateInput(
+            scope=self._scope,
+            operation=self._keys.next(name),
+            name=name,
+            arguments=dict(arguments),
+            save_as=None if save_as is None else check_variable(save_as),
+            templates=templates,
+            results=dict(results or {}),
+            sealed_tail=self._waits.sealed_tail,
+            **self.pinned_contract,
+        )
+        timeout = WITH_MODEL if OPERATIONS[name].of_session else USUAL
+        return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def think(  # noqa: PLR0913 - what a think node says
         self,

@@ -7,7 +7,7 @@ from datetime import datetime
 from temporalio import workflow
 from temporalio.common import SearchAttributeKey
 
-from mnestic.memory.jobs.forms import form_fields
+from mnestic.memory.jobs.forms.forms import form_fields
 from mnestic.memory.jobs.resume_commands import resume_command
 from mnestic.memory.jobs.waits import DeferredRequest, JobState, OpenWait, ResumeRequest
 from mnestic.memory.names import JOB_HEADER

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from temporalio import workflow
 
-from mnestic.memory.jobs.forms import check_form, is_bounded
+from mnestic.memory.jobs.forms.forms import check_form, is_bounded
 
 _BOUNDED_FORMS = "bounded-forms"  # the patch: runs before it may have costlier forms
 

@@ -12,7 +12,7 @@ from pydantic import ConfigDict
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.deferred_model import DeferredModel
-from mnestic.memory.jobs.forms import PayloadChecker
+from mnestic.memory.jobs.forms.forms import PayloadChecker
 
 
 class SchemaRules(DeferredModel):

@@ -11,7 +11,7 @@ import typer
 
 from mnestic.memory.errors import InvalidInputError, UnavailableError
 from mnestic.memory.jobs.agent_job import JobDescription, JobResult
-from mnestic.memory.jobs.forms import form_fields
+from mnestic.memory.jobs.forms.forms import form_fields
 from mnestic.memory.jobs.resume_commands import resume_command
 from mnestic.memory.jobs.short_term.segments import SegmentReport
 from mnestic.memory.jobs.waits import RESUMED, JobState, JobWait, ResumeReceipt

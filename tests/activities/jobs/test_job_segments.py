@@ -61,7 +61,7 @@ class Job:
         )
         self._endings = EndingActivities(memory, summariser, segments=segments)
         self._sessions = ConversationActivities(memory, segments=segments)
-        self._contracts = ContractActivities(memory)
+        self._contracts = ContractActivities(memory, ScopeRetriever(), segments)
         self.contract: ContractRef | None = None
 
     async def apply(self, value: dict[str, Any] | None) -> None:

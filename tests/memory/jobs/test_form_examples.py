@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.jobs.form_examples import find_example
-from mnestic.memory.jobs.forms import check_form, check_payload
+from mnestic.memory.jobs.forms.form_examples import find_example
+from mnestic.memory.jobs.forms.forms import check_form, check_payload
 from tests.memory.steps import steps_of
 from tests.memory.tables import refusal, tables
 

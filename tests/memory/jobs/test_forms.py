@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.forms import check_form, check_payload, form_fields
+from mnestic.memory.jobs.forms.forms import check_form, check_payload, form_fields
 from tests.memory.json_values import SCALARS
 from tests.memory.tables import not_refused, refusal, tables, wrong
 

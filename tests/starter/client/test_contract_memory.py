@@ -60,7 +60,9 @@ async def test_what_the_contract_does_not_have_is_refused_by_name(client: Mnesti
     await client.contracts().apply(AGENT, DOCUMENT)
     memory = await client.contract(AGENT)
 
-    with pytest.raises(InvalidInputError, match=r"'audit' is not in contract .* there are audits"):
+    with pytest.raises(
+        InvalidInputError, match=r"'audit' is not in the contract .* there are audits"
+    ):
         await memory.persist("audit", "site-7", {})
     with pytest.raises(InvalidInputError, match="session: is not named"):
         await memory.get_context("task_context")

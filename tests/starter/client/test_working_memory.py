@@ -31,21 +31,21 @@ async def segments(ada: MemoryClient) -> Segments:
 
 @pytest.mark.usefixtures("contract")
 async def test_a_context_is_what_was_set_with_its_tokens(ada: MemoryClient) -> None:
-    memory = ada.working_memory
-    empty = await memory.get_context("s1", "reference")
-    await memory.set_context("s1", "reference", "Rule one.")
+    memory = await ada.contract("s1")
+    empty = await memory.get_context("reference")
+    await memory.set_context("reference", "Rule one.")
 
-    written = await memory.set_context("s1", "reference", "Rule two.")
+    written = await memory.set_context("reference", "Rule two.")
 
     assert (empty.content, empty.tokens, empty.created_at) == ("", 0, None)
-    assert written == await memory.get_context("s1", "reference")
+    assert written == await memory.get_context("reference")
     assert (written.content, written.tokens) == ("Rule two.", count_tokens("Rule two."))
     assert [change.kind for change in (await segments(ada)).changes] == ["replaced"]
 
 
 @pytest.mark.usefixtures("contract")
 async def test_a_context_that_is_too_large_is_cut_within_its_budget(ada: MemoryClient) -> None:
-    written = await ada.working_memory.set_context("s1", "reference", f"{SENTENCE} " * 20)
+    written = await (await ada.contract("s1")).set_context("reference", f"{SENTENCE} " * 20)
 
     assert written.tokens <= 100
     assert written.content.endswith("there. [cut]")
@@ -55,9 +55,9 @@ async def test_a_context_that_is_too_large_is_cut_within_its_budget(ada: MemoryC
 async def test_a_requested_summary_lists_the_texts_that_it_replaces(
     client: MnesticClient, ada: MemoryClient
 ) -> None:
-    memory = ada.working_memory
-    await memory.set_context("s1", "conversation", f"{SENTENCE} " * 10)
-    first = (await memory.get_context("s1", "conversation")).entries[0]
+    memory = await ada.contract("s1")
+    await memory.set_context("conversation", f"{SENTENCE} " * 10)
+    first = (await memory.get_context("conversation")).entries[0]
     async with client._memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
@@ -69,10 +69,10 @@ async def test_a_requested_summary_lists_the_texts_that_it_replaces(
         changed = held.model_copy(update={"entries": (*held.entries, newer)})
         await transaction.working.save("s1", state.with_segments(changed))
 
-    text = await memory.summarize("s1", "conversation")
+    text = await memory.summarize("conversation")
 
     (episode,), _ = await ada.episodes.list()
-    made = (await memory.get_context("s1", "conversation")).entries[0]
+    made = (await memory.get_context("conversation")).entries[0]
     assert "Porto" in text
     assert text.endswith("\nNewer.")
     assert made.source is not None
@@ -84,36 +84,44 @@ async def test_a_requested_summary_lists_the_texts_that_it_replaces(
 
 @pytest.mark.usefixtures("contract")
 async def test_the_end_of_a_session_leaves_what_is_persistent(ada: MemoryClient) -> None:
-    memory = ada.working_memory
-    await memory.set_context("s1", "reference", "Rule one.")
-    await memory.set_context("s1", "conversation", "Hello.")
+    memory = await ada.contract("s1")
+    await memory.set_context("reference", "Rule one.")
+    await memory.set_context("conversation", "Hello.")
 
-    await memory.end_session("s1")
-    await memory.end_session("s1")
+    await ada.working_memory.end_session("s1")
+    await ada.working_memory.end_session("s1")
 
     assert [each.content for each in (await segments(ada)).entries] == ["Rule one."]
     assert [change.kind for change in (await segments(ada)).changes] == ["ended"]
 
 
-async def test_without_a_contract_segments_are_refused(ada: MemoryClient) -> None:
-    memory = ada.working_memory
+async def test_without_segments_in_a_contract_calls_about_them_are_refused(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    with pytest.raises(InvalidInputError, match="no contract with segments"):
+        await ada.working_memory.end_session("s1")
+    await client.contracts().apply("ada", {"Memory": {}})
+    memory = await ada.contract("s1")
 
-    with pytest.raises(InvalidInputError, match="no contract with short-term memory"):
-        await memory.set_context("s1", "conversation", "Hello.")
-    with pytest.raises(InvalidInputError, match="no contract with short-term memory"):
-        await memory.get_context("s1", "conversation")
+    for call in (
+        memory.set_context("conversation", "Hello."),
+        memory.get_context("conversation"),
+        memory.summarize("conversation"),
+    ):
+        with pytest.raises(InvalidInputError, match="no contract with segments"):
+            await call
 
-    assert (await memory.get("s1")).version == 0
+    assert (await ada.working_memory.get("s1")).version == 0
 
 
 @pytest.mark.usefixtures("contract")
 async def test_an_unknown_segment_is_named_with_the_known_ones(ada: MemoryClient) -> None:
-    memory = ada.working_memory
+    memory = await ada.contract("s1")
 
     for call in (
-        memory.get_context("s1", "other"),
-        memory.set_context("s1", "other", "Hello."),
-        memory.summarize("s1", "other"),
+        memory.get_context("other"),
+        memory.set_context("other", "Hello."),
+        memory.summarize("other"),
     ):
         with pytest.raises(InvalidInputError, match=r"segment other.*reference, conversation"):
             await call

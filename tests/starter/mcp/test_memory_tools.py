@@ -2,10 +2,12 @@ import pytest
 from mcp import MCPError
 from mcp_types import INVALID_PARAMS
 
+from mnestic.memory.jobs.memory_operations import OPERATIONS
 from tests.starter.mcp.conftest import Connect
 
 READS = {"recall", "context", "list_facts", "get_memory", "list_waiting_jobs"}
-REPLACES = {"forget", "update_memory", "delete_memory"}
+READS |= {name for name, operation in OPERATIONS.items() if not operation.writes}
+REPLACES = {"forget", "update_memory", "delete_memory", *OPERATIONS} - READS
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])

@@ -15,7 +15,7 @@ from pydantic import ConfigDict
 from mnestic.memory.canonical import canonical_json, check_json
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.form_costs import (
+from mnestic.memory.jobs.forms.form_costs import (
     LARGEST_PATTERN_BYTES,
     MOST_PATTERN_CHARS,
     FormCosts,

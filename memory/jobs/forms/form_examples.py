@@ -9,8 +9,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.jobs.form_costs import target_of, value_at
-from mnestic.memory.jobs.forms import PayloadChecker, is_bounded
+from mnestic.memory.jobs.forms.form_costs import target_of, value_at
+from mnestic.memory.jobs.forms.forms import PayloadChecker, is_bounded
 
 _MOST_CHECKS = 200  # an example is made inside a workflow
 _MOST_PATTERN_CHARS = 2_000  # compiled for all checks

@@ -1,0 +1,167 @@
+"""The operations of a memory contract, done in a transaction: for a client, or for a job (`contracts.py`)."""
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from functools import partial
+
+from pydantic import BaseModel
+
+from mnestic.activities.jobs.segments import (
+    SegmentInput,
+    SegmentStep,
+    SegmentWriter,
+    find_section,
+    require_rules,
+)
+from mnestic.memory.canonical import check_json
+from mnestic.memory.contract.document import LongTerm
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.forgetting.redaction import texts_of
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.memory_operations import (
+    GetContextArguments,
+    OperationArguments,
+    PersistArguments,
+    QueryArguments,
+    RecordPage,
+    RetrieveArguments,
+    SetContextArguments,
+    SummarizeArguments,
+)
+from mnestic.memory.jobs.short_term.segments import SegmentContext, SegmentEntry
+from mnestic.memory.knowledge.resources import check_content
+from mnestic.memory.ports import Transaction
+
+
+class MemoryOperations:
+    """Does the operations in a transaction of the agent."""
+
+    def __init__(self, segments: SegmentWriter) -> None:
+        self._segments = segments
+
+    async def prepare(
+        self, transaction: Transaction, params: SegmentInput, arguments: OperationArguments
+    ) -> Callable[[], Awaitable[SegmentStep]] | None:
+        """What makes the summary that an operation needs, outside of a transaction, since a model may be asked; None if it needs none.
+
+        Raises:
+            InvalidInputError: the contract has no segments.
+        """
+        if not isinstance(arguments, SummarizeArguments):
+            return None
+        return partial(
+            self._segments.summarize_now,
+            params,
+            await transaction.working.load(params.scope.session_id),
+            rules=await require_rules(transaction, params),
+            segment_id=arguments.segment_id,
+            at=await transaction.now(),
+        )
+
+    async def do(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        arguments: OperationArguments,
+        *,
+        step: SegmentStep | None = None,
+    ) -> BaseModel:
+        """Does an operation; its result is what the table says.
+
+        Raises:
+            InvalidInputError: the contract has no such segment or schema, or the value does not fit it.
+            NotFoundError: there is no such record, or it has expired.
+            StaleVersionError: the record has another version; holds what is stored.
+            KeptOutError: a text speaks of what was forgotten and is kept out.
+        """
+        match arguments:
+            case PersistArguments():
+                return await self._persist(transaction, params, arguments)
+            case RetrieveArguments():
+                await _check_schema(transaction, params, arguments.schema_id)
+                return await _retrieve(transaction, params, arguments)
+            case QueryArguments():
+                await _check_schema(transaction, params, arguments.schema_id)
+                found = await transaction.records.query(arguments.schema_id, arguments.filter)
+                return RecordPage(records=found[0], next_cursor=found[1])
+            case SetContextArguments():
+                return await self._set_context(transaction, params, arguments)
+            case GetContextArguments():
+                return await self._context(transaction, params, arguments, step=step)
+        raise AssertionError(arguments)
+
+    async def _persist(
+        self, transaction: Transaction, params: SegmentInput, arguments: PersistArguments
+    ) -> LongTermRecord:
+        check_json(arguments.value, what="value")
+        await _check_schema(transaction, params, arguments.schema_id)
+        texts = texts_of([arguments.schema_id, arguments.key, arguments.value, arguments.metadata])
+        await transaction.suppression_list.check(*texts, what="record")
+        ttl = arguments.ttl_seconds
+        return await transaction.records.set(
+            arguments.schema_id,
+            arguments.key,
+            arguments.value,
+            metadata=arguments.metadata,
+            ttl=None if ttl is None else timedelta(seconds=ttl),
+            expected_version=arguments.expected_version,
+        )
+
+    async def _set_context(
+        self, transaction: Transaction, params: SegmentInput, arguments: SetContextArguments
+    ) -> SegmentContext:
+        check_content(arguments.content, what="content")
+        session_id = params.scope.session_id
+        state = await transaction.working.load(session_id, lock=True)
+        rules = await require_rules(transaction, params)
+        await transaction.suppression_list.check(arguments.content, what="content")
+        entry = SegmentEntry(
+            id=params.new_id("context"),
+            segment_id=arguments.segment_id,
+            content=arguments.content,
+            at=await transaction.now(),
+        )
+        state = await self._segments.replace(transaction, params, state, rules=rules, content=entry)
+        await transaction.working.save(session_id, state)
+        return self._segments.context(state, rules, arguments.segment_id)
+
+    async def _context(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        arguments: GetContextArguments,
+        *,
+        step: SegmentStep | None,
+    ) -> SegmentContext:
+        """A segment as it is, or after a summary of it."""
+        session_id, has_summary = params.scope.session_id, step is not None and step.summary
+        state = await transaction.working.load(session_id, lock=bool(has_summary))
+        if step is not None and has_summary:
+            state = await self._segments.write(transaction, params, state, step=step, messages=())
+            await transaction.working.save(session_id, state)
+        rules = await require_rules(transaction, params)
+        return self._segments.context(state, rules, arguments.segment_id)
+
+
+async def _check_schema(transaction: Transaction, params: SegmentInput, schema_id: str) -> None:
+    section = await find_section(transaction, params.contract, "long_term")
+    rules = LongTerm(enabled=False) if section is None else LongTerm.model_validate(section)
+    names = [schema.schema_id for schema in rules.schemas] if rules.enabled else []
+    if schema_id not in names:
+        there = ", ".join(names) or "none"
+        why = f"{schema_id!r} is not in the contract of agent {params.scope.agent_id}; there are {there}"
+        raise InvalidInputError(what="schema", why=why)
+
+
+async def _retrieve(
+    transaction: Transaction, params: SegmentInput, arguments: RetrieveArguments
+) -> ReadRecord:
+    """A record as it is, or as the job has pinned it."""
+    job_id = params.operation.job_id
+    pinned = () if job_id is None else await transaction.records.list_reads(job_id, pinned=True)
+    for read in pinned:
+        if (read.namespace, read.key) == (arguments.schema_id, arguments.key):
+            if read.value is None:
+                raise NotFoundError(what="record", name=f"{read.namespace}/{read.key}")
+            return read
+    return (await transaction.records.get(arguments.schema_id, arguments.key)).read

@@ -1,0 +1,1 @@
+"""Forms: what the payload of a resume, or a value, must look like."""

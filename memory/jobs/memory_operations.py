@@ -1,0 +1,188 @@
+"""The operations of a memory contract: one table, which the client, HTTP, MCP, plan nodes and `AgentMemory` read.
+
+What an operation does is the part of memory that has it: segments of working memory, or long-term records.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.long_term.filters import QueryFilter
+from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.short_term.segments import SegmentContext
+from mnestic.memory.validation import Name, refused
+
+OperationName = Literal["get_context", "set_context", "summarize", "persist", "retrieve", "query"]
+OPERATION_NAMES: tuple[OperationName, ...] = get_args(OperationName)
+
+
+class OperationArguments(DeferredModel):
+    """What an operation is given."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class GetContextArguments(OperationArguments):
+    """A segment to read."""
+
+    segment_id: Name = Field(description="A segment of the contract", examples=["task_context"])
+
+
+class SummarizeArguments(GetContextArguments):
+    """A segment to summarize."""
+
+
+class SetContextArguments(GetContextArguments):
+    """A text for a segment."""
+
+    content: str = Field(
+        description="The text; what is too large is cut at a sentence", examples=["Audit site 7."]
+    )
+
+
+class RetrieveArguments(OperationArguments):
+    """A record to read."""
+
+    schema_id: Name = Field(description="A schema of the contract", examples=["audits"])
+    key: Name = Field(description="The key of the record", examples=["site-7"])
+
+
+class PersistArguments(RetrieveArguments):
+    """A record to write."""
+
+    value: Any = Field(
+        description="What is stored; it has to fit the schema", examples=[{"score": 71}]
+    )
+    metadata: dict[str, Any] | None = Field(None, description="What is known beside the value")
+    ttl_seconds: float | None = Field(
+        None,
+        gt=0,
+        le=3_153_600_000,
+        strict=True,
+        description="How long it lives; default: ttl_days",
+    )
+    expected_version: int | None = Field(
+        None,
+        ge=0,
+        strict=True,
+        description="The version that the write follows; 0 for a new record",
+    )
+
+
+class QueryArguments(OperationArguments):
+    """A query of a schema's records."""
+
+    schema_id: Name = Field(description="A schema of the contract", examples=["audits"])
+    filter: QueryFilter = Field(
+        default_factory=QueryFilter,
+        description="Which records, in which order; all by default",
+        examples=[{"where": {"field": "score", "op": "lt", "value": 80}}],
+    )
+
+
+class RecordPage(DeferredModel):
+    """Records in their order, and the cursor of the next page."""
+
+    model_config = ConfigDict(frozen=True)
+
+    records: tuple[LongTermRecord, ...]
+    next_cursor: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryOperation:
+    """One operation: what it does in a line, what it takes and gives, and whether it writes or is about a session."""
+
+    name: OperationName
+    summary: str
+    arguments: type[OperationArguments]
+    result: type[BaseModel]
+    writes: bool = False
+    of_session: bool = False
+
+
+OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
+    {
+        one.name: one
+        for one in (
+            MemoryOperation(
+                "get_context",
+                "Reads what a segment of a session has, with its tokens.",
+                GetContextArguments,
+                SegmentContext,
+                of_session=True,
+            ),
+            MemoryOperation(
+                "set_context",
+                "Puts a text in the place of all that a segment of a session has.",
+                SetContextArguments,
+                SegmentContext,
+                writes=True,
+                of_session=True,
+            ),
+            MemoryOperation(
+                "summarize",
+                "Summarizes all texts of a segment of a session but the newest.",
+                SummarizeArguments,
+                SegmentContext,
+                writes=True,
+                of_session=True,
+            ),
+            MemoryOperation(
+                "persist",
+                "Writes a record of a schema of the contract.",
+                PersistArguments,
+                LongTermRecord,
+                writes=True,
+            ),
+            MemoryOperation(
+                "retrieve",
+                "Reads a record of a schema of the contract.",
+                RetrieveArguments,
+                ReadRecord,
+            ),
+            MemoryOperation(
+                "query",
+                "Finds records of a schema of the contract by a filter.",
+                QueryArguments,
+                RecordPage,
+            ),
+        )
+    }
+)
+
+
+def check_arguments(name: OperationName, arguments: Mapping[str, Any]) -> OperationArguments:
+    """The arguments of an operation, checked.
+
+    Raises:
+        InvalidInputError: names what is wrong.
+    """
+    model = OPERATIONS[name].arguments
+    try:
+        return model.model_validate(arguments)
+    except ValidationError as error:
+        raise refused(name, error, model=model) from None
+    except RecursionError:
+        raise InvalidInputError(what=name, why="is nested too deep") from None
+
+
+def check_argument_names(name: OperationName, arguments: Mapping[str, Any]) -> None:
+    """Refuses arguments of which one is unknown or missing, whatever templates their values hold.
+
+    Raises:
+        InvalidInputError: names it.
+    """
+    fields = OPERATIONS[name].arguments.model_fields
+    for unknown in arguments.keys() - fields.keys():
+        raise InvalidInputError(
+            what=name, why=f"has no argument {unknown!r}; it has {', '.join(fields)}"
+        )
+    missing = [one for one, field in fields.items() if field.is_required() and one not in arguments]
+    if missing:
+        raise InvalidInputError(what=name, why=f"lacks {', '.join(missing)}")

@@ -1,0 +1,66 @@
+"""The operations of an agent's contract: a route for each of the table."""
+
+from http import HTTPStatus
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from pydantic import create_model
+
+from mnestic.memory.jobs.memory_operations import OPERATIONS, MemoryOperation, OperationArguments
+from mnestic.memory.scope import Id
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
+from mnestic.starter.http.values import RequestBody
+
+router = APIRouter(tags=["contracts"])
+ReadCall = Annotated[AgentCall, agent_call("read")]
+WriteCall = Annotated[AgentCall, agent_write("write")]
+SessionId = Annotated[Id, Query(description="The session whose segment it is", examples=["monday"])]
+
+
+def _add(operation: MemoryOperation) -> None:
+    """Adds the route of an operation."""
+    body_type = create_model(
+        operation.arguments.__name__,
+        __base__=(RequestBody, operation.arguments),
+        __cls_kwargs__={"defer_build": False},
+        __doc__=operation.arguments.__doc__,
+    )
+
+    async def run(body: OperationArguments, call: AgentCall, session_id: str | None = None) -> Any:
+        arguments = body.model_dump(exclude_unset=True)
+
+        async def work(memory: MemoryClient) -> Any:
+            return await (await memory.contract(session_id)).operate(operation.name, arguments)
+
+        if not operation.writes:
+            return await work(call.memory)
+        request = {"session_id": session_id, **body.model_dump(mode="json")}
+        return await call.once(request, operation.result, work)
+
+    async def of_agent(body: OperationArguments, call: AgentCall) -> Any:
+        return await run(body, call)
+
+    async def of_session(body: OperationArguments, call: AgentCall, session_id: str) -> Any:
+        return await run(body, call, session_id)
+
+    route = of_session if operation.of_session else of_agent
+    route.__annotations__ |= {
+        "body": body_type,
+        "call": WriteCall if operation.writes else ReadCall,
+        "session_id": SessionId,
+    }
+    router.add_api_route(
+        f"/contract/{operation.name}",
+        route,
+        methods=["POST"],
+        name=operation.name,
+        status_code=HTTPStatus.OK,
+        response_model=operation.result,
+        summary=operation.summary.rstrip("."),
+        description=operation.summary,
+    )
+
+
+for _operation in OPERATIONS.values():
+    _add(_operation)

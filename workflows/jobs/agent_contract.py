@@ -1,0 +1,87 @@
+"""The operations of the agent's contract, inside a workflow, as methods of `AgentMemory`."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from temporalio.common import RetryPolicy
+
+from mnestic.activities.jobs.contracts import OperateResult
+from mnestic.memory.jobs.long_term.filters import QueryFilter
+from mnestic.memory.jobs.memory_operations import OperationName
+from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
+
+
+class AgentContract(AgentKnowledge):
+    """What one job does with segments and schemas of its contract, of the version that its run keeps.
+
+    What is read goes into a variable of working memory, as JSON; it does not travel through the workflow's history. Each
+    operation fails with an `ActivityError` where the contract has no such segment or schema, or refuses what is written.
+    """
+
+    @abstractmethod
+    async def operate(
+        self,
+        name: OperationName,
+        arguments: Mapping[str, Any],
+        *,
+        save_as: str | None = None,
+        templates: bool = False,
+        results: Mapping[str, Any] | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> OperateResult:
+        """Does an operation by its name; `mnestic.memory.jobs.memory_operations` says what each takes and gives.
+
+        `templates` and `results` fill in the arguments, as in `remember`.
+        """
+
+    async def get_context(self, segment_id: str, *, save_as: str) -> OperateResult:
+        """Reads what a segment of the session has, with its tokens."""
+        return await self.operate("get_context", {"segment_id": segment_id}, save_as=save_as)
+
+    async def set_context(self, segment_id: str, content: str) -> OperateResult:
+        """Puts a text in the place of all that a segment has; what is too large is cut at a sentence."""
+        return await self.operate("set_context", {"segment_id": segment_id, "content": content})
+
+    async def summarize(self, segment_id: str, *, save_as: str | None = None) -> OperateResult:
+        """Summarizes all texts of a segment but the newest, by the contract's strategy."""
+        return await self.operate("summarize", {"segment_id": segment_id}, save_as=save_as)
+
+    async def persist(
+        self,
+        schema_id: str,
+        key: str,
+        value: Any,
+        *,
+        metadata: dict[str, Any] | None = None,
+        ttl: timedelta | None = None,
+        expected_version: int | None = None,
+    ) -> OperateResult:
+        """Writes a record of a schema, which enters the job's read set."""
+        arguments = {
+            "schema_id": schema_id,
+            "key": key,
+            "value": value,
+            "metadata": metadata,
+            "ttl_seconds": None if ttl is None else ttl.total_seconds(),
+            "expected_version": expected_version,
+        }
+        return await self.operate("persist", arguments)
+
+    async def retrieve(self, schema_id: str, key: str, *, save_as: str) -> OperateResult:
+        """Reads a record of a schema, as it is or as a wait has pinned it."""
+        return await self.operate("retrieve", {"schema_id": schema_id, "key": key}, save_as=save_as)
+
+    async def query(
+        self, schema_id: str, where: QueryFilter | dict[str, Any] | None = None, *, save_as: str
+    ) -> OperateResult:
+        """Finds records of a schema as they are now; all by default."""
+        document = (
+            where.model_dump(mode="json", by_alias=True)
+            if isinstance(where, QueryFilter)
+            else where
+        )
+        return await self.operate(
+            "query", {"schema_id": schema_id, "filter": document or {}}, save_as=save_as
+        )
