@@ -43,6 +43,8 @@ from mnestic.memory.scope import EVERY_AGENT, Id
 
 _ENTRIES = 500  # embedded by one round, and removed by one statement
 _ROUND = timedelta(minutes=5)
+_SAMPLED = 50  # entries of an agent, whose words are searched for before a switch
+_WAY_BACK = timedelta(days=14)  # so long the old vectors remain after a switch
 _CATCHING_UP = 5  # rounds for what was written while others were embedded
 # What another attempt changes nothing about: a limit is reached, or a setting is wrong.
 _PAUSED = (
@@ -123,7 +125,7 @@ class ReembedActivities:
         if state is None or state.active_model is None:
             return StepResult()
         target = self._embedders.chosen
-        removed = await self._remove_old(params, state, policy=policy)
+        removed = await self._remove_old(params, state)
         if state.active_model == target.name:
             return StepResult(counts=removed)
         if state.rejected_model == target.name:
@@ -144,7 +146,7 @@ class ReembedActivities:
         await self._embed(scope)
         if why := await self._index(params, state):
             return Counter(switches_refused=1), why
-        recall = await self._compare(scope, state, number=policy.monthly.sampled_entries)
+        recall = await self._compare(scope, state)
         if (why := recall.find_loss(least=policy.monthly.least_recall)) is not None:
             problem = f"agent {state.agent_id} keeps its vectors of {state.active_model}: {why}"
             return Counter(switches_refused=1), problem
@@ -226,7 +228,7 @@ class ReembedActivities:
                 return True
             return await store.is_indexed(self._embedders.chosen.name)
 
-    async def _compare(self, scope: _Scope, state: AgentEmbeddings, *, number: int) -> Recall:
+    async def _compare(self, scope: _Scope, state: AgentEmbeddings) -> Recall:
         assert state.active_model is not None
 
         async def embed(embedder: Embedder, texts: Sequence[str]) -> tuple[bytes, ...]:
@@ -234,7 +236,7 @@ class ReembedActivities:
             return made.vectors
 
         async with self._open(scope, write=False) as transaction:
-            sample = await transaction.embeddings.sample(limit=number)
+            sample = await transaction.embeddings.sample(limit=_SAMPLED)
         return await compare_recall(
             lambda: self._open(scope, write=False),
             sample,
@@ -262,15 +264,13 @@ class ReembedActivities:
             await transaction.complete(operation, counts)
         return lacking, counts
 
-    async def _remove_old(
-        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MaintenancePolicy
-    ) -> Counter[str]:
+    async def _remove_old(self, params: MaintenanceStep, state: AgentEmbeddings) -> Counter[str]:
         """Removes vectors that nothing compares any more, and those of the previous model once their time is over."""
-        target, kept = self._embedders.chosen.name, timedelta(days=policy.monthly.keep_old_days)
+        target = self._embedders.chosen.name
         needed = {state.active_model}
         if state.rejected_model != target:
             needed.add(target)
-        if state.switched_at is not None and params.scheduled_at < state.switched_at + kept:
+        if state.switched_at is not None and params.scheduled_at < state.switched_at + _WAY_BACK:
             needed.add(state.previous_model)
         removed = 0
         for model, number in sorted(state.vectors.items()):

@@ -92,8 +92,8 @@ class CleanupPolicy(DeferredModel):
     archived too, of equally important ones those first that were not used for the longest time.
 
     With `delete_archived`, an archived entry is *deleted* if a cleanup has archived it, it is less important than
-    `min_importance_threshold`, was learned more than `max_age_days` ago, and was neither accessed nor archived within
-    `delete_unaccessed_days`. So nothing is deleted that could not be restored for so long.
+    `min_importance_threshold`, was learned more than `max_age_days` ago, and was neither accessed nor archived within 30 days.
+    So nothing is deleted that could not be restored for so long.
 
     Neither happens to what alone states a fact that nothing has superseded, or may give it a new value, to critical entries, to
     what a waiting job refers to, to messages that are still to be learned from, nor to a correction while the entry that it
@@ -112,7 +112,6 @@ class CleanupPolicy(DeferredModel):
     )
     max_age_days: int = Field(90, ge=1, le=36_500)
     max_entries: int = Field(10_000, ge=1, le=1_000_000_000, description="Of one agent")
-    delete_unaccessed_days: int = Field(30, ge=1, le=36_500)
     archive_old_entries_days: int = Field(60, ge=1, le=36_500)
 
 
@@ -131,8 +130,8 @@ class BackupPolicy(DeferredModel):
 class WeeklyPolicy(DeferredModel):
     """Of each week: the confidence of facts decays, those fade that nothing supports any more, unused messages are removed.
 
-    Entries of which no fact follows are compressed if they are older than `compress_after_days`, and at least three are
-    as near each other as `compress_similarity`.
+    Entries of which no fact follows are compressed if they are older than 90 days, and at least three are as near each other
+    as `compress_similarity`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -144,21 +143,14 @@ class WeeklyPolicy(DeferredModel):
         le=36_500,
         description="In so many days without use a fact loses half of its confidence",
     )
-    fade_below_confidence: float = Field(
-        0.1, ge=0, le=1, description="A fact whose decayed confidence is lower fades"
-    )
-    fade_after_days: int = Field(
-        90, ge=1, le=36_500, description="A fact that was learned or used since then does not fade"
-    )
     compress: bool = Field(True, description="Whether similar entries are compressed into one")
-    compress_after_days: int = Field(90, ge=1, le=36_500)
     compress_similarity: float = Field(
         0.85, ge=0.5, le=1, description="How near the vectors of such entries are, as a cosine"
     )
 
 
 class VacuumPolicy(DeferredModel):
-    """Of the monthly VACUUM: which indexes are rebuilt, and how long one statement may take.
+    """Of the monthly VACUUM: which indexes are rebuilt, and how long a statement waits for others.
 
     It is of the whole database, so the policy of the tenant holds whose maintenance comes first.
     """
@@ -169,11 +161,11 @@ class VacuumPolicy(DeferredModel):
         0.5, description="An index of whose size a larger share is not needed is rebuilt"
     )
     rebuild_from_mib: int = Field(16, ge=0, le=1_000_000, description="Smaller indexes never are")
-    statement_minutes: int = Field(
-        60, ge=1, le=1440, description="What takes longer is given up until the next run"
-    )
     wait_seconds: int = Field(
-        60, ge=1, le=3600, description="So does what waits longer for transactions of others"
+        60,
+        ge=1,
+        le=3600,
+        description="What waits longer for transactions of others is given up until the next run",
     )
 
 
@@ -186,18 +178,9 @@ class MonthlyPolicy(DeferredModel):
         hour=1, day_of_week=0, week_of_month=1, jitter=timedelta(minutes=30)
     )
     vacuum: VacuumPolicy = VacuumPolicy()
-    sampled_entries: int = Field(
-        50, ge=1, le=1000, description="Of an agent, whose words are searched for before a switch"
-    )
     least_recall: Share = Field(
         0.95,
-        description="Share of the recall before that the new vectors need on these, so that searches switch to them",
-    )
-    keep_old_days: int = Field(
-        14,
-        ge=0,
-        le=36_500,
-        description="So long the old vectors remain after a switch, for the way back",
+        description="Share of the old vectors' recall that the new ones need, so that searches switch to them",
     )
 
 
@@ -266,13 +249,13 @@ class MaintenancePolicy(DeferredModel):
 
 
 def policy_of(stored: Mapping[str, Any]) -> MaintenancePolicy:
-    """The policy in force, given the tenant's settings as they are stored.
+    """The policy in force, given the tenant's settings as they are stored; of another version's the known values.
 
     Raises:
         StoredValueError: one is stored that cannot be.
     """
     try:
-        return MaintenancePolicy.model_validate(stored.get(SETTING, {}))
+        return MaintenancePolicy.model_validate(stored.get(SETTING, {}), extra="ignore")
     except ValidationError as error:
         raise StoredValueError(
             what="the maintenance policy",

@@ -47,6 +47,8 @@ _IMPORTANCE_CONSTANTS = {
     "many_relations": MANY_RELATIONS,
     "rich_chars": RICH_CHARS,
 }
+# A fact fades below this confidence, unless it was learned or used within so many days.
+_FADING = {"fade_below_confidence": 0.1, "fade_after_days": 90}
 _LAST = 2**63 - 1  # no entry has a higher number
 _FIND_END = read_query("agents.find_end")
 
@@ -144,10 +146,7 @@ class PostgresMaintenanceStore:
         return tuple(map(FadingFact, *columns)), row.last
 
     def _decay_values(self, now: datetime, policy: WeeklyPolicy) -> dict[str, Any]:
-        limits = policy.model_dump(
-            include={"half_life_days", "fade_below_confidence", "fade_after_days"}
-        )
-        return {**limits, "now": now}
+        return {"half_life_days": policy.half_life_days, **_FADING, "now": now}
 
     async def remove_orphans(self) -> int:
         """See the port."""
@@ -178,9 +177,9 @@ class PostgresMaintenanceStore:
         self, now: datetime, policy: WeeklyPolicy, *, fewest: int, limit: int
     ) -> tuple[tuple[str, str], ...]:
         """See the port."""
-        limits = policy.model_dump(include={"compress_after_days", "compress_similarity"})
         values = {"now": now, "fewest": fewest, "limit": limit, "window": _WINDOW}
-        rows = await self._fetch(_LIST_SIMILAR, **limits, **values)
+        values["compress_similarity"] = policy.compress_similarity
+        rows = await self._fetch(_LIST_SIMILAR, **values)
         return tuple((row.one, row.other) for row in rows)
 
     async def compress(self, plans: Collection[Compression]) -> None:

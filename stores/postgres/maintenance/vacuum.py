@@ -18,6 +18,7 @@ from mnestic.stores.postgres.sqlstates import reason_of
 
 _LOCK = 0x6D6E7661  # "mnva": one at a time in a database
 _MIB = 2**20
+_STATEMENT_MINUTES = 60  # a statement that takes longer is given up until the next run
 # What does not succeed within its time, or without waiting for others, is left for the next run.
 _NOT_NOW = (
     psycopg.errors.LockNotAvailable,
@@ -44,7 +45,7 @@ def vacuum_database(admin_url: str, policy: VacuumPolicy, *, dry_run: bool) -> V
 
     Args:
         admin_url: Of the owner of the tables.
-        policy: It says which indexes are bloated, and how long one statement may take.
+        policy: It says which indexes are bloated, and how long a statement waits for others.
         dry_run: Whether nothing is to be changed; bloat is estimated by the statistics that there are.
 
     Raises:
@@ -56,7 +57,7 @@ def vacuum_database(admin_url: str, policy: VacuumPolicy, *, dry_run: bool) -> V
         (row,) = fetch_rows(owner, _TRY_LOCK, lock=_LOCK)
         if not row.locked:
             return Vacuumed(problems=("another run vacuums the database right now",))
-        limits = {"minutes": policy.statement_minutes, "seconds": policy.wait_seconds}
+        limits = {"minutes": _STATEMENT_MINUTES, "seconds": policy.wait_seconds}
         fetch_rows(owner, _LIMITS, **limits)
         try:
             return _Vacuuming(owner, policy, dry_run=dry_run).run()

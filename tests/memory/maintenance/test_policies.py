@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mnestic.memory.errors import StoredValueError
-from mnestic.memory.maintenance.policies import MaintenancePolicy, policy_of
+from mnestic.memory.maintenance.policies import MaintenancePolicy, WeeklyPolicy, policy_of
 from mnestic.memory.maintenance.policy_changes import changed_policy, kind_of_times
 from tests.memory.tables import not_refused, tables
 
@@ -55,6 +55,18 @@ def test_values_that_cannot_be_any_more_are_set_again_one_by_one() -> None:
     policy = policy_of({"maintenance": stored})
     assert (policy.always_removable, policy.cleanup.enabled) == (500, True)
     assert (policy.nightly.times.hour, policy.nightly.times.minute) == (5, 7)
+
+
+def test_stored_values_that_only_another_version_has_are_left_out() -> None:
+    stored = {
+        "of_a_newer_version": 1,
+        "weekly": {"fade_after_days": 120, "half_life_days": 40},
+        "monthly": {"vacuum": {"statement_minutes": 5}},
+    }
+
+    policy = policy_of({"maintenance": stored})
+
+    assert policy == MaintenancePolicy(weekly=WeeklyPolicy(half_life_days=40))
 
 
 def test_times_are_those_of_a_kinds_schedule() -> None:

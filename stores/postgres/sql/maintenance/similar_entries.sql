@@ -1,6 +1,7 @@
--- Pairs of old entries that say nearly the same: messages of one month with the same names, from which no claim was taken, which are
--- near each other by their vectors, and of which none was merged or restored before. So that the work grows with the number of
--- entries, not all are compared: each is, with the next ones of the same names whose vectors have the same signs in one of three places.
+-- Pairs of entries that say nearly the same: messages of one month, older than 90 days, with the same names, from which no claim was
+-- taken, which are near each other by their vectors, and of which none was merged or restored before. So that the work grows with the
+-- number of entries, not all are compared: each is, with the next ones of the same names whose vectors have the same signs in one of
+-- three places.
 -- Vectors are read only if no more signs differ than the angle between them lets expect, and six standard deviations.
 -- Source: Charikar, Similarity Estimation Techniques from Rounding Algorithms, 2002
 WITH
@@ -17,7 +18,7 @@ old AS MATERIALIZED (
       FROM mnestic.entry AS e
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.kind = 'message' AND e.status = 'active' AND NOT e.critical
        AND e.entry_type <> 'correction' AND e.replaces = '[]' AND e.merged_into IS NULL AND e.expires_at IS NULL AND e.parent IS NULL
-       AND GREATEST(e.at, e.created_at) <= CAST(%(now)s AS timestamptz) - CAST(%(compress_after_days)s AS integer) * interval '1 day'
+       AND GREATEST(e.at, e.created_at) <= CAST(%(now)s AS timestamptz) - interval '90 days'
 ),
 signed AS MATERIALIZED (
     SELECT a.number, a.key, binary_quantize(v.vector) AS signs, count(*) OVER (PARTITION BY a.key) AS others
