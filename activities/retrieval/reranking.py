@@ -26,6 +26,7 @@ SKIPPED = (
     ModelUnavailableError,
 )
 Rerankers = Mapping[Rerank, Reranker]
+_LOCAL_RELEVANCE = 0.1  # share of the score that is the relevance by the local reranker
 _MISSING = "there is no server of rerankers; set MNESTIC_RERANK_URL, or rerank by `local`"
 
 
@@ -57,7 +58,7 @@ async def rerank_top(
         return list(ranked), {"rerank": str(error)}
     read = {one.number for one in best}
     others = [one for one in ranked if one.number not in read]
-    weight = policy.local_relevance if by.model is None else policy.remote_relevance
+    weight = _LOCAL_RELEVANCE if by.model is None else policy.remote_relevance
     return rerank([*best, *others], scores.relevances, weight=weight, policy=policy), {}
 
 

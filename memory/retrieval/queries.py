@@ -28,9 +28,9 @@ Archived = Literal["when_empty", "never"]
 ScoreKind = Literal["logistic", "weighted_sum"]
 LONGEST_QUESTION = 10_000  # characters
 MOST_RESULTS = 1000
+FULL_COSINE = 0.7  # the cosine that counts as 1
 
 _Weight = Annotated[float, Field(ge=-100, le=100, allow_inf_nan=False)]
-_Reach = Annotated[float, Field(gt=0)]
 
 # The earlier names of weights. Settings may still be stored by these.
 _OLD_WEIGHTS: Mapping[str, str] = MappingProxyType(
@@ -48,14 +48,17 @@ _GONE_WEIGHTS = frozenset(
         "alike",
         "beside",
         "fact_match",
+        "full_cosine",
         "full_words",
         "late_interaction",
         "learned",
         "least_share",
+        "local_relevance",
         "midpoint",
         "min_evidence_share",
         "near",
         "others",
+        "recent_days",
         "related",
         "revision",
         "second_neighbour",
@@ -138,9 +141,7 @@ class RetrievalPolicy(DeferredModel):
         "unknown_identifier", "No entry has the identifier of the query"
     )
 
-    min_cosine: float = Field(0.1, ge=-1, le=1, description="Cosine that counts as 0")
-    full_cosine: float = Field(0.7, gt=-1, le=1, description="Cosine that counts as 1")
-    recent_days: _Reach = Field(7, description="Days that count as recent")
+    min_cosine: float = Field(0.1, ge=-1, lt=FULL_COSINE, description="Cosine that counts as 0")
     default_period_days: float = Field(
         0,
         ge=0,
@@ -152,9 +153,6 @@ class RetrievalPolicy(DeferredModel):
         "off", description="Which reranker reads the best results together with the query"
     )
     reranked: int = Field(30, ge=1, le=500, description="How many of the best results it reads")
-    local_relevance: Share = Field(
-        0.1, description="Share of the score that is the relevance by the local reranker"
-    )
     remote_relevance: Share = Field(
         0.5, description="Share of the score that is the relevance by a reranking server"
     )
@@ -183,12 +181,6 @@ class RetrievalPolicy(DeferredModel):
     @classmethod
     def _of_old_names(cls, weights: Any) -> Any:
         return current_weights(weights) if isinstance(weights, Mapping) else weights
-
-    @model_validator(mode="after")
-    def _has_a_range(self) -> Self:
-        if self.full_cosine <= self.min_cosine:
-            raise ValueError("full_cosine is above min_cosine")
-        return self
 
 
 SIGNALS = (*LEARNED, "lexical", "recency", "importance")

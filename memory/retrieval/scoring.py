@@ -19,7 +19,7 @@ from mnestic.memory.retrieval.candidates import (
     ScoreArray,
 )
 from mnestic.memory.retrieval.exact_terms import OTHER, SAME
-from mnestic.memory.retrieval.queries import RetrievalPolicy
+from mnestic.memory.retrieval.queries import FULL_COSINE, RetrievalPolicy
 from mnestic.memory.retrieval.search import ParsedQuery
 
 # BM25's `k1`: how soon repetitions of a word stop counting. Source: Robertson and Zaragoza, 2009. BM25's `b`, the weight
@@ -27,6 +27,7 @@ from mnestic.memory.retrieval.search import ParsedQuery
 SATURATION = 1.2
 FULL_WORDS = 1.5  # times the weights of the words: the BM25 that counts as 1
 _DAY = 86_400.0  # seconds
+_RECENT_DAYS = 7  # in which recency falls to 1/e
 # Up to which distance from the period of the query an entry counts, and how much.
 _TIME_SHARES = ((timedelta(days=1), 0.9), (timedelta(days=7), 0.6), (timedelta(days=31), 0.25))
 # Of its coverage, for an entry by and about others than the query names: one says of oneself what is asked of another.
@@ -79,8 +80,8 @@ class Signals:
     @cached_property
     def _meaning(self) -> ScoreArray:
         """The similarity of meaning, as a share of what counts in full."""
-        low, high = self._policy.min_cosine, self._policy.full_cosine
-        meaning: ScoreArray = np.clip((self._rows["cosine"] - low) / (high - low), 0, 1)
+        low = self._policy.min_cosine
+        meaning: ScoreArray = np.clip((self._rows["cosine"] - low) / (FULL_COSINE - low), 0, 1)
         meaning *= self._query.mode != "text"
         return meaning
 
@@ -187,7 +188,7 @@ class Signals:
         age = np.maximum(0, query.asked_at.timestamp() - at) / _DAY
         # In a weighted sum a named period counts in the place of the last days.
         is_of_period = self._policy.score == "weighted_sum" and query.period is not None
-        recency = self._time if is_of_period else np.exp(-age / self._policy.recent_days)
+        recency = self._time if is_of_period else np.exp(-age / _RECENT_DAYS)
         return {
             "time": self._time,
             "topic_time": self._time * np.minimum(1, self._own + self._of_neighbours["neighbour"]),

@@ -16,7 +16,7 @@ from mnestic.memory.knowledge.entries import Entry
 from mnestic.memory.knowledge.extraction import ExtractionInput
 from mnestic.memory.knowledge.predicate_sentences import predicate_stems
 from mnestic.memory.retrieval.candidates import Candidates
-from mnestic.memory.retrieval.queries import StatedClaim
+from mnestic.memory.retrieval.queries import FULL_COSINE, StatedClaim
 from mnestic.memory.retrieval.query_parsing import Terms
 from mnestic.memory.retrieval.scoring import FULL_WORDS
 from mnestic.memory.retrieval.search import (
@@ -316,7 +316,7 @@ def _weights(parsed: ParsedQuery) -> dict[str, Any]:
         "semantic": _SEMANTIC * (parsed.query.mode != "text"),
         "lexical": _LEXICAL,
         "min_cosine": policy.min_cosine,
-        "cosine_range": policy.full_cosine - policy.min_cosine,
+        "cosine_range": FULL_COSINE - policy.min_cosine,
         "full_score": max(1e-9, sum(parsed.vocabulary.weights) * FULL_WORDS),
         "is_by_words": parsed.is_by_words,
         **_PROPAGATED,

@@ -47,7 +47,8 @@ def test_weights_are_those_of_the_preset_but_for_what_was_set() -> None:
 
 
 def test_weights_stored_by_earlier_names_are_read_and_those_that_are_gone_left_out() -> None:
-    stored = {"retrieval_policy": {"alike": 0.9, "least_cosine": 0.2, "semantic": 0.2, "slope": 1}}
+    gone = {"alike": 0.9, "full_cosine": 0.8, "slope": 1}
+    stored = {"retrieval_policy": {**gone, "least_cosine": 0.2, "semantic": 0.2}}
 
     settings = settings_of(stored)
 
