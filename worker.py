@@ -55,6 +55,7 @@ from mnestic.starter.extraction_wiring import (
 from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.maintenance_wiring import (
+    SHUTDOWN,
     create_schedules,
     maintenance_activities,
     make_maintenance_worker,
@@ -276,7 +277,7 @@ def make_worker(
         task_queue=settings.task_queue,
         activities=activities,
         tuner=tuner,
-        graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
+        graceful_shutdown_timeout=SHUTDOWN,
         sticky_queue_schedule_to_start_timeout=_STICKY,
         max_heartbeat_throttle_interval=_BEAT,
         deployment_config=_deployment(settings),

@@ -40,6 +40,7 @@ from mnestic.stores.postgres.priorities import lower_priority
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 
 _NICENESS = 5
+SHUTDOWN = timedelta(seconds=30)  # for which a stopping worker waits for its activities
 _BEAT = timedelta(seconds=1)  # heartbeats are sent no more often
 log = logging.getLogger("mnestic.maintenance")
 
@@ -107,7 +108,7 @@ def make_maintenance_worker(
         task_queue=maintenance_queue(settings.task_queue),
         activities=activities,
         max_concurrent_activities=1,
-        graceful_shutdown_timeout=timedelta(seconds=settings.worker_shutdown_s),
+        graceful_shutdown_timeout=SHUTDOWN,
         max_heartbeat_throttle_interval=_BEAT,
         **options,
     )

@@ -189,7 +189,6 @@ def notes_of(settings: Settings) -> NoteSource | None:
         api_key=settings.obsidian_api_key,
         fingerprint=settings.obsidian_fingerprint,
         ca_file=settings.obsidian_ca_file,
-        timeout=timedelta(seconds=settings.obsidian_timeout_s),
     )
 
 
@@ -207,10 +206,7 @@ def auto_retriever(settings: Settings, models: QueryModels) -> AutoRetriever:
     Raises:
         ConfigurationError: they name two vaults, or one that cannot be.
     """
-    limits = SourceLimits(
-        memories=timedelta(seconds=settings.retrieval_timeout_s),
-        notes=timedelta(seconds=settings.obsidian_timeout_s),
-    )
+    limits = SourceLimits(memories=timedelta(seconds=settings.retrieval_timeout_s))
     return AutoRetriever(
         models=models,
         count_tokens=count_tokens,
@@ -250,12 +246,7 @@ async def open_reranker(settings: Settings) -> AsyncIterator[Reranker | None]:
         base_url=base,
         called=("MNESTIC_RERANK_API_KEY", "MNESTIC_RERANK_URL"),
     ) as client:
-        yield RemoteReranker(
-            client,
-            model=settings.rerank_model,
-            max_tokens=_RERANKED_TOKENS,
-            timeout=timedelta(seconds=settings.rerank_timeout_s),
-        )
+        yield RemoteReranker(client, model=settings.rerank_model, max_tokens=_RERANKED_TOKENS)
 
 
 @asynccontextmanager
@@ -272,7 +263,6 @@ async def open_query_models(
     models = QueryModels(
         embedders,
         rerankers=rerankers,
-        reranking=timedelta(seconds=settings.rerank_timeout_s),
         limits=ModelCallLimits(concurrency=_SEARCH_CALLS, daily=daily_budget(settings)),
         prices=prices_of(settings.model_prices),
     )

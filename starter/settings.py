@@ -203,11 +203,6 @@ class Settings(BaseSettings):
     rerank_api_key: SecretStr | None = Field(
         None, description="Bearer token for the reranking server"
     )
-    rerank_timeout_s: float = Field(
-        1.0,
-        gt=0,
-        description="Time limit of the reranking server, in seconds; then a search continues without it",
-    )
     obsidian_vault: Path | None = Field(
         None, description="Folder of an Obsidian vault, for auto-retrieval of notes"
     )
@@ -224,9 +219,6 @@ class Settings(BaseSettings):
         None,
         description="PEM file of the authority that signs the vault's certificate; default: those of the system",
     )
-    obsidian_timeout_s: float = Field(
-        1.0, gt=0, description="Time limit of auto-retrieval for notes, in seconds"
-    )
     prometheus_address: str | None = Field(
         None, description="host:port where a worker serves Prometheus metrics; default: none"
     )
@@ -242,9 +234,6 @@ class Settings(BaseSettings):
     worker_tenants: Annotated[tuple[Id, ...] | None, NoDecode, BeforeValidator(_names)] = Field(
         None,
         description="Tenants whose messages a worker has extracted, separated by commas; default: every tenant of the database",
-    )
-    worker_shutdown_s: float = Field(
-        30.0, ge=0, description="Time that a stopping worker waits for its activities, in seconds"
     )
     max_payload_bytes: int = Field(
         16_384,

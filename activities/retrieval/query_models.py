@@ -26,7 +26,7 @@ from mnestic.memory.retrieval.ports import Reranker
 
 Answer = TypeVar("Answer", Embeddings, RerankScores)
 _NONE: Rerankers = MappingProxyType({})
-_RERANKING = timedelta(seconds=1)
+_RERANKING = timedelta(seconds=1)  # a free place among the calls included
 _CLOSING = timedelta(seconds=5)
 _ANY_TEXT = "memory"
 log = logging.getLogger("mnestic.query_models")
@@ -40,7 +40,6 @@ class QueryModels:
         embedders: Embedders,
         *,
         rerankers: Rerankers = _NONE,
-        reranking: timedelta = _RERANKING,
         limits: ModelCallLimits | None = None,
         prices: ModelPrices | None = None,
         closing: timedelta = _CLOSING,
@@ -50,13 +49,11 @@ class QueryModels:
         Args:
             embedders: Those of the entries' vectors.
             rerankers: Who may read the best of a search once more, by what the settings call them.
-            reranking: How long a search waits for that, a free place among the calls included.
             limits: How many calls go at once, and what a tenant's day may take, learning included.
             prices: USD by model.
             closing: How long `close` may take.
         """
-        self._embedders, self._rerankers, self._reranking = embedders, rerankers, reranking
-        self._closing = closing
+        self._embedders, self._rerankers, self._closing = embedders, rerankers, closing
         self._is_loaded = False
         self._limits, self._prices = limits or ModelCallLimits(), prices
         self._limiter = RateLimiter(concurrency=self._limits.concurrency, daily=self._limits.daily)
@@ -95,7 +92,7 @@ class QueryModels:
 
     def rerankers(self, caller: Caller, *, within: timedelta | None = None) -> Rerankers:
         """The rerankers, on a caller's account; nobody waits longer than he would anyway, or `within`."""
-        limit = self._reranking if within is None else min(within, self._reranking)
+        limit = _RERANKING if within is None else min(within, _RERANKING)
         return {
             name: one
             if one.model is None

@@ -244,7 +244,6 @@ class EmbeddedRuntime:
         return await start_worker_process(
             self._processes,
             self._wiring(),
-            shutdown_s=self._settings.worker_shutdown_s,
             serves=serves,
             prometheus_address=self._settings.prometheus_address,
         )

@@ -22,13 +22,13 @@ from mnestic.starter.settings import WorkerRole
 WORKER, MAINTENANCE_WORKER = "worker", "maintenance worker"
 READY_LIMIT_S = 60.0
 STOP_ORDER = 0
+_GRACE_S = 40.0  # its own grace for activities, and a little
 
 
 async def start_worker_process(
     processes: ProcessGroup,
     wiring: ProcessWiring,
     *,
-    shutdown_s: float,
     serves: WorkerRole = "jobs",
     prometheus_address: str | None = None,
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "mnestic.worker"),
@@ -38,7 +38,6 @@ async def start_worker_process(
     Args:
         processes: Where it is recorded.
         wiring: Where its servers are.
-        shutdown_s: How long its activities may take to end, in seconds.
         serves: What it does.
         prometheus_address: Where it serves metrics; that of maintenance does so on the next port.
         command: The program; -P, as the working directory may have modules with the names of others.
@@ -57,7 +56,7 @@ async def start_worker_process(
         command=command,
         log=wiring.data_dir / "logs" / ("maintenance.log" if is_maintenance else "worker.log"),
         stop_order=STOP_ORDER,
-        grace_s=shutdown_s + 10,
+        grace_s=_GRACE_S,
         env={**wiring.environment(), **variables},
     )
     queue = maintenance_queue(wiring.task_queue) if is_maintenance else wiring.task_queue

@@ -40,6 +40,7 @@ from mnestic.stores.notes.vault_files import (
     parts_of,
 )
 
+_TIMEOUT = timedelta(seconds=1)
 _READERS = 4  # at once
 _LARGEST_ANSWER = 4 * LARGEST_BYTES
 _OK, _NOT_FOUND = 200, 404
@@ -69,7 +70,7 @@ class RestVault:
         api_key: SecretStr | None,
         fingerprint: str | None = None,
         ca_file: Path | None = None,
-        timeout: timedelta,
+        timeout: timedelta = _TIMEOUT,
     ) -> None:
         """Prepares; each reading connects.
 

@@ -33,7 +33,7 @@ async def start(
     processes: ProcessGroup, target: str, data_dir: Path, *, code: str
 ) -> ManagedProcess:
     return await start_worker_process(
-        processes, wiring(target, data_dir), shutdown_s=5.0, command=(sys.executable, "-c", code)
+        processes, wiring(target, data_dir), command=(sys.executable, "-c", code)
     )
 
 
