@@ -12,7 +12,8 @@ from sqlalchemy import Connection
 from mnestic.memory.errors import SchemaVersionError
 from mnestic.stores.postgres.queries import read_query
 
-_BEFORE_SQUASH = "94ce7fb4"  # the last that has a migration for each change between releases
+# The commits that migrate a database of a state between releases, one after the other: to 0039, and from there to 0040.
+_TO_0039, _FROM_0039 = "94ce7fb4", "5d321d58"
 _CREATE = read_query("schema.create")
 
 
@@ -31,8 +32,7 @@ def upgrade(connection: Connection, *, to: str = "head") -> None:
             command.upgrade(config, to)
         except CommandError as error:  # "Can't locate revision identified by '0030'"
             wanted = ScriptDirectory.from_config(config).get_current_head() or to
-            remedy = (
-                f"it is of no release: migrate it with commit {_BEFORE_SQUASH} of Mnestic first"
-            )
             (found,) = re.findall(r"'(\w+)'$", str(error)) or (to,)
+            commits = _FROM_0039 if found == "0039" else f"{_TO_0039}, then {_FROM_0039}"
+            remedy = f"it is of no release: migrate it with commit {commits} of Mnestic first"
             raise SchemaVersionError(found=found, wanted=wanted, remedy=remedy) from error

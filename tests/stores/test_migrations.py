@@ -20,6 +20,7 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.entry_features import EntryFeatures
 from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.knowledge.resolution import resolve
+from mnestic.memory.retrieval.agent_settings import AgentSettings, settings_of
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.migration import upgrade
 from mnestic.stores.postgres.schema import SCHEMA_VERSION, driver_url, migrate
@@ -91,11 +92,17 @@ def test_two_migrations_at_once_make_one_schema(empty_url: str) -> None:
     assert rows == [(SCHEMA_VERSION,)]
 
 
-def test_a_schema_between_releases_is_refused_with_a_way_out(empty_url: str) -> None:
+@pytest.mark.parametrize(
+    ("version", "commits"),
+    [("0030", "94ce7fb4, then 5d321d58 of Mnestic"), ("0039", "5d321d58 of Mnestic")],
+)
+def test_a_schema_between_releases_is_refused_with_a_way_out(
+    empty_url: str, version: str, commits: str
+) -> None:
     with psycopg.connect(at_version(empty_url, "0006")) as connection:
-        connection.execute("UPDATE mnestic.alembic_version SET version_num = '0030'")
+        connection.execute("UPDATE mnestic.alembic_version SET version_num = %s", [version])
 
-    with pytest.raises(SchemaVersionError, match=r"0030.*migrate it with commit [0-9a-f]{8}"):
+    with pytest.raises(SchemaVersionError, match=f"{version}.*migrate it with commit {commits}"):
         migrate(empty_url)
 
 
@@ -276,7 +283,8 @@ async def test_what_0_2_0_stored_is_in_the_indexes_of_today(
 
 
 def test_weights_of_a_sum_that_is_no_more_go(empty_url: str) -> None:
-    stored = {"semantic": 0.9, "pool": 50}
+    stored = {"semantic": 0.9, "pool": 50, "least_cosine": 0.2}
+    too_near = {"least_cosine": 0.8, "full_cosine": 0.9}
     at_version(empty_url, "0006")
     with psycopg.connect(empty_url) as connection:
         for agent_id, preset in (("ada", "mnestic"), ("leo", "leonidas")):
@@ -285,6 +293,10 @@ def test_weights_of_a_sum_that_is_no_more_go(empty_url: str) -> None:
                     "INSERT INTO mnestic.setting VALUES ('t1', %s, %s, %s, now())",
                     [agent_id, name, Jsonb(value)],
                 )
+        connection.execute(
+            "INSERT INTO mnestic.setting VALUES ('t1', 'eve', 'retrieval_policy', %s, now())",
+            [Jsonb(too_near)],
+        )
 
     migrate(empty_url)
 
@@ -292,4 +304,7 @@ def test_weights_of_a_sum_that_is_no_more_go(empty_url: str) -> None:
         rows = connection.execute(
             "SELECT agent_id, value FROM mnestic.setting WHERE name = 'retrieval_policy'"
         ).fetchall()
-    assert dict(rows) == {"ada": {"pool": 50}, "leo": stored}
+    weights = dict(rows)
+    assert weights["ada"] == {"pool": 50, "least_cosine": 0.2}
+    assert weights["leo"] == stored
+    assert settings_of({"retrieval_policy": weights["eve"]}) == AgentSettings()

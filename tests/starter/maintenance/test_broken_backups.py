@@ -163,7 +163,9 @@ def files_of_at_most(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-async def test_a_newer_backup_is_refused_with_what_to_do(place: Place) -> None:
+async def test_a_backup_of_another_schema_or_format_is_refused_with_what_to_do(
+    place: Place,
+) -> None:
     backup = (await place.backups().create()).manifest.id
     newer = BackupManifest.model_validate_json(
         (place.folder / backup / "manifest.json").read_bytes()
@@ -173,6 +175,9 @@ async def test_a_newer_backup_is_refused_with_what_to_do(place: Place) -> None:
     for call in (place.backups().restore, place.backups().verify):
         with pytest.raises(SchemaVersionError, match=r"9999 in backup .* install the version"):
             await call(backup)
+    _change(place.folder / backup, schema_revision="0039")
+    with pytest.raises(SchemaVersionError, match=r"0039.*migrate it with commit 5d321d58"):
+        await place.backups().restore(backup)
     _change(place.folder / backup, schema_revision=newer.schema_revision, format=2)
     with pytest.raises(InvalidInputError, match="has format 2, this version reads 1"):
         await place.backups().restore(backup)

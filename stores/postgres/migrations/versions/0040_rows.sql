@@ -206,6 +206,10 @@ UPDATE mnestic.setting AS s SET value = s.value - ARRAY[
                     WHERE p.tenant_id = s.tenant_id AND p.agent_id = s.agent_id
                       AND p.name = 'retrieval_preset' AND p.value = '"leonidas"');
 
+-- The cosine that counts as 1 is .7 now, so none above it counts as 0.
+UPDATE mnestic.setting SET value = value - 'least_cosine'
+ WHERE name = 'retrieval_policy' AND value -> 'least_cosine' >= '0.7';
+
 -- The tenants that are there.
 INSERT INTO mnestic.tenant (tenant_id) SELECT DISTINCT tenant_id FROM mnestic.agent_revision;
 

@@ -1,6 +1,6 @@
 """0.3.0: messages become memory that is found, maintained, archived, forgotten, and served to others.
 
-Revision ID: 0039
+Revision ID: 0040
 Revises: 0006
 """
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from alembic import op
 
-revision = "0039"
+revision = "0040"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
@@ -21,6 +21,7 @@ GRANTS = {
     "graph_edge": "SELECT, INSERT, UPDATE, DELETE",
     "api_key": "SELECT, INSERT, UPDATE (revoked_at)",
     "supersession": "SELECT, INSERT, UPDATE, DELETE",
+    "contract": "SELECT, INSERT",
 }
 # Whose rows are read or written, without the wall, behind which their owner is as well.
 _OPENED = (
@@ -46,13 +47,14 @@ BEGIN
     END LOOP;
 END $$;
 ALTER TABLE mnestic.api_key ALTER COLUMN tenant_id SET (n_distinct = 10);
+ALTER TABLE mnestic.contract ALTER COLUMN tenant_id SET (n_distinct = 10);
 """
 
 
 def upgrade() -> None:
     for table in _OPENED:
         op.execute(f"ALTER TABLE mnestic.{table} NO FORCE ROW LEVEL SECURITY")
-    for name in ("0039_schema.sql", "0039_rows.sql"):
+    for name in ("0040_schema.sql", "0040_rows.sql"):
         statements = Path(__file__).with_name(name).read_text(encoding="utf-8")
         op.execute(statements.replace(":", r"\:"))  # no colon is of a parameter
     for table, privileges in GRANTS.items():
