@@ -18,6 +18,7 @@ from mnestic.memory.validation import Share, problem_of, refused
 IMPORTANCE_POLICY = (
     "importance_policy"  # the name of the setting, which a tenant has for all its agents
 )
+CRITICAL = 1.0  # the value of a critical entry, in place of its type's
 OTHER_TYPE = 0.5  # the value of a type without one of its own
 LEAST_RECENCY = 0.1
 MANY_ACCESSES, MANY_RELATIONS, RICH_CHARS = 10, 5, 1000  # as many count in full
@@ -52,7 +53,6 @@ class ImportancePolicy(DeferredModel):
     by_type: dict[EntryType, Share] = Field(
         default_factory=lambda: dict(_BY_TYPE), description="Value of each type"
     )
-    critical: Share = Field(1.0, description="Value of a critical entry, in place of its type's")
     recent_days: float = Field(
         30, gt=0, allow_inf_nan=False, description="Days in which recency falls to its least value"
     )
@@ -74,7 +74,7 @@ class ImportanceBasis(NamedTuple):
 
 
 def stored_policy(stored: Mapping[str, Any] | None) -> ImportancePolicy:
-    """The policy of a tenant, given the weights that it has changed.
+    """The policy of a tenant, given the weights that it has changed; of another version's the known ones.
 
     Raises:
         StoredValueError: one is stored that cannot be.
@@ -82,7 +82,7 @@ def stored_policy(stored: Mapping[str, Any] | None) -> ImportancePolicy:
     if not stored:
         return _DEFAULTS
     try:
-        return ImportancePolicy.model_validate(stored)
+        return ImportancePolicy.model_validate(stored, extra="ignore")
     except ValidationError as error:
         raise StoredValueError(what="the importance policy", why=problem_of(error)) from None
 
@@ -93,7 +93,12 @@ def changed_weights(stored: Mapping[str, Any] | None, changes: Mapping[str, Any]
     Raises:
         InvalidInputError: there is no such weight, or it cannot have that value.
     """
-    weights = {**(stored or {}), **changes}
+    known = {
+        name: weight
+        for name, weight in (stored or {}).items()
+        if name in ImportancePolicy.model_fields
+    }
+    weights = {**known, **changes}
     by_type = changes.get("by_type")
     if isinstance(by_type, Mapping):
         weights["by_type"] = {**(stored or {}).get("by_type", {}), **by_type}
@@ -142,7 +147,7 @@ def importance(
     days = max(0, (now - entry.at) // _DAY)
     relations = len(entry.related) + (entry.parent is not None) + children
     parts = (
-        weights.entry_type * (weights.critical if entry.critical else kind),
+        weights.entry_type * (CRITICAL if entry.critical else kind),
         weights.recency * max(LEAST_RECENCY, 1 - days / weights.recent_days),
         weights.access * min(1, entry.access_count / MANY_ACCESSES),
         weights.relations * min(1, relations / MANY_RELATIONS),

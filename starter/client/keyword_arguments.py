@@ -80,7 +80,6 @@ class ImportanceChanges(TypedDict, total=False):
     relations: float
     richness: float
     by_type: Mapping[EntryType, float]
-    critical: float
     recent_days: float
 
 

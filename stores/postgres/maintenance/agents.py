@@ -7,6 +7,7 @@ from typing import Any
 
 from mnestic.memory.knowledge.facts import MOST_CONFIDENT
 from mnestic.memory.knowledge.importance import (
+    CRITICAL,
     LEAST_RECENCY,
     MANY_ACCESSES,
     MANY_RELATIONS,
@@ -41,6 +42,7 @@ _COMPRESS = read_query("agents.compress")
 _PROMOTE = read_query("promote_facts")
 _RENEW_IMPORTANCE = read_query("renew_importance")
 _IMPORTANCE_CONSTANTS = {
+    "critical": CRITICAL,
     "other_type": OTHER_TYPE,
     "least_recency": LEAST_RECENCY,
     "many_accesses": MANY_ACCESSES,

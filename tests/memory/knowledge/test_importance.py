@@ -80,6 +80,13 @@ def test_a_type_keeps_its_weight_where_another_is_given_one() -> None:
         stored_policy({"recency": "high"})
 
 
+def test_a_stored_weight_that_only_another_version_has_is_left_out() -> None:
+    stored = {"critical": 0.5, "recency": 0.4}
+
+    assert stored_policy(stored) == ImportancePolicy(recency=0.4)
+    assert changed_weights(stored, {"access": 0.3}) == {"recency": 0.4, "access": 0.3}
+
+
 def test_a_weight_that_cannot_be_is_refused_with_what_is_allowed() -> None:
     infinite = ({"recent_days": float("inf")}, "recent_days: Input should be a finite number")
 
