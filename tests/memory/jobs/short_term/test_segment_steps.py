@@ -327,6 +327,7 @@ class Checked:
     segments: Segments | None = None
     persistent: set[str] = field(default_factory=set)
     number: int = 0
+    priorities_compared: int = 0
 
     def take(self, kind: str, which: int, size: int) -> None:
         self.number += 1
@@ -378,6 +379,7 @@ class Checked:
         assert self.persistent <= {each.id for each in self.segments.entries}
 
     def _check_order(self, steps: SegmentEdit) -> None:
+        """What goes because all segments are full has no higher priority than anything that is left."""
         if self.short_term.eviction_policy != "priority":
             return
         priority = {rule.segment_id: rule.priority for rule in self.short_term.segments}
@@ -390,6 +392,7 @@ class Checked:
         for change in steps.changes:
             if change.kind == "evicted" and "all segments" in change.why:
                 assert max(left, default=0) <= priority[change.segment_id]
+                self.priorities_compared += 1
 
 
 KINDS = ["add", "add", "add", "add", "use", "end_job", "end_session"]
@@ -446,3 +449,4 @@ def test_ten_thousand_steps_keep_budgets_persistent_entries_and_the_order_of_pri
     kinds = {change.kind for change in checked.segments.changes}
     assert {"evicted", "summarized", "cut"} <= kinds
     assert checked.persistent
+    assert (checked.priorities_compared > 100) == (policy == "priority")
