@@ -20,7 +20,7 @@ QUICK := --dist loadfile --no-loadscope-reorder --ignore tests/acceptance
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working ranking up reference format lock clean
+.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working rates ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -60,6 +60,9 @@ bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARG
 
 bench-questions: $(INSTALLED) ## Ask the questions of nine invented settings (ARGS="--wrong")
 	@PYTHONPATH=. $(BIN)/python benchmarks/questions/questions.py $(ARGS)
+
+rates: $(INSTALLED) ## Print how many cases of each kind hold: retrieval, and facts
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/retrieval/test_worlds.py tests/extraction/test_cases.py -k falls_below $(ARGS)
 
 ranking: $(INSTALLED) ## Learn the weights of the ranking anew (ARGS="--data FILE" of LoCoMo)
 	@PYTHONPATH=. $(BIN)/python benchmarks/ranking/ranking.py $(ARGS)

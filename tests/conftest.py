@@ -38,6 +38,7 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import activities_of, make_worker
 from tests.chat_server import ChatServer, running_chat_server
 from tests.pooler import find_pgbouncer, running_pooler, through
+from tests.rates import TABLE
 
 _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
@@ -137,6 +138,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and _SERVERS in item.fixturenames:
             item.add_marker(_SERVERS)
     items.sort(key=lambda item: item.get_closest_marker(_SERVERS) is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the tables of rates that tests have made, in whichever process."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for table in (value for name, value in report.user_properties if name == TABLE):
+                terminalreporter.section(report.nodeid)
+                terminalreporter.write_line(str(table))
 
 
 @pytest.hookimpl(wrapper=True)
