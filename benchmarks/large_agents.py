@@ -4,15 +4,14 @@ Each copy is of other people in other sessions, so that names, facts and claims 
 words do. All copies are of the same days, so that agents of any size have the same share of old entries.
 """
 
+from pathlib import Path
+
 import psycopg
 from psycopg import sql
 
-_COLUMNS = """
-SELECT column_name FROM information_schema.columns
- WHERE table_schema = 'mnestic' AND table_name = %s AND is_generated = 'NEVER'
-   AND column_name NOT IN ('tenant_id', 'agent_id')
- ORDER BY ordinal_position
-"""
+from benchmarks.statements import read_statements
+
+_STATEMENTS = read_statements(Path(__file__).with_suffix(".sql"))
 _ID = "md5({} || '/' || n)::uuid::text"
 _IDS = "COALESCE((SELECT jsonb_agg(md5(x || '/' || n)::uuid::text ORDER BY o) FROM jsonb_array_elements_text(t.{}) WITH ORDINALITY AS _ (x, o)), '[]')"
 _NAMES = "COALESCE((SELECT jsonb_agg(x || ' ' || n ORDER BY o) FROM jsonb_array_elements_text(t.{}) WITH ORDINALITY AS _ (x, o)), '[]')"
@@ -58,37 +57,7 @@ _CHANGED: dict[str, dict[str, str]] = {
         "superseded_by": _ID.format("t.superseded_by"),
     },
 }
-_COPY = """
-INSERT INTO mnestic.{table} (tenant_id, agent_id, {columns}) OVERRIDING SYSTEM VALUE
-SELECT %(to)s, t.agent_id, {selected} FROM mnestic.{table} AS t CROSS JOIN generate_series(CAST(0 AS bigint), %(copies)s - 1) AS n
- WHERE t.tenant_id = %(of)s AND t.agent_id = %(agent)s
-"""
-_COUNTS = (
-    """
-    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
-    SELECT %(to)s, agent_id, lexeme, entries * %(copies)s FROM mnestic.lexeme
-     WHERE tenant_id = %(of)s AND agent_id = %(agent)s
-    """,
-    """
-    INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)
-    SELECT %(to)s, agent_id, entries * %(copies)s, lexemes * %(copies)s, languages FROM mnestic.corpus
-     WHERE tenant_id = %(of)s AND agent_id = %(agent)s
-    """,
-    """
-    INSERT INTO mnestic.embedding_model (tenant_id, agent_id, model, entries, complete_to)
-    SELECT tenant_id, agent_id, model, count(*), max(entry_number) FROM mnestic.embedding
-     WHERE tenant_id = %(to)s AND agent_id = %(agent)s GROUP BY 1, 2, 3
-    """,
-    """
-    INSERT INTO mnestic.agent_revision (tenant_id, agent_id, revision, updated_at, knowledge_revision)
-    SELECT %(to)s, agent_id, revision, updated_at, knowledge_revision FROM mnestic.agent_revision
-     WHERE tenant_id = %(of)s AND agent_id = %(agent)s
-    """,
-    """
-    SELECT setval(pg_get_serial_sequence('mnestic.' || name, 'number'), CAST(%(copies)s AS bigint) * 100000000)
-      FROM unnest(ARRAY['entry', 'ingest_state']) AS name
-    """,
-)
+_COUNTS = ("count_lexemes", "count_corpus", "count_vectors", "copy_revision", "skip_numbers")
 
 
 async def multiply(
@@ -106,16 +75,18 @@ async def multiply(
     values = {"agent": agent, "of": of, "to": to, "copies": copies}
     async with connection.transaction():
         for table, changed in _CHANGED.items():
-            found = await (await connection.execute(_COLUMNS, [table])).fetchall()
+            found = await (
+                await connection.execute(_STATEMENTS["list_columns"], [table])
+            ).fetchall()
             names = [name for (name,) in found]
-            copy = sql.SQL(_COPY).format(
+            copy = sql.SQL(_STATEMENTS["copy_rows"]).format(
                 table=sql.Identifier(table),
                 columns=sql.SQL(", ").join(map(sql.Identifier, names)),
                 selected=sql.SQL(", ").join(_selected(name, changed) for name in names),
             )
             await connection.execute(copy, values)
         for count in _COUNTS:
-            await connection.execute(count, values)
+            await connection.execute(_STATEMENTS[count], values)
     await connection.execute("VACUUM ANALYZE")  # as autovacuum does, minutes later
 
 

@@ -6,29 +6,20 @@ better or worse for what retrieval does.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Self
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
+from benchmarks.statements import read_statements
+
 _K1, _B = 1.2, 0.75  # Source: Robertson and Zaragoza, 2009
 _FIRST = 60  # of reciprocal ranks. Source: Cormack, Clarke and Büttcher, 2009
 _LISTED = 100  # of each list that is fused
 
-_ENTRIES = """
-SELECT number, source_id, lexemes FROM mnestic.entry
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s ORDER BY number
-"""
-_POSTINGS = """
-SELECT lexeme, entry_number, frequency FROM mnestic.posting
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-"""
-_VECTORS = """
-SELECT entry_number, vector::real[] FROM mnestic.embedding
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND model = %(model)s
-"""
-_LEXEMES = "SELECT tsvector_to_array(to_tsvector('english', mnestic.words_apart(%s)))"
+_STATEMENTS = read_statements(Path(__file__).with_suffix(".sql"))
 
 
 class PlainIndex:
@@ -50,10 +41,10 @@ class PlainIndex:
     ) -> Self:
         """Reads the entries with their words, and their vectors of a model; one without has none."""
         values = {"tenant_id": tenant_id, "agent_id": agent_id, "model": model}
-        entries = await (await connection.execute(_ENTRIES, values)).fetchall()
+        entries = await (await connection.execute(_STATEMENTS["list_entries"], values)).fetchall()
         place = {number: index for index, (number, _, _) in enumerate(entries)}
-        postings = await (await connection.execute(_POSTINGS, values)).fetchall()
-        stored = await (await connection.execute(_VECTORS, values)).fetchall()
+        postings = await (await connection.execute(_STATEMENTS["list_postings"], values)).fetchall()
+        stored = await (await connection.execute(_STATEMENTS["list_vectors"], values)).fetchall()
         vectors = np.zeros((len(entries), len(stored[0][1]) if stored else 0), np.float32)
         for number, vector in stored:
             vectors[place[number]] = vector
@@ -94,7 +85,7 @@ class PlainIndex:
 
 async def lexemes_of(connection: psycopg.AsyncConnection, question: str) -> list[str]:
     """The lexemes of a question, as entries are indexed by them."""
-    row = await (await connection.execute(_LEXEMES, [question])).fetchone()
+    row = await (await connection.execute(_STATEMENTS["list_lexemes"], [question])).fetchone()
     assert row is not None
     return list(row[0])
 
