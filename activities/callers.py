@@ -1,6 +1,6 @@
 """Callers: the account on which an agent's memory is queried.
 
-They stand alone because usage is recorded per caller, wherever a query runs.
+Usage is recorded per caller, wherever a query runs.
 """
 
 from contextlib import AbstractAsyncContextManager

@@ -1,6 +1,6 @@
 """Holding activities to the tenant of the workflow that calls them.
 
-It stands apart from the activities because one wall in front of all of them covers the next one as well.
+One wall in front of all activities covers the next one as well.
 """
 
 from collections.abc import Sequence

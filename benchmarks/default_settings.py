@@ -1,7 +1,4 @@
-"""The settings that a benchmark runs with: the product's defaults, whatever this machine has set.
-
-They stand alone because each benchmark that starts an embedded runtime needs them.
-"""
+"""The settings that a benchmark runs with: the product's defaults, whatever this machine has set."""
 
 import contextlib
 import os

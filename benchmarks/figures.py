@@ -1,6 +1,6 @@
 """The figures of a run: their names, targets and layout.
 
-They stand apart from what measures them, so that the names in the JSON are in one place.
+The names in the JSON are in one place.
 """
 
 import platform

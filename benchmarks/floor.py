@@ -1,7 +1,7 @@
 """The floor: a bare workflow that waits for an update and runs an activity, as one writes it by hand.
 
-With it a job costs what Temporal and its SDK cost on this machine, and nothing of ours. It stands alone because the
-sandbox of workflows imports this module again for each of them.
+With it a job costs what Temporal and its SDK cost on this machine, and nothing of ours. The sandbox of workflows
+imports this module again for each of them.
 """
 
 import time

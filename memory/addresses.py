@@ -1,7 +1,7 @@
 """How an address is shown to people and in logs: by what is known to be no secret, and nothing else.
 
-It stands alone because passwords, tokens and options may be anywhere in an address, so no rule can name them
-all; scheme, host, port, database and user are what finds a mistake.
+Passwords, tokens and options may be anywhere in an address, so no rule can name them all; scheme, host, port, database
+and user are what finds a mistake.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Agents, as a list of them shows: what each has, and when that was last written.
 
-It stands alone because an agent is no row of its own: it is there once something of its memory was written.
+An agent is no row of its own: it is there once something of its memory was written.
 """
 
 from typing import NamedTuple

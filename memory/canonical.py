@@ -1,6 +1,6 @@
 """The canonical form of JSON: the same value is always the same bytes, and so the same hash.
 
-It stands alone because snapshots, operation keys and payload limits must agree on it to the byte.
+Snapshots, operation keys and payload limits must agree on it to the byte.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
 """The base of the models of this room, which build what validates them when they are first used.
 
-It stands alone because every model derives from it: there are some two hundred, a process uses a few dozen of them,
-and to build them all takes a fifth of the time in which a client of memory is imported.
+Every model derives from it: there are some two hundred, a process uses a few dozen of them, and to build them all takes
+a fifth of the time in which a client of memory is imported.
 """
 
 from pydantic import BaseModel, ConfigDict

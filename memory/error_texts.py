@@ -1,9 +1,8 @@
 """What may be said of an error to those who may not read memory: logs, Temporal's history, traces.
 
-Messages of databases and libraries quote values: the row that breaks a constraint, the text that is no
-number, the key that a dictionary lacks. So only errors of Mnestic and of Temporal keep their texts; of all
-others the type, the code and the place are told. It stands alone because logs, failures and commands must
-agree.
+Messages of databases and libraries quote values: the row that breaks a constraint, the text that is no number, the key
+that a dictionary lacks. So only errors of Mnestic and of Temporal keep their texts; of all others the type, the code
+and the place are told.
 """
 
 import os

@@ -1,7 +1,7 @@
 """Characters that nobody sees: controls, formats, fillers, selectors of variants.
 
-They stand alone because text hides in text by them: whoever quotes words or asks whether a text is blank has
-to know all of them, and a list for one purpose misses some.
+Text hides in text by them: whoever quotes words or asks whether a text is blank has to know all of them, and a list for
+one purpose misses some.
 """
 
 import sys

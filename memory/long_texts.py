@@ -1,6 +1,6 @@
 """Work on texts, such as finding their words and dates: on long ones it is done in a thread, while a server answers others.
 
-It stands alone because messages are described as they are received, and again as they are indexed.
+Messages are described as they are received, and again as they are indexed.
 """
 
 import asyncio

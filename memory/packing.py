@@ -1,7 +1,7 @@
 """Packing: selects the items of a prompt within a budget of tokens, and says why others are left out.
 
-It stands alone because it is pure: one rule holds for items from all sources. The budget is a
-hard cap on the block as it is sent, marks and opening with it, by exact counts.
+It is pure: one rule holds for items from all sources. The budget is a hard cap on the block as it is sent, marks and
+opening with it, by exact counts.
 """
 
 import re

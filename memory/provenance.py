@@ -1,6 +1,6 @@
 """Provenance of an entry: where it comes from, what follows from it, and what became of it.
 
-It stands apart from entries because it is read from every store that names them, for a person who looks at one.
+It is read from every store that names them, for a person who looks at one.
 """
 
 from pydantic import ConfigDict, Field

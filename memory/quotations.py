@@ -1,7 +1,7 @@
 """Quotations: somebody's words in a prompt, as material that cannot pass for anything else.
 
-It stands alone because every prompt that holds somebody's words has to quote them by one rule, and by the same rule a
-block of them is found again in a text.
+Every prompt that holds somebody's words has to quote them by one rule, and by the same rule a block of them is found
+again in a text.
 """
 
 import html

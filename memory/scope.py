@@ -1,6 +1,6 @@
 """Who a memory belongs to: tenant, agent, session.
 
-It stands alone because every store, activity and workflow takes it, and one check of its ids serves all.
+Every store, activity and workflow takes it, and one check of its ids serves all.
 """
 
 import re

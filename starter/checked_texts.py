@@ -1,7 +1,7 @@
 """Checks the texts and times that callers pass to methods of the clients.
 
-It stands alone because no method may forget it: a client that inherits `ChecksTexts` has the arguments of its
-public methods checked before they run, those of new methods too.
+No method may forget it: a client that inherits `ChecksTexts` has the arguments of its public methods checked before
+they run, those of new methods too.
 """
 
 import inspect

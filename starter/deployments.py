@@ -1,6 +1,6 @@
 """The builds of the workers: which one gets new jobs, and which jobs still run on the others.
 
-It stands alone because Temporal's SDK has no methods for it: these are calls of its service.
+Temporal's SDK has no methods for it: these are calls of its service.
 """
 
 import asyncio

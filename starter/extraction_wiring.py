@@ -1,7 +1,6 @@
 """Wires extraction: the models that extract claims, and the limits of their calls.
 
-One of the composition roots, which name concrete stores and models. It stands apart because only who extracts
-imports clients of models.
+One of the composition roots, which name concrete stores and models. Only who extracts imports clients of models.
 """
 
 import logging

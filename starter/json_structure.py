@@ -1,7 +1,7 @@
 """The marks of a JSON document outside of its texts, found before a parser sees it: how deep it is, and how long its numbers are.
 
-It stands alone because bodies of requests and exports of other programs have different limits, and are looked at alike. Each
-step but the count of levels is one of C.
+Bodies of requests and exports of other programs have different limits, and are looked at alike. Each step but the count
+of levels is one of C.
 """
 
 import re

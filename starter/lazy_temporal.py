@@ -1,6 +1,6 @@
 """Temporal on demand: a client of memory connects to it when it has to start a workflow, and not before.
 
-It stands alone because most clients of memory never do, and importing Temporal takes longer than to connect to Postgres.
+Most clients of memory never start one, and importing Temporal takes longer than to connect to Postgres.
 """
 
 import asyncio

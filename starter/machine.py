@@ -1,6 +1,6 @@
 """How much memory this process may take: the machine's, or what its container is let have of it.
 
-It stands alone, since both the embedded Postgres and the caches of a process are measured by it.
+Both the embedded Postgres and the caches of a process are measured by it.
 """
 
 import re

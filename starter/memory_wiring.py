@@ -1,7 +1,7 @@
 """Wires memory for clients: its database, and the models for queries.
 
-One of the composition roots, which name concrete stores and models. It stands apart from `wiring.py` and
-`extraction_wiring.py`, so that who only asks memory imports neither Temporal nor the rules of extraction.
+One of the composition roots, which name concrete stores and models. Who only asks memory imports neither Temporal
+(`wiring.py`) nor the rules of extraction (`extraction_wiring.py`).
 """
 
 import re

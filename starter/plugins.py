@@ -1,6 +1,6 @@
 """The plugin of our clients and workers, as the settings want it.
 
-It stands alone because clients, workers and Replayers of a user's own need the same.
+Clients, workers and Replayers of a user's own need the same.
 """
 
 from collections.abc import Callable, Sequence

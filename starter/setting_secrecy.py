@@ -1,7 +1,7 @@
 """Which settings are shown as they are, and which as an address or not at all.
 
-It stands apart from the settings because it allows rather than forbids: what is not named here is hidden, so
-a setting that somebody adds is hidden until its author says that it is no secret.
+It allows rather than forbids: what is not named here is hidden, so a setting that somebody adds is hidden until its
+author says that it is no secret.
 """
 
 from typing import Any, Literal

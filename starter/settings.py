@@ -1,7 +1,6 @@
 """The settings: one class, read from the environment and from `.env`.
 
-They stand alone because only the two composition roots and the command line may read them; what a
-workflow decides by travels in its input.
+Only the two composition roots and the command line may read them; what a workflow decides by travels in its input.
 """
 
 import os

@@ -1,7 +1,7 @@
 """A workflow that was started, for callers of memory.
 
-It stands apart from Temporal's own handle because a client of memory does not import Temporal, and the types that its methods
-name can be resolved all the same (`typing.get_type_hints`).
+A client of memory does not import Temporal, and the types that its methods name can be resolved all the same
+(`typing.get_type_hints`).
 """
 
 from typing import Protocol, TypeVar

@@ -1,6 +1,6 @@
 """`Tenants`: the clients of all tenants over one set of connections, each reached by an API key.
 
-It stands alone because every server needs the same: which tenant a request is of follows from its key and from nothing else.
+Every server needs the same: which tenant a request is of follows from its key and from nothing else.
 """
 
 import hmac

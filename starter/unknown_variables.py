@@ -1,7 +1,7 @@
 """Finds variables with an unknown or old name of a setting, and suggests the setting.
 
-They stand apart from the settings because a setting that nobody knows is no error: an older version may run
-with the environment of a newer one. But it has no effect, so whoever starts the process should see it.
+A setting that nobody knows is no error: an older version may run with the environment of a newer one. But it has no
+effect, so whoever starts the process should see it.
 """
 
 import os

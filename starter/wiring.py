@@ -1,6 +1,6 @@
 """Where the database and Temporal are, and the connections to both.
 
-It stands apart from `memory_wiring.py`, which imports no Temporal.
+`memory_wiring.py` imports no Temporal.
 """
 
 from contextlib import AsyncExitStack

@@ -1,7 +1,7 @@
 """Reading a YAML document that is to be JSON: text, numbers, lists and objects, and nothing else.
 
-It stands apart from the plans because YAML can say much that JSON cannot, and small documents can unfold
-to large ones; here each of that is refused by its line.
+YAML can say much that JSON cannot, and small documents can unfold to large ones; here each of that is refused by its
+line.
 """
 
 import errno

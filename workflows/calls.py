@@ -1,7 +1,6 @@
 """How a workflow calls the activities of this package.
 
-It stands alone because the retries, the time limits and what a cancellation may interrupt are
-decided once, for all of them.
+The retries, the time limits and what a cancellation may interrupt are decided once, for all of them.
 """
 
 import asyncio

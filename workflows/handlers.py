@@ -1,9 +1,8 @@
 """How a workflow takes what it is sent: its input, signals, updates and queries, as raw values.
 
-It stands alone because the SDK hands over whatever was sent, and a handler that fails on it fails its
-workflow task, again and again: nothing moves the workflow any more, not even a cancellation. So what
-does not fit is refused here: a signal leaves the workflow alone, an update is rejected, a query fails,
-and a workflow that was started with it fails once.
+The SDK hands over whatever was sent, and a handler that fails on it fails its workflow task, again and again: nothing
+moves the workflow any more, not even a cancellation. So what does not fit is refused here: a signal leaves the workflow
+alone, an update is rejected, a query fails, and a workflow that was started with it fails once.
 """
 
 import functools

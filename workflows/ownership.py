@@ -1,6 +1,6 @@
 """Holding a workflow to the tenant in its id.
 
-It stands alone because each of our workflows checks it first, before it shows itself in anybody's lists.
+Each of our workflows checks it first, before it shows itself in anybody's lists.
 """
 
 from temporalio import workflow

@@ -1,6 +1,6 @@
 """How values cross Temporal: as pydantic's JSON; what cannot be read among several is refused, and errors quote no memory.
 
-It stands alone because the client, the worker and the Replayer must agree on it.
+The client, the worker and the Replayer must agree on it.
 """
 
 import dataclasses

@@ -1,7 +1,6 @@
 """The prompt that extracts facts: the instruction, and the messages as quotations.
 
-It stands alone because wording and vocabulary change oftener than the call around them; whoever
-changes what is asked for raises `VERSION`, which claims name.
+Whoever changes what is asked for raises `VERSION`, which claims name.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,6 @@
 """The local provider: summaries and replies made of sentences that were really said.
 
-It stands alone because it is what runs when no language model is configured: deterministic, offline, and
-never more than its input says.
+It is what runs when no language model is configured: deterministic, offline, and never more than its input says.
 """
 
 # ruff: noqa: RUF001 (question marks of other scripts are meant)

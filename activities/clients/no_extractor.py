@@ -1,6 +1,6 @@
 """No extractor: messages are stored and found, and no facts are extracted from them.
 
-It stands alone because ingestion is the same without extraction, and what is lacking is visible by its name.
+Ingestion is the same without extraction, and the name shows what is lacking.
 """
 
 from collections.abc import Sequence

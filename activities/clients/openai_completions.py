@@ -1,7 +1,7 @@
 """Calls of OpenAI's chat completions, as any server speaks them: one call, one usable answer.
 
-It stands alone because it is the one module that knows the shapes of this part of the API; what a
-failure means is decided in `openai_failures`.
+It is the one module that knows the shapes of this part of the API; what a failure means is decided in
+`openai_failures`.
 """
 
 import asyncio

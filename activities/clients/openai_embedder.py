@@ -1,6 +1,6 @@
 """The embedder that asks a server which speaks OpenAI's API.
 
-It stands alone because vectors are checked as nothing else is: their number, width and length.
+Vectors are checked as nothing else is: their number, width and length.
 """
 
 import asyncio

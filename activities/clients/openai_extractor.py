@@ -1,7 +1,7 @@
 """The extractor that asks a model: facts as structured output, each with the words that state it.
 
-It stands alone because what a model tells is not believed: its quotations are looked for in the
-messages, and what is not there is refused, fact by fact.
+What a model tells is not believed: its quotations are looked for in the messages, and what is not there is refused,
+fact by fact.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """What a failed call to an OpenAI-compatible server means to us.
 
-It stands alone because retrying is decided here, once, for every client that speaks this API.
+Retrying is decided here, once, for every client that speaks this API.
 """
 
 import email.utils

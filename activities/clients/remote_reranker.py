@@ -1,6 +1,6 @@
 """The reranker that asks a server which speaks Cohere's API: `POST {base}/rerank`.
 
-It stands alone because relevances are checked as nothing else is: one for each text, from 0 to 1.
+Relevances are checked as nothing else is: one for each text, from 0 to 1.
 """
 
 import asyncio

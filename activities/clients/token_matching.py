@@ -1,8 +1,7 @@
 """The local reranker: each word of a question beside the word of a text that is nearest to it.
 
-It stands apart from the embedder, whose token vectors it reads: a mean of them tells what a text is about, and
-this which of its words answer to which of the question's. Source: late interaction (MaxSim) of ColBERT,
-Khattab and Zaharia, 2020, over static vectors.
+The mean of an embedder's token vectors tells what a text is about, and this which of its words answer to which of the
+question's. Source: late interaction (MaxSim) of ColBERT, Khattab and Zaharia, 2020, over static vectors.
 """
 
 import asyncio

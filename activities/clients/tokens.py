@@ -1,7 +1,7 @@
 """Tokens of a text, counted offline with the vocabularies of OpenAI's models.
 
-o200k is that of the models that chat, since GPT-4o, and cl100k that of those that embed. It stands
-alone because every client counts by it, and the library behind it is named nowhere else.
+o200k is that of the models that chat, since GPT-4o, and cl100k that of those that embed. Every client counts by it, and
+the library behind it is named nowhere else.
 """
 
 from mnestic.memory.canonical import check_text

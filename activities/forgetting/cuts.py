@@ -1,6 +1,6 @@
 """Cutting messages and entries: the sentences that speak of a topic go, with the claims that stand in them.
 
-It stands apart from the purge because what is shown before must come to the same.
+What is shown before must come to the same.
 """
 
 from collections.abc import Collection, Mapping

@@ -1,6 +1,6 @@
 """Which texts that are close to a topic in meaning may be about it, if the topic has a proper name.
 
-It stands apart from the comparison of meanings, to which the names of two people, projects or places are nearly the same.
+To a comparison of meanings, the names of two people, projects or places are nearly the same.
 """
 
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
 """Which jobs run: those alone know what they have in mind, and go on with it.
 
-It stands alone because the database tells of jobs that came to their end, and Temporal of those that were
-terminated, or are workflows of somebody's own.
+The database tells of jobs that came to their end, and Temporal of those that were terminated, or are workflows of
+somebody's own.
 """
 
 from temporalio.client import Client, WorkflowExecutionStatus

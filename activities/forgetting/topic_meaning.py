@@ -1,7 +1,7 @@
 """The entries that are about a topic without having its words, found by their meaning.
 
-It stands apart from retrieval, which brings what helps with a question: what stands beside an entry, and
-what is of the same session or time, helps with a question, and is not about a topic for that.
+Retrieval brings what helps with a question: what stands beside an entry, and what is of the same session or time, helps
+with a question, and is not about a topic for that.
 """
 
 from collections.abc import Sequence

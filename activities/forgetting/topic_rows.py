@@ -1,6 +1,6 @@
 """The rows that speak of a topic, page by page, and which of them are left as they are.
 
-It stands alone because what is shown before something is forgotten and what is done then must agree.
+What is shown before something is forgotten and what is done then must agree.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence

@@ -1,6 +1,6 @@
 """What a job is about to store, without what was forgotten and is kept out.
 
-It stands apart because a job goes on where a person is refused: nobody is there to lift a keep-out.
+A job goes on where a person is refused: nobody is there to lift a keep-out.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,4 @@
-"""What a prompt gets of a session: its last messages, or by a contract the texts of its segments.
-
-It stands apart from thinking, which is about the call of the model.
-"""
+"""What a prompt gets of a session: its last messages, or by a contract the texts of its segments."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

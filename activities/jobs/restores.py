@@ -1,6 +1,6 @@
 """Restoring a wait: verify its snapshot, compare it with today, apply the policy, end the wait.
 
-It stands apart from the activity that calls it, since all that a resume may do to memory is here.
+All that a resume may do to memory is here.
 """
 
 import logging

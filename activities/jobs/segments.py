@@ -1,6 +1,6 @@
 """Segments of working memory: what enters them, which summaries replace texts, and what is left at a job's end.
 
-They stand apart because remembering, thinking, reading a session and ending a job write segments by one rule.
+Remembering, thinking, reading a session and ending a job write segments by one rule.
 """
 
 import logging

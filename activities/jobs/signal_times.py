@@ -1,6 +1,6 @@
 """When a signal came, by Temporal's history.
 
-It stands alone because a workflow cannot tell: it is handed signals before timers, whatever came first.
+A workflow cannot tell: it is handed signals before timers, whatever came first.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Filling in templates that name memory.
 
-It stands apart from the activities that do so, since all of them find the same under `${memory…}`.
+All activities find the same under `${memory…}`.
 """
 
 from collections.abc import Mapping

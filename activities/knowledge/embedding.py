@@ -1,6 +1,6 @@
 """Vectors for entries that have none of a model, in batches, within the limits of model calls.
 
-It stands apart from ingestion because maintenance makes vectors of another model in the same way, beside those that are there.
+Maintenance makes vectors of another model in the same way, beside those that are there.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """What signals say becomes messages, and messages that were parked are tried again.
 
-It stands apart from the activity of `AgentInbox`, since a client of memory does the same without Temporal.
+A client of memory does the same without Temporal.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Having messages learned from, by the one `IngestMessages` of their agent.
 
-It stands alone because every way in ends here: a client, a job and an inbox each say that there is
-something new, and the workflow's id sees to it that one of them learns at a time, so that no model is
-asked twice about one message.
+Every way in ends here: a client, a job and an inbox each say that there is something new, and the workflow's id sees to
+it that one of them learns at a time, so that no model is asked twice about one message.
 """
 
 from typing import Any

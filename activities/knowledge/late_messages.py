@@ -1,8 +1,8 @@
 """Late messages: what was extracted without them, and comes after them in their session, is extracted again.
 
-It stands apart from ingestion because the order in which messages arrive matters to it alone. All of it happens under the
-lock of the agent's ingestion, in the transaction that stores the late message's claims. So whoever extracted another message
-without it has stored that by then, and is found, or finds the late one itself before it stores.
+The order in which messages arrive matters to it alone. All of it happens under the lock of the agent's ingestion, in
+the transaction that stores the late message's claims. So whoever extracted another message without it has stored that
+by then, and is found, or finds the late one itself before it stores.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Learning: stores the claims of messages, has facts follow from them, and enriches their entries.
 
-It stands apart from the steps of ingestion because all of it is one transaction, whatever takes the messages.
+All of it is one transaction, whatever takes the messages.
 """
 
 from collections.abc import Mapping, Sequence

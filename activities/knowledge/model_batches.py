@@ -1,8 +1,7 @@
 """Rounds: many messages or texts that are sent to a model in batches, and what becomes of refusals.
 
-It stands alone because the rules are the same for whatever is asked: what can be done is done and
-kept, one that is refused keeps nobody else waiting, and a server that takes nothing is no reason to
-give a message up.
+The rules are the same for whatever is asked: what can be done is done and kept, one that is refused keeps nobody else
+waiting, and a server that takes nothing is no reason to give a message up.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Namesakes among messages: reads who else is known by the names that they describe.
 
-It stands apart from ingestion because few messages describe a name.
+Few messages describe a name.
 """
 
 from collections.abc import Sequence

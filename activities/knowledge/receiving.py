@@ -1,8 +1,8 @@
 """Receiving what is to be learned from: messages, and entries that somebody adds.
 
-It stands alone because every way in comes through it, the client's, a job's and an inbox's: what is kept
-is an entry at once, whatever is learned from it later. Blocks of memories that a program stores with a message, as it
-has put them before it in a prompt, are left out here.
+Every way in comes through it, the client's, a job's and an inbox's: what is kept is an entry at once, whatever is
+learned from it later. Blocks of memories that a program stores with a message, as it has put them before it in a
+prompt, are left out here.
 """
 
 from collections import Counter

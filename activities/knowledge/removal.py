@@ -1,6 +1,6 @@
 """Removing and restoring entries, so that no other entry names one that is gone.
 
-It stands alone because a person removes one, and a forgetting many.
+A person removes one, and a forgetting many.
 """
 
 from collections.abc import Collection

@@ -1,6 +1,6 @@
 """Working facts out anew after a predicate has changed, of all agents of a tenant.
 
-It stands alone because a person changes a predicate, and so does an export that is read back.
+A person changes a predicate, and so does an export that is read back.
 """
 
 from contextlib import AbstractAsyncContextManager

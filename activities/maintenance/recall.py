@@ -1,6 +1,6 @@
 """Recall of new vectors: whether sampled entries are found by their own words as well as with the vectors before.
 
-It stands apart from re-embedding because it only reads.
+It only reads.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -1,7 +1,7 @@
 """Re-embedding: entries get vectors of the chosen model beside those that searches compare, and then searches switch.
 
-Until the switch nothing changes for whoever searches or writes. It stands apart from the other steps of maintenance because a
-model is called, outside of transactions, and takes as long as it takes.
+Until the switch nothing changes for whoever searches or writes. A model is called, outside of transactions, and takes
+as long as it takes.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """The chat model of maintenance: its calls stay within the budget of the run, and within that of the tenant's day.
 
-It stands alone because every step of a run that asks a model shares one budget.
+Every step of a run that asks a model shares one budget.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Calls of models for learning and for questions: how many at once, within which budget, what they took.
 
-It stands alone because all of them have the same limits: those of a process, and those of a tenant per day.
+All of them have the same limits: those of a process, and those of a tenant per day.
 """
 
 import asyncio

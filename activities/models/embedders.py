@@ -1,7 +1,7 @@
 """The embedders of a process: the one that the settings choose, and those of vectors that were made before.
 
-They stand apart from single embedders because an agent's vectors stay those of an earlier model until maintenance has made
-new ones: until then its queries are embedded by that model.
+An agent's vectors stay those of an earlier model until maintenance has made new ones: until then its queries are
+embedded by that model.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,6 @@
 """Writing down what calls of models took.
 
-It stands alone because every activity that asks a model does so by the same rule: what was paid for
-is kept, also when its answer is not.
+Every activity that asks a model does so by the same rule: what was paid for is kept, also when its answer is not.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,6 +1,6 @@
 """The rate limiter: how many calls of models a process makes at once, and how they share a tenant's daily quota.
 
-It stands alone because what a call takes is known only after it, while others are running.
+What a call takes is known only after it, while others are running.
 """
 
 import asyncio

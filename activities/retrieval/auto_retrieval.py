@@ -1,7 +1,7 @@
 """Auto-retrieval: finds memories and notes to put before a message, within time limits.
 
-It stands alone because clients and nodes of jobs do it alike: both sources are searched concurrently, and one that is
-down or slow is left out by name.
+Clients and nodes of jobs do it alike: both sources are searched concurrently, and one that is down or slow is left out
+by name.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Builds contexts: blocks for a prompt about a query, a conversation, a topic or a subject.
 
-It stands alone because clients and jobs both need it. It only reads, and keeps within one budget.
+It only reads, and keeps within one budget.
 """
 
 from collections.abc import Collection, Sequence

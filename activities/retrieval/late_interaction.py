@@ -1,8 +1,7 @@
 """Late interaction: the similarity of an entry's words to those words of a query that it lacks.
 
-It stands apart from the meaning of whole texts, which is a mean in which one similar word is lost. A word with figures is the
-same or another, and comes near to none. Source: Khattab and
-Zaharia, ColBERT, 2020; here over static token vectors.
+In the mean of a whole text, one similar word is lost. A word with figures is the same or another, and comes near to
+none. Source: Khattab and Zaharia, ColBERT, 2020; here over static token vectors.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,6 +1,6 @@
 """Passages: the meaning of a long entry is that of its best sentence near the words of the query.
 
-It stands apart from the sources, which have one vector for each entry: the mean of a long text is near to nothing.
+The sources have one vector for each entry, and the mean of a long text is near to nothing.
 """
 
 from collections.abc import Sequence

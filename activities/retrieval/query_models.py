@@ -1,7 +1,6 @@
 """The models that queries call: within budgets, on the account of a caller, with every call recorded.
 
-They stand apart from the models of extraction, because somebody waits for the answer. A call is recorded at once, in
-a transaction of its own, whatever becomes of the query.
+Somebody waits for the answer. A call is recorded at once, in a transaction of its own, whatever becomes of the query.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Query vectors: out of the cache, or made by an embedder, which may not answer.
 
-It stands apart from reading the question, so that whoever holds a transaction may end it before a model is asked.
+Whoever holds a transaction may end it before a model is asked.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 """Reranking: a model reads the best results together with the query.
 
-It stands apart from retrieval because it is optional: a reranker that does not answer is only named as skipped.
+It is optional: a reranker that does not answer is only named as skipped.
 """
 
 from collections.abc import Mapping, Sequence

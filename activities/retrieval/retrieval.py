@@ -1,7 +1,6 @@
 """Retrieval: answers a query out of an agent's memory, with entries of all sources in one ranking.
 
-It stands alone because every query comes through it: the client, a job's nodes, and what is put
-before a message.
+Every query comes through it: the client, a job's nodes, and what is put before a message.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Measures one job of many waits: `python benchmarks/jobs/long_job.py --waits 10000 --json`.
 
-It tells whether anything grows with each wait: the history of a run, what one run hands to the next,
-the time that a wait takes. It stands apart from the other figures because it takes its time.
+It tells whether anything grows with each wait: the history of a run, what one run hands to the next, the time that a
+wait takes.
 """
 
 import argparse

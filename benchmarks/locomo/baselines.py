@@ -1,7 +1,6 @@
 """The plain searches that retrieval is measured against, over the same entries and vectors.
 
-They stand apart from retrieval, and read the tables themselves, so that what they find cannot be
-better or worse for what retrieval does.
+They read the tables themselves, so that what they find cannot be better or worse for what retrieval does.
 """
 
 from collections import defaultdict

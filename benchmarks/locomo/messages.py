@@ -1,7 +1,7 @@
 """Messages: what auto-retrieval puts before a question with chatter around it.
 
-It stands apart from recall, because it measures what comes by default settings, and that nothing comes where
-nobody knows the answer: each question also goes to the memory of another conversation.
+It measures what comes by default settings, and that nothing comes where nobody knows the answer: each question also
+goes to the memory of another conversation.
 """
 
 import random

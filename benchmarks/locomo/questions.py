@@ -1,7 +1,4 @@
-"""LoCoMo's questions: those of each sample, with the turns that answer them.
-
-They stand apart from the conversation, which many commands read, since only the benchmark asks them.
-"""
+"""LoCoMo's questions: those of each sample, with the turns that answer them."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """Questions with known answers, each with the memory that is asked: LoCoMo's, those of nine settings, and those of the tests' worlds.
 
-They stand apart from the fitting, because only they know what is labelled how.
+Only they know what is labelled how.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence

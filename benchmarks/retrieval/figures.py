@@ -1,6 +1,6 @@
 """The figures of retrieval: what each lane measures beside its floor, their ratios, and the targets.
 
-They stand apart from what measures them, so that the names in the JSON are in one place.
+The names in the JSON are in one place.
 """
 
 import statistics

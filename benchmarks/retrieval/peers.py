@@ -1,6 +1,6 @@
 """The processes of a lane, seen from the benchmark: the product's and the floor's, queried in turn.
 
-They stand apart from the lanes, which query only through them.
+The lanes query only through them.
 """
 
 import asyncio

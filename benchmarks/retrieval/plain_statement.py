@@ -1,8 +1,8 @@
 """The floor of retrieval: what a Postgres engineer would write by hand, with psycopg and nothing of ours.
 
 One table, partitioned by agent, holds entries with their words and vectors; one statement takes the nearest hundred by
-full text and by vectors, fuses them by reciprocal ranks and reads the ten best. Only the embedder is the product's. It stands apart so that what
-the product does can make it neither better nor worse.
+full text and by vectors, fuses them by reciprocal ranks and reads the ten best. Only the embedder is the product's.
+What the product does can make it neither better nor worse.
 """
 
 import json

@@ -1,7 +1,7 @@
 """API keys: what one allows, and how it is written.
 
-They stand alone because every way in over a network checks a key by the same rules. A key is `mnk.TENANT.ID.SECRET`: it names its
-tenant, so that row-level security holds when it is looked up too.
+Every way in over a network checks a key by the same rules. A key is `mnk.TENANT.ID.SECRET`: it names its tenant, so
+that row-level security holds when it is looked up too.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Checks a document: finds all of its problems at once, those of fields and those that no field shows.
 
-It stands apart from the models because a stored document is read without being checked again. The checks read the document
-as it was written, so that they also see the parts beside a malformed field.
+A stored document is read without being checked again. The checks read the document as it was written, so that they also
+see the parts beside a malformed field.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Differences between two versions of a contract: what changed, by path, and what memory the new one drops or refuses.
 
-It stands alone because a person reads both before the new version is stored. Parts of a list are compared by their ids, so that
-to move one is no difference; a default that is written out is none either.
+A person reads both before the new version is stored. Parts of a list are compared by their ids, so that to move one is
+no difference; a default that is written out is none either.
 """
 
 import json

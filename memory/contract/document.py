@@ -1,7 +1,7 @@
 """The document `Memory:`, which says what memory an agent has, as models.
 
-It stands apart from its checks because these see what no field shows: budgets together, references, queries. A section that
-is left out is disabled; one that is written says whether it is enabled. Numbers and booleans are never read from text.
+`checks.py` sees what no field shows: budgets together, references, queries. A section that is left out is disabled; one
+that is written says whether it is enabled. Numbers and booleans are never read from text.
 """
 
 from typing import Annotated, Any, ClassVar, Literal

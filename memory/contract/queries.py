@@ -1,7 +1,7 @@
 """Whether a named graph query writes, told from its text.
 
-It stands apart from the other checks because it must see which words are clauses: `SET` in a text, a comment or a quoted name
-is none. It refuses when in doubt, such as for a procedure, and whoever runs a query still has to run it without the right to write.
+It must see which words are clauses: `SET` in a text, a comment or a quoted name is none. It refuses when in doubt, such
+as for a procedure, and whoever runs a query still has to run it without the right to write.
 """
 
 import re

@@ -1,8 +1,8 @@
 """Selectors: the agents that a contract, a grant or a subscription is for, by one id or a pattern.
 
-They stand alone because all of them match ids in one way: `*` stands for any characters, for none as well, dots and colons
-included. Every other character stands for itself, case counts, and the whole id must match. So `agent.seo.*` matches
-`agent.seo.audit` and `agent.seo.audit.daily`, but neither `agent.seo` nor `agent.seo2`.
+All of them match ids in one way: `*` stands for any characters, for none as well, dots and colons included. Every other
+character stands for itself, case counts, and the whole id must match. So `agent.seo.*` matches `agent.seo.audit` and
+`agent.seo.audit.daily`, but neither `agent.seo` nor `agent.seo2`.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Variables of a document: `${NAME}` in a text stands for a value of the environment.
 
-They stand alone because secrets come this way: a stored document has the placeholders, and only what opens a backend fills
-them in. `$${` stands for `${`; every other `$` stands for itself. Keys are never filled in, nor is what was filled in.
+Secrets come this way: a stored document has the placeholders, and only what opens a backend fills them in. `$${` stands
+for `${`; every other `$` stands for itself. Keys are never filled in, nor is what was filled in.
 """
 
 import re

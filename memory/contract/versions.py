@@ -1,6 +1,6 @@
 """Versions of contracts: what was applied to an agent or a pattern, by whom and when.
 
-They stand apart from the document because a version has it as it was written, with its placeholders.
+A version has the document as it was written, with its placeholders.
 """
 
 from typing import Any

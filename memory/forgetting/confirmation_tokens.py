@@ -1,7 +1,4 @@
-"""Tokens that confirm a forgetting: they stand for what was shown, and for nothing else.
-
-They stand apart from what a forgetting is, which workflows know too and which needs no words of a topic.
-"""
+"""Tokens that confirm a forgetting: they stand for what was shown, and for nothing else."""
 
 from collections.abc import Iterable
 

@@ -1,6 +1,6 @@
 """Cuts: a text, and which of its sentences go with a topic.
 
-It stands apart from topics because what is left of a message has to stand where claims say that it stands.
+What is left of a message has to stand where claims say that it stands.
 """
 
 import re

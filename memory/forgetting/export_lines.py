@@ -1,9 +1,8 @@
 """The lines of an export: all that an agent's memory is made of, one JSON object a line.
 
-They stand alone because whoever writes an export and whoever reads it back share these shapes, and nothing else. What
-follows from other lines is in none: facts follow from claims, and vectors and the words of full text search from
-entries. Ids that depend on tenant and agent are in none either: an entry is named by the session and the source id of
-its message.
+Whoever writes an export and whoever reads it back share these shapes, and nothing else. What follows from other lines
+is in none: facts follow from claims, and vectors and the words of full text search from entries. Ids that depend on
+tenant and agent are in none either: an entry is named by the session and the source id of its message.
 """
 
 from typing import Annotated, Any, Literal, Self

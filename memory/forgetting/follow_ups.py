@@ -1,7 +1,6 @@
 """Follow-ups: statements that speak of a topic by a pronoun, because the one before them names it.
 
-They stand apart from topics because here it matters who else may be meant by *she* or *it*; the words are data
-(`follow_ups.yaml`).
+Here it matters who else may be meant by *she* or *it*; the words are data (`follow_ups.yaml`).
 """
 
 import re

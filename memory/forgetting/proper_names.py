@@ -1,6 +1,6 @@
 """Proper names: the rows of capitalised words of a topic or a text, and whether a text names somebody or something else.
 
-They stand apart from the names of a topic, which are compared without capitals: only here it matters how words are written.
+Only here it matters how words are written: the names of a topic are compared without capitals.
 """
 
 import re

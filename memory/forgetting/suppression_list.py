@@ -1,7 +1,7 @@
 """The suppression list: what was forgotten and must not be learned again, as keyed hashes of its words.
 
-They stand apart from topics because nobody has the words any more. What a text says is hashed word by word, and where all
-hashes of a name are among these, the text's own words make the topic that is cut out of it.
+Nobody has the words any more. What a text says is hashed word by word, and where all hashes of a name are among these,
+the text's own words make the topic that is cut out of it.
 """
 
 import hmac

@@ -1,7 +1,7 @@
 """The names of a topic: what somebody types to have something forgotten, as the words and identifiers that are looked for.
 
-They stand apart from `topics.py`, which says which texts speak of a topic, because this is how a request is understood: words
-of a command are no part of a topic, alternatives are names of one thing, and an identifier is no row of words.
+This is how a request is understood: words of a command are no part of a topic, alternatives are names of one thing, and
+an identifier is no row of words.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Topics: what somebody wants forgotten, and which texts speak of it.
 
-It stands alone because what is shown before, what is removed and what is looked for afterwards have to
-agree on what speaks of a topic.
+What is shown before, what is removed and what is looked for afterwards have to agree on what speaks of a topic.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
 """What a job remembers beside its session: the latest episodes, and the records that it has read.
 
-It stands alone because it is the same before a wait and after it: what a model is given of it, and what
-templates find in it, must not depend on whether the job has waited.
+It is the same before a wait and after it: what a model is given of it, and what templates find in it, must not depend
+on whether the job has waited.
 """
 
 from collections.abc import Callable, Sequence

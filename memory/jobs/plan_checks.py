@@ -1,6 +1,6 @@
 """What is wrong with a plan that is well-formed: its graph, its waits and its templates.
 
-It stands apart from the plan's model because a plan that is under way is read without being checked again.
+A plan that is under way is read without being checked again.
 """
 
 from collections.abc import Collection, Iterator, Mapping

@@ -1,7 +1,6 @@
 """Plans: an agent job as data, nodes that name their successors.
 
-The model stands apart from the YAML it is read from, so that a plan made in Python is held to the
-same rules.
+A plan made in Python is held to the same rules as one that is read from YAML.
 """
 
 from datetime import timedelta

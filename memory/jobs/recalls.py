@@ -1,7 +1,4 @@
-"""Recalls: what a job asks its memory for, and what it gets.
-
-The question stands apart from the plan, since code-first users ask it too.
-"""
+"""Recalls: what a job asks its memory for, and what it gets."""
 
 from typing import Any, Literal
 

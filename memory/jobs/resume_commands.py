@@ -1,6 +1,6 @@
 """The command that resumes a waiting job, as one pastes it into a shell.
 
-It stands alone because the card of a job and the command line tell the same one.
+The card of a job and the command line show the same one.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Where a tool's call may go: what Temporal takes as an activity's name and as a task queue.
 
-It stands alone because Temporal refuses a call only when it is made, and by failing the workflow's task.
+Temporal refuses a wrong one only when a call is made, and by failing the workflow's task.
 """
 
 from mnestic.memory.errors import InvalidInputError

@@ -1,7 +1,6 @@
 """Memory snapshots: what a job had in mind when it began to wait, sealed by a hash.
 
-The form and its check stand alone, without a store, so that a snapshot can be verified wherever its
-bytes are, and so that old forms are migrated in one place.
+A snapshot can be verified wherever its bytes are, without a store, and old forms are migrated in one place.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Transcripts: a job's timeline with its texts, which the timeline itself leaves out.
 
-The joining stands alone and is pure: texts are found by the keys of the operations that wrote them.
+The joining is pure: texts are found by the keys of the operations that wrote them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Working memory: a session's state, and the pure steps that change it.
 
-It stands alone because a job, a client and a restore all change working memory by the same steps.
+A job, a client and a restore all change working memory by the same steps.
 """
 
 from collections.abc import Mapping, Sequence

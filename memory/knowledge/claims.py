@@ -1,7 +1,6 @@
 """Claims: what somebody said to be so, and where. A claim never changes; facts follow from claims.
 
-They stand apart from facts because everybody who learns something makes claims, and one place alone
-works facts out.
+Everybody who learns something makes claims; facts are worked out in one place.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""A conversation as it is read from a file: sessions of turns.
-
-It stands alone because readers of every format produce it and jobs, importers and benchmarks take it.
-"""
+"""A conversation as it is read from a file: sessions of turns."""
 
 from datetime import UTC
 

@@ -1,7 +1,7 @@
 """Derived entries: what makes facts, episodes and compressed entries searchable, in the same index as messages.
 
-They stand apart from the enrichment of messages because nobody writes them: they follow from a fact or an episode, have
-its id, and go when it goes. A compressed one follows from archived entries.
+Nobody writes them: they follow from a fact or an episode, have its id, and go when it goes. A compressed one follows
+from archived entries.
 """
 
 from collections.abc import Sequence

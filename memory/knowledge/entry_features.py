@@ -1,6 +1,6 @@
 """Marks of entries: what ranking has to know of a text, computed once when the entry is written.
 
-They stand apart from the entries because they are stored beside them and follow from them: nobody sets them.
+They are stored beside the entries and follow from them: nobody sets them.
 """
 
 from collections.abc import Collection

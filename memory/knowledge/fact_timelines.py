@@ -5,8 +5,8 @@ object on its own. One rule says when each was so: *from its beginning until any
 line begins, or until it ended, if that is earlier.* So no two are ever so at once, and only what somebody
 ended or deleted leaves a time without any. The last is the active one, unless it has ended.
 
-What was over when it was said stands on no line: it was so where the line leaves a time free. The rule
-stands apart from `resolution`, which says how claims come to stand on a line.
+What was over when it was said stands on no line: it was so where the line leaves a time free. `resolution` says how
+claims come to stand on a line.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
 """Facts: what is or was believed of a subject, queries for facts, and changes of them.
 
-They stand apart from `resolution`, which works them out of claims: whoever reads facts need not know how.
+`resolution` works them out of claims.
 """
 
 from datetime import datetime

@@ -1,7 +1,6 @@
 """The signals of an agent's inbox: interactions, insights and corrections.
 
-It stands alone because the signal's sender, in whatever language, and whoever keeps what came share
-these shapes, and nothing else.
+The signal's sender, in whatever language, and whoever keeps what came share these shapes, and nothing else.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """The ports of the stores of knowledge: claims and facts, entries, and states of ingestion.
 
-They stand apart from the stores of jobs. As those, they work in the transaction they came from, for its tenant and agent.
+Like the stores of jobs, they work in the transaction they came from, for its tenant and agent.
 """
 
 from __future__ import annotations

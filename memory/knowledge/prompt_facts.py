@@ -1,7 +1,6 @@
 """Facts and memories in prompts, quoted as data that somebody else wrote.
 
-It stands alone because text in memory comes from anybody. Whatever it says, it has to reach a model as
-a quotation that it cannot close.
+Text in memory comes from anybody. Whatever it says, it has to reach a model as a quotation that it cannot close.
 """
 
 from collections.abc import Iterable

@@ -1,7 +1,7 @@
 """Spans: where the words that somebody quotes stand in a text.
 
-It stands alone because a model quotes and does not count, and what it quotes has to be there. Nothing
-is guessed: words that are not in the text have no span.
+A model quotes and does not count, and what it quotes has to be there. Nothing is guessed: words that are not in the
+text have no span.
 """
 
 import unicodedata

@@ -1,6 +1,6 @@
 """Subjects by name: which subjects of an agent's facts somebody means who gives a name of theirs, and namesakes.
 
-It stands apart from the store that knows the names, since who is meant is a rule, and one for every list.
+Who is meant is one rule for every list.
 """
 
 from collections import defaultdict

@@ -1,7 +1,6 @@
 """Temporal context: the times that a message speaks of, resolved against when it was said.
 
-It stands apart from the extractor, which reads the tense of a clause: an entry has its times at once,
-and only those that are certain.
+An entry has its times at once, and only those that are certain; the extractor also reads the tense of a clause.
 """
 
 # ruff: noqa: RUF001 (typographic apostrophes are meant)

@@ -1,7 +1,7 @@
 """Acronyms whose letters are no word: *IT*, *WHO*, *AT&T*, *C++*; each with a normal form.
 
-They stand alone because text search drops or mixes them up: for it *IT* is a function word, and *C++* and *C#* are the same.
-The written form tells them apart: capitals in a text that has small letters too, or signs between capitals.
+Text search drops or mixes them up: for it *IT* is a function word, and *C++* and *C#* are the same. The written form
+tells them apart: capitals in a text that has small letters too, or signs between capitals.
 """
 
 import re

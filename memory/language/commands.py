@@ -1,7 +1,7 @@
 """Commands and acknowledgements that name nothing, such as "run it", "weiter" and "yes please, go on".
 
-They stand apart from small talk, which is known by its phrases: a command is known by its words, none of which is a content
-word of its language. There is nothing to search for in it.
+A command is known by its words, none of which is a content word of its language; small talk is known by its phrases.
+There is nothing to search for in it.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Texts that are data: JSON, also within JSON, and lines of keys and values, as tools return them.
 
-They stand alone because nobody speaks in them: a name in one is what it is about, and a key belongs to the value behind it.
+Nobody speaks in them: a name in one is what it is about, and a key belongs to the value behind it.
 """
 
 import json

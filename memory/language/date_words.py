@@ -1,7 +1,7 @@
 """The words that name dates, as one pattern: each kind of date is a named group.
 
-It stands apart from `dates`, which says what they mean, so that either can be read by itself. The words are data, in
-`date_words.yaml`. No part repeats what a part inside it repeats, so matching takes time in proportion to the text.
+`dates` says what they mean. The words are data, in `date_words.yaml`. No part repeats what a part inside it repeats, so
+matching takes time in proportion to the text.
 """
 
 # ruff: noqa: RUF001 (typographic apostrophes are meant)

@@ -1,8 +1,7 @@
 """Dates in words, and which time each is, given when it was said.
 
-`date_mentions` finds them; resolving stands apart, since the sentence around a date says whether it lies before or
-after: "in January" is one month in a report and another in a plan. It is pure: the message's own
-moment and offset come from the caller.
+The sentence around a date says whether it lies before or after: "in January" is one month in a report and another in a
+plan. It is pure: the message's own moment and offset come from the caller.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,7 +1,7 @@
 """Function words: words of a question that have no meaning of their own, in the language that it is in.
 
-They stand alone because the text search of the database knows few of them and none of the words that ask: a question is
-answered by its content words, in whichever language it is.
+The text search of the database knows few of them and none of the words that ask: a question is answered by its content
+words, in whichever language it is.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Identifiers in a text: addresses, numbers, codes and names of accounts, each with a normal form.
 
-They stand alone because an identifier is matched whole or not at all, in what is forgotten and in what is searched: one that
-differs by a character names another thing, however alike both look. The patterns are data, in `identifiers.yaml`.
+An identifier is matched whole or not at all, in what is forgotten and in what is searched: one that differs by a
+character names another thing, however alike both look. The patterns are data, in `identifiers.yaml`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Slips: how far a word may be from the one that it was meant as, and when it is rather another name.
 
-They stand apart because stores look for words that are near, and whoever reads a question says what that is worth.
+Stores look for words that are near, and whoever reads a question says what that is worth.
 """
 
 import unicodedata

@@ -1,6 +1,6 @@
 """Numbers in words: what "thirty-six", "a dozen" and "3rd" count to, up to ninety-nine.
 
-They stand apart because dates, ages and amounts read them alike. The words are data, in `numbers.yaml`.
+Dates, ages and amounts read them alike. The words are data, in `numbers.yaml`.
 """
 
 import re

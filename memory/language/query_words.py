@@ -1,6 +1,6 @@
 """The words by which a question is parsed, of all languages together.
 
-They stand apart from parsing because they are data, in `query_words.yaml`.
+They are data, in `query_words.yaml`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Sentences: where one ends, and how a text is cut to a length without hurting one.
 
-It stands alone because summaries, extraction and replies all have to agree on what a sentence is.
+Summaries, extraction and replies all have to agree on what a sentence is.
 """
 
 # ruff: noqa: RUF001 (marks of many scripts are the subject here)

@@ -1,7 +1,7 @@
 """Courtesies: what people say to be polite, to agree or to take their leave, and ask nothing of memory by it.
 
-It stands alone because this is a list of words, and what becomes of a message that says no more is decided
-by who reads it. English is understood, and what others begin a conversation with.
+What becomes of a message that says no more is decided by who reads it. English is understood, and what others begin a
+conversation with.
 """
 
 import re

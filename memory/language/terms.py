@@ -1,6 +1,6 @@
 """Terms: the words of a text that carry meaning, and how much each of them weighs.
 
-It stands alone because summaries and replies of the local provider rank sentences by the same terms.
+Summaries and replies of the local provider rank sentences by the same terms.
 """
 
 # ruff: noqa: RUF001 (apostrophes of many kinds are meant)

@@ -1,7 +1,6 @@
 """When something was, in words: "3 days ago", "on 28 February".
 
-It stands alone because it is pure, and all who tell a person or a prompt when something was use the same
-words.
+It is pure, and all who tell a person or a prompt when something was use the same words.
 """
 
 from datetime import datetime, timedelta

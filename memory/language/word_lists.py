@@ -1,6 +1,6 @@
 """Word lists: reads and validates YAML files of words.
 
-It stands alone because all of them are read by one rule: once per process, when they are first needed.
+All of them are read by one rule: once per process, when they are first needed.
 """
 
 import re

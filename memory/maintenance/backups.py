@@ -1,6 +1,6 @@
 """Backups: the manifest that describes one, what may be restored from it, and which are removed when there are too many.
 
-It stands apart from the policies because files and databases, not Schedules, follow these rules.
+Files and databases, not Schedules, follow these rules.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Integrity: whether a sample of entries can be found as it should be.
 
-It stands apart from the samples that a service is watched by, since it is looked at when somebody asks, and reads entries.
+It is looked at when somebody asks, and reads entries.
 """
 
 from pydantic import ConfigDict, NonNegativeInt

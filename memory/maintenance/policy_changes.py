@@ -1,6 +1,6 @@
 """One value of the maintenance policy changed, or refused with its path and what is allowed.
 
-It stands apart from the policy because workflows and activities only read that.
+Workflows and activities only read the policy.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """Samples: what an operator watches of a tenant's memory, as values of time series.
 
-They stand apart from the reports of runs because they are of this moment, and because no label may name an agent or quote
-memory: whoever watches a service need not read it.
+They are of this moment, and no label may name an agent or quote memory: whoever watches a service need not read it.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """What models have cost, by purpose, and what of it was for memories and notes before messages.
 
-It stands apart from `usage`, which limits calls by budgets; this is about calls that have ended.
+`usage` limits calls by budgets; this is about calls that have ended.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """The errors of language models and their servers; `memory/errors.py` draws them in the tree of all errors.
 
-They stand apart because they name what a failed call took.
+They name what a failed call took.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,6 @@
 """What is said to a language model and what comes back.
 
-It stands alone because every client of a model, local or remote, and everyone who calls one, shares
-these values and nothing else.
+Every client of a model, local or remote, and everyone who calls one, shares these values and nothing else.
 """
 
 from typing import Literal

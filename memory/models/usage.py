@@ -1,6 +1,6 @@
 """What calls of language models take and cost, and what a job may spend on them.
 
-It stands alone because plans give budgets, activities hold calls to them, and stores keep the calls.
+Plans give budgets, activities hold calls to them, and stores keep the calls.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The settings of an agent, which change at run time: auto-retrieval, language and weights of retrieval.
 
-It stands apart from the settings of a process, which hold addresses and secrets: these are stored with
-the agent's memory, and hold from the next message on.
+They are stored with the agent's memory, and hold from the next message on; the settings of a process hold addresses and
+secrets.
 """
 
 from collections.abc import Collection, Iterable, Mapping

@@ -1,7 +1,6 @@
 """Auto-retrieval: the memories, notes and latest messages that are put before a message.
 
-It stands apart from the search, because clients and jobs show the results by one rule: as one text, quoted as data,
-with the time in words, within a budget.
+Clients and jobs show the results by one rule: as one text, quoted as data, with the time in words, within a budget.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,7 +1,7 @@
 """The caches of retrieval: answers to queries and vectors of queries, each bounded by bytes.
 
-They stand apart from retrieval because they live as long as the process. What they hold is true at one revision of an
-agent's memory, in one database; what was cached at another is dropped with the agent's next query.
+They live as long as the process. What they hold is true at one revision of an agent's memory, in one database; what was
+cached at another is dropped with the agent's next query.
 """
 
 from collections import OrderedDict

@@ -1,7 +1,7 @@
 """Clauses: splits a message into what it asks and what it remarks, and merges the answers to both.
 
-It stands alone because a score is a coverage of what was asked: words around a question must not dilute it, so each
-clause is a query of its own, and what was asked counts before what was remarked.
+A score is a coverage of what was asked: words around a question must not dilute it, so each clause is a query of its
+own, and what was asked counts before what was remarked.
 """
 
 import re

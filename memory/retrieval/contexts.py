@@ -1,6 +1,6 @@
 """Contexts: blocks for a prompt about a query, a conversation or a subject, within a budget of tokens.
 
-The functions are pure and stand apart from the search: one rule says which parts come first and how each is written.
+The functions are pure: one rule says which parts come first and how each is written.
 """
 
 import re

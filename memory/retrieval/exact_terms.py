@@ -1,7 +1,7 @@
 """Exact terms of a query: identifiers, numbered names and names of things of a kind, which an entry has or has not.
 
-They stand apart from words and meaning, for which T-2713 and T-1731 are nearly the same: an entry that has another
-identifier in the place of the one in the query does not answer it, nor does *the Canon printer* for *the Epson printer*.
+For words and meaning, T-2713 and T-1731 are nearly the same. But an entry that has another identifier in the place of
+the one in the query does not answer it, nor does *the Canon printer* for *the Epson printer*.
 """
 
 import re

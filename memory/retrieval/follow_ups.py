@@ -1,7 +1,7 @@
 """Follow-ups: the query of a short message, together with the message before it.
 
-The rule stands alone: with too little of the conversation, "and her sister?" finds nothing; with too much, every message
-finds what was discussed before.
+With too little of the conversation, "and her sister?" finds nothing; with too much, every message finds what was
+discussed before.
 """
 
 import re

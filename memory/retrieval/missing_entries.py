@@ -1,6 +1,6 @@
 """Missing entries: why a search does not return an entry that somebody expects.
 
-The rule stands alone and searches nothing: it compares searches that differ in one respect each.
+It searches nothing: it compares searches that differ in one respect each.
 """
 
 from datetime import UTC, datetime

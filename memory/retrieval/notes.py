@@ -1,7 +1,6 @@
 """Notes: what a person has written down beside memory, such as in an Obsidian vault.
 
-It stands alone because the sources of notes, which are stores, and those who put notes before a message
-share these values and nothing else.
+The sources of notes, which are stores, and those who put notes before a message share these values and nothing else.
 """
 
 import re

@@ -1,7 +1,6 @@
 """The values of retrieval: a query, its results, and the policy that weighs them.
 
-They stand apart from the computation of scores (`memory/retrieval/ranking.py`), because the client, the command line,
-jobs and auto-retrieval all use them.
+The client, the command line, jobs and auto-retrieval all use them.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Periods: the time that a query means, out of the dates that it names.
 
-They stand apart from the words of a query, since "before March" and "between March and May" are other times than March.
+"before March" and "between March and May" are other times than March.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The retrieval log: which memories and notes were put before messages, by id and path alone.
 
-It stands alone because people and reports of costs read it later, when the memories themselves may have changed.
+People and reports of costs read it later, when the memories themselves may have changed.
 """
 
 from typing import Annotated, Literal

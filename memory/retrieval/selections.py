@@ -1,6 +1,6 @@
 """How a job has memories and notes found: for a prompt, or for a question of its own.
 
-It stands apart from what is found, since plans and recalls say it, which know nothing else of retrieval.
+Plans and recalls name a selection, and know nothing else of retrieval.
 """
 
 from pydantic import ConfigDict, Field

@@ -2,7 +2,7 @@
 
 What Temporal cannot do once by an id, such as pausing a job, is done before its result is stored.
 
-It stands apart from `activities/operations.py`, which does so for activities, since here the work is calls of a client.
+`activities/operations.py` does so for activities; here the work is calls of a client.
 """
 
 import uuid

@@ -1,7 +1,4 @@
-"""Resolves ids on the command line: a whole id, or an unambiguous prefix of one.
-
-It stands alone because every command that takes an id uses it.
-"""
+"""Resolves ids on the command line: a whole id, or an unambiguous prefix of one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

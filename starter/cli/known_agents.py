@@ -1,7 +1,6 @@
 """Warns when a command reads an agent without memory, whose name may be misspelt.
 
-It stands alone because every command that reads warns alike. Commands that write do not warn: an agent begins
-with its first write.
+Every command that reads warns alike. Commands that write do not warn: an agent begins with its first write.
 """
 
 import difflib

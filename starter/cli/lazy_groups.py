@@ -1,7 +1,7 @@
 """Groups of commands that import a command's module when the command is used.
 
-They stand alone because the program lists its commands far more cheaply than it imports them: each group has the
-names and the one-line helps of its commands, and a test compares these with the commands themselves.
+The program lists its commands far more cheaply than it imports them: each group has the names and the one-line helps of
+its commands, and a test compares these with the commands themselves.
 """
 
 from collections import UserDict

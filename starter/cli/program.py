@@ -1,7 +1,7 @@
 """The program `mnestic`: loads the command line, and runs it.
 
-It stands alone because loading takes a moment too, in which a person may interrupt it: nothing has begun
-then, and a traceback through half of all modules would tell nobody anything.
+Loading takes a moment too, in which a person may interrupt it: nothing has begun then, and a traceback through half of
+all modules would tell nobody anything.
 """
 
 import gc

@@ -1,6 +1,6 @@
 """Reads texts that a command gets from standard input or a file instead of its arguments.
 
-It stands alone because a pipe and a file may have any content, and every command refuses other content than text alike.
+A pipe and a file may have any content, and every command refuses other content than text alike.
 """
 
 import sys

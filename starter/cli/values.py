@@ -1,6 +1,6 @@
 """Parses values on the command line: JSON, text and pydantic types.
 
-It stands apart from `output.py` because it needs pydantic, which `--help` does not load.
+It needs pydantic, which `--help` does not load.
 """
 
 import json

@@ -1,6 +1,6 @@
 """What each part of a memory client needs: the agent, its memory and the models for queries.
 
-It stands alone because the parts have nothing else in common: none knows another.
+The parts have nothing else in common: none knows another.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """The status of an ingestion that is running: whether something delays it, and what.
 
-It stands alone because every command that waits for ingestion says so by the same rule.
+Every command that waits for ingestion says so by the same rule.
 """
 
 import asyncio

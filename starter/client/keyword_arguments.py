@@ -1,7 +1,7 @@
 """The keyword arguments of the memory client that a model of `memory` describes.
 
-They stand apart from the models because an editor completes them, and a type checker refuses others, where a method
-takes `**arguments: Unpack[SearchArguments]`. The models check the values and hold the defaults.
+An editor completes them, and a type checker refuses others, where a method takes `**arguments:
+Unpack[SearchArguments]`. The models check the values and hold the defaults.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,7 +1,7 @@
 """`MemoryConnection`: a connection to the memory of agents, without Temporal.
 
-It stands apart from `MnesticClient`, which is built on it, since it imports no Temporal: a process that only adds
-to memory and queries it needs Postgres alone. Temporal is connected when a call needs it, such as `forget`.
+It imports no Temporal: a process that only adds to memory and queries it needs Postgres alone. Temporal is connected
+when a call needs it, such as `forget`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

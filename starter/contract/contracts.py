@@ -1,7 +1,6 @@
 """The contracts of a tenant: apply, show, compare and take back what an agent's memory is.
 
-They stand apart from the memory of one agent because a contract may be for many: its selector is an agent's id, or a
-pattern such as `agent.seo.*`.
+A contract may be for many: its selector is an agent's id, or a pattern such as `agent.seo.*`.
 """
 
 import asyncio

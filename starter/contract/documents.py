@@ -1,6 +1,6 @@
 """Reads a contract from YAML; errors name the line and the path.
 
-It stands apart from the checks because these know nothing of YAML.
+The checks know nothing of YAML.
 """
 
 from pathlib import Path

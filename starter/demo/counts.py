@@ -1,7 +1,7 @@
 """Counts the demo's rows in the database, and compares them with the rows that its input requires.
 
-It stands apart from the demo and from the stores, so that a write that was lost or doubled cannot
-also be lost or doubled in the count: plain SQL over the tables, without the ledger.
+A write that was lost or doubled cannot also be lost or doubled in the count: it is plain SQL over the tables, without
+the ledger.
 """
 
 from collections import Counter

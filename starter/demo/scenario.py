@@ -1,7 +1,4 @@
-"""The demo: a job reads a conversation, waits three weeks, loses its worker, and comes back.
-
-It stands apart from the command that shows it, because the tests run it too.
-"""
+"""The demo: a job reads a conversation, waits three weeks, loses its worker, and comes back."""
 
 import asyncio
 import time

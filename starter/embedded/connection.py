@@ -1,7 +1,7 @@
 """Connects to Temporal: the embedded one, or one of your own.
 
-It stands alone because the settings of your own server (namespace, keys, certificates) must reach that
-server and never the embedded one, which knows none of them.
+The settings of your own server (namespace, keys, certificates) must reach that server and never the embedded one, which
+knows none of them.
 """
 
 import asyncio

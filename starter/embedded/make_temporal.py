@@ -1,7 +1,6 @@
 """The two ways to make Temporal's dev server: the SDK's own download, and a build with Go.
 
-They stand apart from the search because each is a child process with a limit, whose failure is not
-the end but a reason to go on.
+Each is a child process with a limit, whose failure is not the end but a reason to go on.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """Chooses the ports of the embedded servers, and names the process that has a requested one.
 
-It stands alone because it is a decision with three sources: the user, the last time, and what is free.
+It is a decision with three sources: the user, the last time, and what is free.
 """
 
 import secrets

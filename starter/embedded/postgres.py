@@ -1,7 +1,7 @@
 """The embedded Postgres: the programs of a wheel, run as a child process of the runtime.
 
-It stands alone because it knows what no other part needs to: how a cluster is made, where its socket
-may lie, and when it answers. It listens on a socket in a private directory and on no network.
+It knows what no other part needs to: how a cluster is made, where its socket may lie, and when it answers. It listens
+on a socket in a private directory and on no network.
 """
 
 import asyncio

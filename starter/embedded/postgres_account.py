@@ -1,7 +1,6 @@
 """Lets Postgres run although we are root: it refuses to, so it gets an account of its own.
 
-It stands alone because it is the only place that changes permissions outside the data directory, and
-should be read by whoever asks which.
+It is the only place that changes permissions outside the data directory, and should be read by whoever asks which.
 """
 
 import logging

@@ -1,7 +1,7 @@
 """The child processes of one runtime, recorded while they run and stopped in order.
 
-It stands alone because every part, whatever it is, has to be started, recorded with the guardian,
-reported by name when it ends by itself, and ended by its own pid.
+Every part, whatever it is, has to be started, recorded with the guardian, reported by name when it ends by itself, and
+ended by its own pid.
 """
 
 import asyncio

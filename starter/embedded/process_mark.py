@@ -1,6 +1,6 @@
 """A process, marked so that another process can find it again and end it, and never end a stranger.
 
-It stands alone, on psutil and nothing else, because the guardian has to start fast and stay small.
+The guardian has to start fast and stay small.
 """
 
 import contextlib

@@ -1,7 +1,7 @@
 """Finds a Temporal dev server, or makes one: on PATH, in our cache, by download, by a build.
 
-It stands alone because it is the only thing that may take minutes, and it happens once on a machine:
-one process at a time does it, into a user cache keyed by version, and the others wait for that one.
+It is the only thing that may take minutes, and it happens once on a machine: one process at a time does it, into a user
+cache keyed by version, and the others wait for that one.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The embedded runtime: everything Mnestic needs, as child processes on one machine.
 
-It stands alone because `mnestic up`, the demo and the tests all want the same: start what is missing,
-in parallel; start again what ends by itself; and leave nothing running, however they end themselves.
+`mnestic up`, the demo and the tests all want the same: start what is missing, in parallel; start again what ends by
+itself; and leave nothing running, however they end themselves.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Registers the search attributes of jobs, on the embedded Temporal and on a server of your own.
 
-It stands alone because `mnestic up` and `mnestic doctor` ask the same question of any server.
+`mnestic up` and `mnestic doctor` ask the same question of any server.
 """
 
 from temporalio.api.enums.v1 import IndexedValueType

@@ -1,6 +1,6 @@
 """The state file of a runtime, for other commands and for the next runtime.
 
-It stands alone because commands read it without starting or importing any part.
+Commands read it without starting or importing any part.
 """
 
 import os

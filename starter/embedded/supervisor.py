@@ -1,7 +1,7 @@
 """The supervisor: starts a part again when it ends by itself, and gives up by name.
 
-It stands alone because when a part is tried again, and how often, is one decision for all of them; how
-one is started is the matter of its own module.
+When a part is tried again, and how often, is one decision for all of them; how one is started is the matter of its own
+module.
 """
 
 import asyncio

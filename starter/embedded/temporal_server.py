@@ -1,6 +1,6 @@
 """The embedded Temporal: its dev server with a database file, run as a child process of the runtime.
 
-It stands alone because the flags and the readiness of this server are its business only.
+The flags and the readiness of this server are its business only.
 """
 
 import time

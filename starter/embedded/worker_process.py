@@ -1,6 +1,6 @@
 """The runtime's workers, one of jobs and one of maintenance: processes like any other worker, ready when Temporal sees them poll.
 
-They stand alone because they are the parts that are killed and started again while the others go on.
+They are the parts that are killed and started again while the others go on.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Forgets a topic: previews it, starts the workflow that removes it, and reports what remains.
 
-It stands apart from the client, which loads it to forget: it needs Temporal.
+It needs Temporal, so the client loads it only to forget.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 """Previews the forgetting of a topic: what it would remove and what would remain.
 
-It stands apart from the client, which shows it before forgetting and uses it for the report afterwards.
+The client shows it before forgetting, and uses it for the report afterwards.
 """
 
 from collections import Counter

@@ -1,7 +1,7 @@
 """Bodies of requests: each is read whole within a deadline, and its size and depth are known before anything parses it.
 
-They stand apart from the gate because whatever parses a body, of a route, a form or MCP, does so on the event loop: what
-would block it is refused here, in one place.
+Whatever parses a body, of a route, a form or MCP, does so on the event loop: what would block it is refused here, in
+one place.
 """
 
 import asyncio

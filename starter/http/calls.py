@@ -1,7 +1,6 @@
 """Calls: a request whose key allows what its route does, with the client to do it.
 
-They stand alone because every route takes one: `AgentCall` for the memory of one agent, `JobCall` for a job, `TenantCall` for the
-whole tenant.
+Every route takes one: `AgentCall` for the memory of one agent, `JobCall` for a job, `TenantCall` for the whole tenant.
 """
 
 import uuid

@@ -1,7 +1,6 @@
 """Capacity: how many requests are answered at once, of one key or address and of all.
 
-It stands apart from the gate because places are kept for those who have a key: whoever has none takes only what is set aside
-for that.
+Places are kept for those who have a key: whoever has none takes only what is set aside for that.
 """
 
 from collections import Counter

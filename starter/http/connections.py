@@ -1,6 +1,6 @@
 """Connections: one that sends no whole head of a request in time, or does not read its answer, is closed.
 
-It stands apart from the server because the application behind it sees a request only once its head is whole.
+The application behind it sees a request only once its head is whole.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """The gate in front of all routes: each request gets an id, a limit and an authenticated key, or goes no further.
 
-It stands apart from the routes because nothing of a request is parsed before its key is verified, and because a route that is
-added later is behind it too: only `PUBLIC` paths need no key. Pages have rules of their own (`pages/access.py`).
+Nothing of a request is parsed before its key is verified, and a route that is added later is behind it too: only
+`PUBLIC` paths need no key. Pages have rules of their own (`pages/access.py`).
 """
 
 import asyncio

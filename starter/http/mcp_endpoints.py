@@ -1,6 +1,6 @@
 """MCP over streamable HTTP: a profile of tools at each path, on the agents that an API key is for.
 
-It stands apart from the routes since its requests are JSON-RPC, which no OpenAPI document describes.
+Its requests are JSON-RPC, which no OpenAPI document describes.
 """
 
 import functools

@@ -1,7 +1,7 @@
 """What the API process has counted, as Prometheus series: of each tenant apart, since a key shows its own tenant alone.
 
-It stands alone because the gate and the routes count, and `GET /metrics` reads. A label is a name of ours (a route, a mode,
-a kind): never an agent, a text or a path as it was sent.
+The gate and the routes count, and `GET /metrics` reads. A label is a name of ours (a route, a mode, a kind): never an
+agent, a text or a path as it was sent.
 """
 
 import time

@@ -1,6 +1,6 @@
 """The OpenAPI document: what FastAPI reads from the routes, with examples, the API key and the problems that a route may answer.
 
-It stands apart from the routes because these follow from what an operation is: whether it needs a key, has a body, is a write.
+These follow from what an operation is: whether it needs a key, has a body, is a write.
 """
 
 from collections.abc import Iterator, Mapping

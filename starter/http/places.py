@@ -1,6 +1,6 @@
 """Where in a request a value is that a client's method refuses: its error names an argument, which has another name there.
 
-It stands alone because it finds the place from what the route takes, for all routes.
+It finds the place from what the route takes, for all routes.
 """
 
 import re

@@ -1,6 +1,6 @@
 """How errors are answered: as problem details (RFC 9457), all of one shape; on pages, in words for a person.
 
-It stands alone because the status follows from the tree of errors once, for all routes.
+The status follows from the tree of errors once, for all routes.
 """
 
 import logging

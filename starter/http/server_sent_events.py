@@ -1,7 +1,7 @@
 """Server-sent events: streams that end by themselves, and of which each key has a few at most.
 
-They stand apart from the routes because every stream has the same limits: it lasts five minutes at most, after which a client goes on
-with `Last-Event-ID`, and it ends when its key is revoked or expires.
+Every stream has the same limits: it lasts five minutes at most, after which a client goes on with `Last-Event-ID`, and
+it ends when its key is revoked or expires.
 """
 
 import asyncio

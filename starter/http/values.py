@@ -1,6 +1,6 @@
 """Values of requests: what every body and every time in a request is held to.
 
-They stand apart from the routes because what no memory can store, such as half of a surrogate pair, is refused in one place.
+What no memory can store, such as half of a surrogate pair, is refused in one place.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Reads a conversation from a file: JSON lines, LoCoMo's JSON or Markdown.
 
-It stands alone because it chooses the format of a file, by its name and content.
+It chooses the format of a file, by its name and content.
 """
 
 import json

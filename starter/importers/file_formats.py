@@ -1,7 +1,7 @@
 """Recognises files of other programs, which are not ingested, so that a refusal names what the file is.
 
-It stands apart from the readers because none of them should take such a file for a damaged one of its own: a log of
-a chat would be read as notes, in the words of whoever keeps them.
+None of them should take such a file for a damaged one of its own: a log of a chat would be read as notes, in the words
+of whoever keeps them.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Reads LoCoMo's JSON: one sample of a conversation, or a list of them.
 
-It stands alone because it is somebody else's format, read as one document and not by lines.
+It is somebody else's format, read as one document and not by lines.
 """
 
 import json

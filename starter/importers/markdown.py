@@ -1,6 +1,6 @@
 """Reads a conversation or notes out of plain Markdown.
 
-It stands alone because what a line means follows from the lines before it, unlike in the other formats.
+What a line means follows from the lines before it, unlike in the other formats.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """The lines of a Markdown file by what they are: code, heading or text, without the front matter.
 
-It stands apart from the reader because who speaks is decided by all lines, before any turn is made of them.
+Who speaks is decided by all lines, before any turn is made of them.
 """
 
 import re

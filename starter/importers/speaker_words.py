@@ -1,6 +1,6 @@
 """Tells names from labels: `Mara:` speaks, `Note:` does not.
 
-It stands alone because the words are data, in `speaker_words.yaml`, and every form of a line needs them.
+The words are data, in `speaker_words.yaml`.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Decides which names before a colon, with a time or in headings are speakers of a Markdown file.
 
-It stands apart from the forms of a line because a line alone does not show it: `Plan: …` looks like `Mara: …`.
+A line alone does not show it: `Plan: …` looks like `Mara: …`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Finds who speaks, and when, in a line that begins with a name as transcripts write it.
 
-It stands apart from the reader of Markdown because every meeting tool writes that in its own form.
+Every meeting tool writes that in its own form.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Somebody's file of text, line by line, with every line that is none named.
 
-It stands alone because a file is bad in the same ways whatever is in it.
+A file is bad in the same ways whatever is in it.
 """
 
 from collections.abc import Iterator

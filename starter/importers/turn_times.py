@@ -1,6 +1,6 @@
 """Computes the times of a session's turns from the times beside their speakers' names.
 
-It stands apart from the reader because a time in a transcript is a time of day or the time since a recording began.
+A time in a transcript is a time of day or the time since a recording began.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Shared by the readers of conversations: what a turn may contain, and how turns make sessions.
 
-It stands alone because every format ends in the same conversation and refuses the same things.
+Every format ends in the same conversation and refuses the same things.
 """
 
 from collections import Counter

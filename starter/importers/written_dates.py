@@ -1,6 +1,6 @@
 """Finds a date in a heading, a property or a time: in ISO 8601, or with the month in English words.
 
-It stands alone because headings, front matter and single turns name dates in the same forms.
+Headings, front matter and single turns name dates in the same forms.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Finds workflow tasks that keep failing: no worker can run the code of such a workflow, so it does not continue.
 
-It stands alone because Temporal tells of them in three places: a description has how often it was tried,
-the history why, and its lists which workflows they are.
+Temporal tells of them in three places: a description has how often it was tried, the history why, and its lists which
+workflows they are.
 """
 
 from temporalio.api.common.v1 import WorkflowExecution

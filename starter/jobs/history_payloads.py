@@ -1,6 +1,6 @@
 """Reads the payloads of events in Temporal's history, as far as a timeline needs them.
 
-It stands alone because it drops texts of memory: its results are short, and safe to print.
+It drops texts of memory: its results are short, and safe to print.
 """
 
 import json

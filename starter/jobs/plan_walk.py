@@ -1,7 +1,6 @@
 """Finds the node of a plan that an activity in a job's history belongs to.
 
-It stands alone because a history names activities, not nodes: the activity's input and the
-plan's own order, tell the node.
+A history names activities, not nodes: the activity's input and the plan's own order, tell the node.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,4 @@
-"""The order in which queued jobs get a worker: by priority, and fairly between tenants.
-
-It stands alone because Temporal's limits on keys are nobody else's business.
-"""
+"""The order in which queued jobs get a worker: by priority, and fairly between tenants."""
 
 import hashlib
 

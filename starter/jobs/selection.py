@@ -1,6 +1,6 @@
 """A selection of jobs, as terms of a query of Temporal's visibility store.
 
-It stands alone because the words of that query come from outside, and are checked and quoted here.
+The words of that query come from outside, and are checked and quoted here.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """Asks the worker of a job where the job is in its plan.
 
-It stands alone because Temporal's visibility store has a job's state but not its node, so that only a query tells it.
+Temporal's visibility store has a job's state but not its node, so that only a query tells it.
 """
 
 from datetime import timedelta

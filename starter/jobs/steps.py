@@ -1,7 +1,6 @@
 """Reads the activities in a job's history: the steps of its plan, and its waits.
 
-They stand apart from other events because an activity has several of them, or one marker if
-it ran inside a workflow task.
+An activity has several events, or one marker if it ran inside a workflow task.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """A job's transcript: its timeline, with the texts that Temporal's history and memory have.
 
-It stands apart from the timeline, which leaves all texts behind so that it can be shown to anybody.
+The timeline leaves all texts out, so that it can be shown to anybody.
 """
 
 from collections.abc import Iterable, Iterator

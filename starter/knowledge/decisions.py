@@ -1,7 +1,7 @@
 """A person's decision about a fact, and its time among the claims about the fact.
 
-It stands apart because claims count in the order of their times, and a message may be dated
-ahead: what a person decides knowing of it comes after it.
+Claims count in the order of their times, and a message may be dated ahead: what a person decides knowing of it comes
+after it.
 """
 
 import uuid

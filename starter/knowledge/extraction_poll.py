@@ -1,7 +1,6 @@
 """A worker's look at the memory of its tenants: agents with messages from which nothing was extracted have it started.
 
-It stands apart from the worker because it is what makes extraction certain: who adds to memory starts it at once, but may have
-no Temporal, or lose it.
+It is what makes extraction certain: who adds to memory starts it at once, but may have no Temporal, or lose it.
 """
 
 import asyncio

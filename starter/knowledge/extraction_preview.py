@@ -1,7 +1,6 @@
 """Extracts claims from one message without storing them.
 
-It stands alone because it is the one call of a model outside a worker: it has the same daily budget,
-and written down like all others.
+It is the one call of a model outside a worker: it has the same daily budget, and is written down like all others.
 """
 
 from collections.abc import AsyncIterator

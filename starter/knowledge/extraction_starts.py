@@ -1,6 +1,6 @@
 """Extraction that begins by itself: who has added to memory has `IngestMessages` started, and waits for nothing.
 
-It stands alone because a call that adds must neither wait for Temporal nor fail by it. What gets lost here, a worker finds
+A call that adds must neither wait for Temporal nor fail by it. What gets lost here, a worker finds
 (`extraction_poll.py`).
 """
 

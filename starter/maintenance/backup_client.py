@@ -1,6 +1,6 @@
 """Backups of a tenant's memory, or of all tenants: create, list, verify and restore.
 
-It stands apart from the other maintenance because it needs the owner of the tables and a folder, and no Temporal.
+It needs the owner of the tables and a folder, and no Temporal.
 """
 
 import asyncio

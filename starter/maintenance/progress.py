@@ -1,6 +1,6 @@
 """How far a maintenance run is: what its workflow has counted, and what the batch that is running has done so far.
 
-It stands apart from the client because a batch tells its progress in heartbeats, which only a description of the workflow has.
+A batch tells its progress in heartbeats, which only a description of the workflow has.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """The maintenance policy of a tenant as it is stored, and its Schedules, which follow it.
 
-It stands alone because a client changes the policy, and a worker repairs what a client has left half done.
+A client changes the policy, and a worker repairs what a client has left half done.
 """
 
 from collections.abc import Collection

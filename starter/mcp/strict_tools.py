@@ -1,6 +1,6 @@
 """Tools that refuse arguments which they do not have: one that is misspelt would change nothing, and nobody would see it.
 
-It stands alone because the SDK ignores such arguments.
+The SDK ignores such arguments.
 """
 
 from collections.abc import Awaitable, Callable

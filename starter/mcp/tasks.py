@@ -1,7 +1,6 @@
 """The Tasks extension: a job is a task, its open wait is the input that the task requires.
 
-It stands apart from the tools since a client that does not declare the extension sees nothing of it. Source: SEP-2663,
-revision 2026-07-28.
+A client that does not declare the extension sees nothing of it. Source: SEP-2663, revision 2026-07-28.
 """
 
 import uuid

@@ -1,4 +1,4 @@
-"""Whose memory a tool call uses. It stands apart since the transport decides: standard input serves one agent, HTTP any that a key allows."""
+"""Whose memory a tool call uses. The transport decides: standard input serves one agent, HTTP any that a key allows."""
 
 import functools
 from collections.abc import Awaitable, Callable

@@ -1,6 +1,6 @@
 """Decodes events and descriptions of Temporal's API with the codec of payloads.
 
-It stands alone because the SDK decodes results and errors, but not these.
+The SDK decodes results and errors, but not these.
 """
 
 import json

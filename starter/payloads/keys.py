@@ -1,6 +1,6 @@
 """The keys that payloads are encrypted with, as the settings give them.
 
-They stand apart from the codec so that a malformed key is refused where the settings are read.
+A malformed key is refused where the settings are read.
 """
 
 import base64

@@ -1,7 +1,7 @@
 """Whom a vault's server is taken for: its certificate is pinned, or signed by whom one trusts.
 
-It stands alone because a plugin on somebody's machine signs its own certificate, and the usual answer to
-that, to check none, would give the key and the notes' place to whoever listens there.
+A plugin on somebody's machine signs its own certificate, and the usual answer to that, to check none, would give the
+key and the notes' place to whoever listens there.
 """
 
 import errno

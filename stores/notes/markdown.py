@@ -1,6 +1,6 @@
 """A note as Obsidian reads it: its tags, and its text without its properties.
 
-It stands alone because it is pure, and what a tag is has corners of its own.
+It is pure, and what a tag is has corners of its own.
 """
 
 import re

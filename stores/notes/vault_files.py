@@ -1,7 +1,7 @@
 """The files of a vault, none of which is outside of it.
 
-It stands alone because this is what keeps a note that somebody else has put into the vault from showing
-the rest of the disk: each part of a path is opened below the last one, and no link is followed.
+This is what keeps a note that somebody else has put into the vault from showing the rest of the disk: each part of a
+path is opened below the last one, and no link is followed.
 """
 
 import os

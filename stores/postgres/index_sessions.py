@@ -1,6 +1,6 @@
 """Sessions of the owner of the tables that build indexes for one tenant, while everybody goes on reading and writing.
 
-They stand apart from the indexes because those of vectors and those of records are built alike: one builds at a time.
+Those of vectors and those of records are built alike: one builds at a time.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The priority of processes: a session's process in Postgres gets that of ours, where both run on one Linux.
 
-It stands alone because a process with a low priority leaves most of its work to Postgres, whose processes have the normal one.
+A process with a low priority leaves most of its work to Postgres, whose processes have the normal one.
 """
 
 import os

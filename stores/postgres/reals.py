@@ -1,6 +1,6 @@
 """Arrays of `real` as they are sent to Postgres, in binary form: the numbers of vectors.
 
-They stand apart from the vectors because every connection must know how to send them before anything has vectors to write.
+Every connection must know how to send them before anything has vectors to write.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Who may do what in the schema `mnestic`, and the walls between tenants: what there should be, and what is amiss.
 
-It stands apart from the migrations because a dump may leave all of this behind: roles belong to a cluster, and rights and
-policies are left out on request. `mnestic migrate` puts it right whatever the schema's version, and `mnestic doctor` says
-what is amiss. A migration that makes a table or a function has its rights declared here.
+A dump may leave all of this behind: roles belong to a cluster, and rights and policies are left out on request.
+`mnestic migrate` puts it right whatever the schema's version, and `mnestic doctor` says what is amiss. A migration that
+makes a table or a function has its rights declared here.
 """
 
 from collections.abc import Iterator, Sequence

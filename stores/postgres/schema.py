@@ -1,6 +1,6 @@
 """The schema's version: what the database has, what this code needs, and the way there.
 
-It stands apart from the stores because it runs as the owner of the tables, which they never do.
+It runs as the owner of the tables, which the stores never do.
 """
 
 import logging

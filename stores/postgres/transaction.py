@@ -1,6 +1,6 @@
 """One transaction over an agent's memory in Postgres: its stores, each loaded once it is needed.
 
-It stands apart from the pool of connections, which begins and ends transactions.
+The pool of connections begins and ends it.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,6 @@
 """What an agent knows, inside a workflow: facts, and what it is to learn.
 
-It stands apart from the rest of `AgentMemory`, which is this as well, because none of it is part of a
-wait's snapshot.
+None of it is part of a wait's snapshot.
 """
 
 from collections.abc import Sequence

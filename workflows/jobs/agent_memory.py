@@ -1,6 +1,6 @@
 """`AgentMemory`: memory and waits inside a workflow.
 
-It stands apart from `AgentJob`, which is built on it, so that anyone's own workflow can use it.
+`AgentJob` is built on it, and anyone's own workflow can use it.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
 """Refusals of requests, for the senders that wait for an answer and for the job's status.
 
-They stand apart from the inbox, which decides; here it only matters who still waits for an answer.
+The inbox decides; here it only matters who still waits for an answer.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """When and how a job continues in a new run, without losing any request.
 
-It stands apart from the waits, at which it happens, because here only handlers and builds matter.
+Here only handlers and builds matter.
 """
 
 from collections.abc import Callable

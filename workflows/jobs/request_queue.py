@@ -1,6 +1,6 @@
 """The queue of requests that wait for the job's next wait, or until the open one can be restored.
 
-It stands apart from the inbox because only the order and the size of the requests matter here.
+Only the order and the size of the requests matter here.
 """
 
 from collections.abc import Iterator, Sequence

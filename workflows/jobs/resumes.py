@@ -1,6 +1,6 @@
 """The inbox of a waiting job: which request resumes it, and which answer each sender gets.
 
-It stands apart from `AgentMemory`, which opens and restores waits; this is about requests alone.
+`AgentMemory` opens and restores waits; this is about requests alone.
 """
 
 import asyncio

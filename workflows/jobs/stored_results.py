@@ -1,6 +1,6 @@
 """Results that a job carries by reference: they are too large to travel, so they are in the database.
 
-They stand apart from tools, since payloads of waits are stored in the same way.
+Payloads of waits are stored in the same way.
 """
 
 import asyncio

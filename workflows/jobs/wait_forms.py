@@ -1,6 +1,6 @@
 """What the payload of a wait has to be: a form, or a Python type that gives one.
 
-It stands alone because both are checked by a workflow, which must decide as it did in an earlier version.
+Both are checked by a workflow, which must decide as it did in an earlier version.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """The waits of one job: opened, parked, continued in a new run, extended, restored.
 
-They stand apart from `AgentMemory`, whose other operations write and return at once.
+Other operations of `AgentMemory` write and return at once.
 """
 
 import asyncio

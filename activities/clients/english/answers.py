@@ -1,6 +1,6 @@
 """Answers: a short answer joined with the question before it to one statement, which is read like any other.
 
-It stands apart because it works on words alone: "What laptop do you use?" and "A ThinkPad X13." say "My laptop is a ThinkPad X13."
+It works on words alone: "What laptop do you use?" and "A ThinkPad X13." say "My laptop is a ThinkPad X13."
 """
 
 import re

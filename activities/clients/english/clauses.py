@@ -1,6 +1,6 @@
 """Clauses: a verb with its subjects, its status, its times, and the keys and tokens of what completes it.
 
-It stands apart from frames because it knows the grammar of English and nothing of facts.
+It knows the grammar of English and nothing of facts.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Corrections: a statement, or a value alone, that takes the place of what the same person said just before.
 
-It stands apart because it compares claims with claims, and knows of words only the few that announce a correction.
+It compares claims with claims, and knows of words only the few that announce a correction.
 """
 
 import re

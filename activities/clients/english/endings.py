@@ -1,6 +1,6 @@
 """Endings: what a clause says is over, matched with what was claimed before, and what takes its place.
 
-It stands apart because the words of an end need not name the fact: *I sold the Volvo* ends whatever had one.
+The words of an end need not name the fact: *I sold the Volvo* ends whatever had one.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """The lexicon: `lexicon.yaml`, validated and indexed once.
 
-It stands apart because every module of the parser reads words here and none of them has its own.
+Every module of the parser reads words here and none of them has its own.
 """
 
 import re

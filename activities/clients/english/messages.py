@@ -1,6 +1,6 @@
 """Messages: one parsed message, sentence by sentence, to its claims and to whom it names.
 
-It stands apart because it decides which sentences state anything at all.
+It decides which sentences state anything at all.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Nouns: what a clause with "be" or "is called" states: a noun that somebody or something has, and what somebody is.
 
-It stands apart from verbs because here a noun names the predicate: "my landlord is Mrs Okoye", "the code of the shed is 4471".
+Here a noun names the predicate: "my landlord is Mrs Okoye", "the code of the shed is 4471".
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
 """Objects: what a token stands for in a fact, and the names that words give to predicates.
 
-It stands apart from values because a fact may write a value otherwise than the message: "thirty-five" is 35.
+A fact may write a value otherwise than the message: "thirty-five" is 35.
 """
 
 import re

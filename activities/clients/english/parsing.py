@@ -1,6 +1,6 @@
 """Parsing: the pipeline that is loaded once a process, and messages made ready for it.
 
-It stands apart because everything else in the package works on parses alone.
+Everything else in the package works on parses alone.
 """
 
 import re

@@ -1,6 +1,6 @@
 """People: whom the words of a message mean, by name, by kinship or by a pronoun.
 
-It stands apart because facts about the wrong person are worse than none: where two can be meant, nobody is.
+Facts about the wrong person are worse than none: where two can be meant, nobody is.
 """
 
 from collections import defaultdict

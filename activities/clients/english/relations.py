@@ -1,6 +1,6 @@
 """Relations: who somebody is to somebody by a name beside a noun, how the speaker is called, and how reached.
 
-It stands apart from frames because no verb has to state these.
+No verb has to state these.
 """
 
 import re

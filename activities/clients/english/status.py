@@ -1,6 +1,6 @@
 """Status: what a clause says of its own verb: that it is so, was so, is denied, has ended, or nothing.
 
-It stands apart because a veto anywhere above a clause outweighs all that the clause itself says.
+A veto anywhere above a clause outweighs all that the clause itself says.
 """
 
 import re

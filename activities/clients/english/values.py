@@ -1,6 +1,6 @@
 """Values: the words of a message that are the object of a fact, and of which kind they are.
 
-It stands apart because a wrongly cut object is the most frequent mistake: it is cut at words, never inside one.
+A wrongly cut object is the most frequent mistake: it is cut at words, never inside one.
 """
 
 import re

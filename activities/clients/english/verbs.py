@@ -1,6 +1,6 @@
 """Verbs: what a clause states by its verb: a known predicate, or the verb's own name.
 
-It stands apart from nouns because here tense decides: a habit is so, an event has been so since, and what is in progress says nothing.
+Here tense decides: a habit is so, an event has been so since, and what is in progress says nothing.
 """
 
 from collections.abc import Iterator, Sequence

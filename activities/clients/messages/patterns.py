@@ -1,7 +1,4 @@
-"""Patterns as data: rows of regular expressions in a YAML file, compiled to one when the file is validated.
-
-They stand apart because every file of this folder has some.
-"""
+"""Patterns as data: rows of regular expressions in a YAML file, compiled to one when the file is validated."""
 
 import re
 from typing import Annotated, Any

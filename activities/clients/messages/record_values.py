@@ -1,6 +1,6 @@
 """Values of a tool's record: what each predicate takes as one, so that a placeholder is no fact.
 
-It stands apart from the records because it says, predicate by predicate, what a value looks like.
+It says, predicate by predicate, what a value looks like.
 """
 
 import re

@@ -1,7 +1,6 @@
 """Facts in what a tool returned: fields of a record that says whose it is, and nothing else.
 
-It stands apart because a record is no sentence. Text among its values is never read: whoever wrote it
-could otherwise put words into memory.
+A record is no sentence. Text among its values is never read: whoever wrote it could otherwise put words into memory.
 """
 
 # ruff: noqa: RUF001 (typographic apostrophes are meant)

@@ -1,8 +1,8 @@
 """What validation against a form can cost, worked out from the form before anything is validated.
 
-It stands apart from the forms because it bounds time and memory, and they say what is right. JSON Schema
-is small to write and large to follow: references that double, nested `unevaluatedProperties` and counted
-repetitions in patterns grow exponentially with the length of a form.
+The forms say what is right; this bounds time and memory. JSON Schema is small to write and large to follow: references
+that double, nested `unevaluatedProperties` and counted repetitions in patterns grow exponentially with the length of a
+form.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

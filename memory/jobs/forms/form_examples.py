@@ -1,7 +1,7 @@
 """An example of a payload that fits a form, for the command that resumes a job.
 
-It stands apart from the forms because it guesses: what it makes is validated like any other payload, and where
-nothing fits there is no example. It decides nothing.
+It guesses: what it makes is validated like any other payload, and where nothing fits there is no example. It decides
+nothing.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,9 +1,8 @@
 """Forms: what the payload of a resume must look like, as JSON Schema.
 
-They stand apart from the waits, so that a plan's check, a resume and a person who is asked go by the
-same words. A form decides inside workflows, so what it says of a payload must never change: formats
-are not checked, regular expressions run in linear time, and nothing is fetched. Nor may it hold a
-workflow for long: `form_costs` works out what a form can take, and here are the limits.
+A plan's check, a resume and a person who is asked go by the same words. A form decides inside workflows, so what it
+says of a payload must never change: formats are not checked, regular expressions run in linear time, and nothing is
+fetched. Nor may it hold a workflow for long: `form_costs` works out what a form can take, and here are the limits.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

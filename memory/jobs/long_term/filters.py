@@ -1,6 +1,6 @@
 """Filters of records: conditions on fields of their values, their order, and the page that is wanted.
 
-They stand alone because every way in takes the same filter, and each backend answers it.
+Every way in takes the same filter, and each backend answers it.
 """
 
 from typing import Annotated, Any, Literal, Self

@@ -1,6 +1,6 @@
 """Schemas of records: what the values of a namespace must look like, how they are indexed, and how long they live.
 
-They stand apart from the contract because records are checked by them wherever they are written.
+Records are checked by them wherever they are written.
 """
 
 import json

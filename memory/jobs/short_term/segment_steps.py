@@ -1,7 +1,6 @@
 """The steps on segments: add, use, evict, cut, summarize and end, within the token budgets of a contract.
 
-They stand apart from the activities that call them because they are pure: time, ids and the token counter come in, and the same
-steps always give the same segments.
+They are pure: time, ids and the token counter come in, and the same steps always give the same segments.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence

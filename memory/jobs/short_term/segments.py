@@ -1,7 +1,6 @@
 """Segments: named parts of working memory, each with a priority, a token budget and a retention.
 
-The values stand apart from the steps that change them (`segment_steps.py`), because working memory carries them and reads none
-of their rules.
+Working memory carries the values and reads none of the rules by which steps change them (`segment_steps.py`).
 """
 
 from collections.abc import Iterable, Sequence

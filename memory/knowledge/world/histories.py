@@ -1,6 +1,6 @@
 """The history of a topic: all facts about a subject and a predicate, why each ended, and who said so.
 
-It stands apart from the rules that make facts, and only says what came of them.
+It only says what came of the rules that make facts.
 """
 
 from collections.abc import Iterable, Mapping

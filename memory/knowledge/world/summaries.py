@@ -1,7 +1,6 @@
 """Summaries of categories: what is so of somebody, many facts in a line.
 
-They stand apart from contexts and from stored summaries (`categories`) because they are about whom a question names, and
-are computed from the facts about them each time.
+They are about whom a question names, and are computed from the facts about them each time.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Waits for the extraction of messages that a command has stored: progress, delays, and how to continue.
 
-It stands alone because `memory ingest` and `memory import` end in the same wait.
+`memory ingest` and `memory import` end in the same wait.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 """Stores the items of another program's export in an agent's memory, in bounded batches.
 
-It stands alone because every format is checked, stored, continued and counted in the same way.
+Every format is checked, stored, continued and counted in the same way.
 """
 
 from collections import Counter, defaultdict

@@ -1,7 +1,7 @@
 """Who may open a page: the browser sends the API key as a cookie, and only pages read it.
 
-It stands apart from the gate because a cookie, unlike a header, comes along with requests that another site makes: the cookie is never
-sent from there (`SameSite=Strict`), and a write must come from a page of this server.
+A cookie, unlike a header, comes along with requests that another site makes: the cookie is never sent from there
+(`SameSite=Strict`), and a write must come from a page of this server.
 """
 
 from fastapi import Request, Response

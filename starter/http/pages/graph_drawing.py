@@ -1,6 +1,6 @@
 """Where the nodes of a graph stand in a drawing: those with an edge near each other, none on another.
 
-It stands alone because it is pure: the same graph gives the same drawing.
+It is pure: the same graph gives the same drawing.
 """
 
 import math

@@ -1,6 +1,6 @@
 """Streams for open pages: an event says that what a page shows has changed, and the page loads that part again.
 
-They stand apart from the streams of the API because a browser sends them the cookie of pages, and because they carry no data.
+A browser sends them the cookie of pages, and they carry no data.
 """
 
 from collections.abc import AsyncIterator, Callable, Coroutine

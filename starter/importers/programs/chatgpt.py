@@ -1,6 +1,6 @@
 """Reads `conversations.json` of a ChatGPT export: the branch of each conversation that is shown.
 
-It stands alone because a conversation is a tree, which grows a branch with every answer that is made again.
+A conversation is a tree, which grows a branch with every answer that is made again.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads `conversations.json` of an export of Claude: each conversation in its order.
 
-It stands alone because a message's text is in parts, among calls of tools and what was attached.
+A message's text is in parts, among calls of tools and what was attached.
 """
 
 from collections.abc import Iterator, Mapping

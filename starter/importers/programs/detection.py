@@ -1,6 +1,6 @@
 """Recognises an export of another program by what is in it, and opens its reader.
 
-It stands alone because names of files say little: every JSON is `.json`, and every text `.txt`.
+Names of files say little: every JSON is `.json`, and every text `.txt`.
 """
 
 import re

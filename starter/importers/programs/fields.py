@@ -1,6 +1,6 @@
 """Fields of an object in an export, each of the type that is expected of it.
 
-They stand alone because a value of another type must never pass for an empty one, whatever program wrote it.
+A value of another type must never pass for an empty one, whatever program wrote it.
 """
 
 from collections.abc import Callable, Mapping

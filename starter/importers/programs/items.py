@@ -1,6 +1,6 @@
 """What a reader of another program's export yields: messages, records, and what it leaves out and why.
 
-It stands alone because every reader ends in these values, and the import stores and counts them alike.
+Every reader ends in these values, and the import stores and counts them alike.
 """
 
 import hashlib

@@ -1,6 +1,6 @@
 """The objects of a JSON document of any size, one at a time: a list, a list within an object, or JSON lines.
 
-It stands alone because a document of gigabytes must not be in memory whole, whatever program wrote it.
+A document of gigabytes must not be in memory whole, whatever program wrote it.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,8 +1,8 @@
 """A JSON document in pieces, each within limits and readable before a parser sees it.
 
-They stand alone because the parser of documents of any size keeps the path to each value, which takes the square of the
-depth in memory, ends the process at a number that Python does not read, ends the document at one like NaN, and writes "?"
-for half of a surrogate pair. Numbers and halves like these are marked, and `unmarked` reads them as Python does.
+The parser of documents of any size keeps the path to each value, which takes the square of the depth in memory, ends
+the process at a number that Python does not read, ends the document at one like NaN, and writes "?" for half of a
+surrogate pair. Numbers and halves like these are marked, and `unmarked` reads them as Python does.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Reads the items of a LangGraph store: what `search` returns, or rows of its table, as a list or JSON lines.
 
-It stands alone because an item is a value under a key, which becomes a long-term record.
+An item is a value under a key, which becomes a long-term record.
 """
 
 from collections.abc import Iterator, Mapping

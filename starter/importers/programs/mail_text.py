@@ -1,6 +1,6 @@
 """Finds what the sender of a mail wrote: without the mails that it answers, and without a signature.
 
-It stands alone because every mail program marks these in its own way, in text and in HTML.
+Every mail program marks these in its own way, in text and in HTML.
 """
 
 import re

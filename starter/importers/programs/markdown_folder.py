@@ -1,6 +1,6 @@
 """Reads a folder of Markdown files, such as the vault of a program for notes.
 
-It stands alone because each file is a conversation of its own, and one that cannot be read hides no other.
+Each file is a conversation of its own, and one that cannot be read hides no other.
 """
 
 from collections.abc import Iterator

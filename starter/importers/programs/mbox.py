@@ -1,7 +1,6 @@
 """Reads the mails of an mbox file, one at a time.
 
-It stands apart from the standard library's `mailbox`, which first reads where each mail of the file is, because a
-mailbox has tens of gigabytes.
+The standard library's `mailbox` first reads where each mail of the file is, and a mailbox may have tens of gigabytes.
 """
 
 import email

@@ -1,6 +1,6 @@
 """Reads the memories of a mem0 dump: what `get_all` returns, or a list or JSON lines of memories.
 
-It stands alone because a memory is a statement about somebody, not a message of a conversation.
+A memory is a statement about somebody, not a message of a conversation.
 """
 
 from collections.abc import Iterator, Mapping

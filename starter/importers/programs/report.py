@@ -1,6 +1,6 @@
 """Counts what an import has stored, has found stored, and has left out: by channel and reason.
 
-It stands alone because a report must stay small however large the file is.
+A report must stay small however large the file is.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 """Reads a Slack export: its folder with one folder a channel, or the file of one day of a channel.
 
-It stands alone because names of users and channels are in files of their own.
+Names of users and channels are in files of their own.
 """
 
 import re

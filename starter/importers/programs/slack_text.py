@@ -1,6 +1,6 @@
 """The text of a Slack message as a person reads it: names for ids, links by their words, plain characters.
 
-It stands alone because Slack marks up names, channels and links inside of texts.
+Slack marks up names, channels and links inside of texts.
 """
 
 import html

@@ -1,6 +1,6 @@
 """Reads `result.json` of Telegram: an export of one chat, or of an account with all its chats.
 
-It stands alone because a text is in pieces, and what is forwarded is somebody else's.
+A text is in pieces, and what is forwarded is somebody else's.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Reads the transcript of a meeting as WebVTT: cues with a voice tag (`<v Ana>`) or a name before a colon.
 
-It stands alone because cues cut sentences by the second, and name who speaks only where that changes.
+Cues cut sentences by the second, and name who speaks only where that changes.
 """
 
 import html

@@ -1,6 +1,6 @@
 """Reads the text of a chat as WhatsApp exports it, from Android or an iPhone.
 
-It stands alone because a message of it goes on until a line begins with the next date.
+A message of it goes on until a line begins with the next date.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Decides in which order a WhatsApp export writes day and month, from all of its dates.
 
-It stands alone because a phone writes dates as its region does, and no single line says which region that is.
+A phone writes dates as its region does, and no single line says which region that is.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Indexes of records: one for each field that a schema of a contract in force names.
 
-They stand apart from the migrations because they follow contracts. The owner of the tables builds them while everybody goes
-on reading and writing; until one is there, all records of the namespace are looked at.
+They follow contracts. The owner of the tables builds them while everybody goes on reading and writing; until one is
+there, all records of the namespace are looked at.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """Access counts: how often entries were retrieved, counted in the process and written in batches.
 
-They stand alone because no query waits for them: a count that is late, or lost with the process, does no harm.
+No query waits for them: a count that is late, or lost with the process, does no harm.
 """
 
 import asyncio

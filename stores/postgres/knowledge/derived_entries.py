@@ -2,8 +2,8 @@
 
 So do edges, and which messages are superseded.
 
-They stand alone because what changes is written in many places, and every one of them only says which facts, episodes
-and messages it touched. What follows is worked out once, at the end of the transaction.
+What changes is written in many places, and every one of them only says which facts, episodes and messages it touched.
+What follows is worked out once, at the end of the transaction.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,6 @@
 """The rows of entries and the indexes that find them, written together: words, names and vectors.
 
-It stands apart from the store of entries because derived entries, which follow from facts and episodes, are written the
-same way without being anybody's to write.
+Derived entries, which follow from facts and episodes, are written in the same way.
 """
 
 import logging

@@ -1,7 +1,6 @@
 """Facts, read: now, out of the table of facts; at another moment, out of the claims until then.
 
-It stands apart from the store that writes facts because both ways of reading share their order and
-their pages.
+Both ways of reading share their order and their pages.
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
 """Vectors of entries in Postgres, and which entries have none yet.
 
-They stand apart from the entries because they are stored per model, and written later.
+They are stored per model, and written later.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """The folder of backups: a folder for each, which has its name once all of it is written.
 
-It stands apart from what is copied because it knows files alone. One process works in it at a time; what a killed one has
-left behind begins with a dot, and is removed by the next.
+It knows files alone. One process works in it at a time; what a killed one has left behind begins with a dot, and is
+removed by the next.
 """
 
 import hashlib

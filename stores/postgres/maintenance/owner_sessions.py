@@ -1,6 +1,6 @@
 """Sessions of the tables' owner that back up and restore, and the errors of these.
 
-They stand apart from transactions of the application, which may see one tenant alone.
+Transactions of the application may see one tenant alone.
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 """A scratch database: at any schema that this code knows, beside the real one, and dropped again.
 
-It stands apart because only verifying and migrating backups need it.
+Only verifying and migrating backups need it.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """VACUUM and ANALYZE of all tables of the database, and REINDEX CONCURRENTLY of indexes that are bloated.
 
-It stands apart from the maintenance of agents because it is of the whole database: the owner of the tables does it, and once a
-day at most, whichever tenant's maintenance comes first. No lock that it takes stops a reader or a writer.
+It is of the whole database: the owner of the tables does it, and once a day at most, whichever tenant's maintenance
+comes first. No lock that it takes stops a reader or a writer.
 """
 
 from collections.abc import Sequence

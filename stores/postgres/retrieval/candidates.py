@@ -1,7 +1,4 @@
-"""Makes candidates out of the rows of `find_candidates.sql`.
-
-It stands apart from the search, since it is about the query and not about Postgres.
-"""
+"""Makes candidates out of the rows of `find_candidates.sql`."""
 
 import json
 import math

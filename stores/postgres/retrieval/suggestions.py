@@ -1,6 +1,6 @@
 """Suggestions: what misspelt words may be meant as, among the terms that `suggest_terms.sql` finds.
 
-They stand apart from the search, since words are compared letter by letter here, which Postgres does not do by an index.
+Words are compared letter by letter here, which Postgres does not do by an index.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """Indexes of the vectors of large memories: one for an agent and a model, past a number of entries.
 
-They stand apart from the migrations because they follow what agents remember. The owner of the tables builds
-them while everybody goes on reading and writing; until one is there, all vectors are looked at.
+They follow what agents remember. The owner of the tables builds them while everybody goes on reading and writing; until
+one is there, all vectors are looked at.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """The second step with a job that needs attention: what is wrong with its memory, and a way to continue in spite of it.
 
-It stands apart from the job's page so that nobody overrides what they have not seen.
+It is not on the job's page, so that nobody overrides what they have not seen.
 """
 
 from http import HTTPStatus
