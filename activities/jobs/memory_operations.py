@@ -1,11 +1,11 @@
 """The operations of a memory contract, done in a transaction: for a client, or for a job (`contracts.py`)."""
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from functools import partial
 
 from pydantic import BaseModel
 
+from mnestic.activities.jobs.record_writes import persist_record
 from mnestic.activities.jobs.segments import (
     SegmentInput,
     SegmentStep,
@@ -17,7 +17,8 @@ from mnestic.memory.canonical import check_json
 from mnestic.memory.contract.document import LongTerm
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.forgetting.redaction import texts_of
-from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
+from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
     GetContextArguments,
     OperationArguments,
@@ -71,7 +72,6 @@ class MemoryOperations:
         Raises:
             InvalidInputError: the contract has no such segment or schema, or the value does not fit it.
             NotFoundError: there is no such record, or it has expired.
-            StaleVersionError: the record has another version; holds what is stored.
             KeptOutError: a text speaks of what was forgotten and is kept out.
         """
         match arguments:
@@ -92,20 +92,13 @@ class MemoryOperations:
 
     async def _persist(
         self, transaction: Transaction, params: SegmentInput, arguments: PersistArguments
-    ) -> LongTermRecord:
+    ) -> PersistedRecord:
         check_json(arguments.value, what="value")
-        await _check_schema(transaction, params, arguments.schema_id)
+        rules = await _check_schema(transaction, params, arguments.schema_id)
         texts = texts_of([arguments.schema_id, arguments.key, arguments.value, arguments.metadata])
         await transaction.suppression_list.check(*texts, what="record")
-        ttl = arguments.ttl_seconds
-        return await transaction.records.set(
-            arguments.schema_id,
-            arguments.key,
-            arguments.value,
-            metadata=arguments.metadata,
-            ttl=None if ttl is None else timedelta(seconds=ttl),
-            expected_version=arguments.expected_version,
-        )
+        new_id = params.new_id("conflict")
+        return await persist_record(transaction, arguments, rules.sync, new_id=new_id)
 
     async def _set_context(
         self, transaction: Transaction, params: SegmentInput, arguments: SetContextArguments
@@ -143,7 +136,8 @@ class MemoryOperations:
         return self._segments.context(state, rules, arguments.segment_id)
 
 
-async def _check_schema(transaction: Transaction, params: SegmentInput, schema_id: str) -> None:
+async def _check_schema(transaction: Transaction, params: SegmentInput, schema_id: str) -> LongTerm:
+    """The long-term rules of the contract, which have the schema."""
     section = await find_section(transaction, params.contract, "long_term")
     rules = LongTerm(enabled=False) if section is None else LongTerm.model_validate(section)
     names = [schema.schema_id for schema in rules.schemas] if rules.enabled else []
@@ -151,6 +145,7 @@ async def _check_schema(transaction: Transaction, params: SegmentInput, schema_i
         there = ", ".join(names) or "none"
         why = f"{schema_id!r} is not in the contract of agent {params.scope.agent_id}; there are {there}"
         raise InvalidInputError(what="schema", why=why)
+    return rules
 
 
 async def _retrieve(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
@@ -137,7 +138,7 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
                 "persist",
                 "Writes a record of a schema of the contract.",
                 PersistArguments,
-                LongTermRecord,
+                PersistedRecord,
                 writes=True,
             ),
             MemoryOperation(

@@ -7,10 +7,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from mnestic.activities.jobs.memory_operations import MemoryOperations
+from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict
 from mnestic.activities.jobs.segments import SegmentInput
 from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.forgetting.redaction import texts_of
+from mnestic.memory.jobs.long_term.conflicts import PersistedRecord, RecordConflict
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.memory_operations import (
@@ -91,17 +94,16 @@ class ContractMemory(ChecksTexts):
         metadata: dict[str, Any] | None = None,
         ttl: timedelta | None = None,
         expected_version: int | None = None,
-    ) -> LongTermRecord:
-        """Writes a record of a schema.
+    ) -> PersistedRecord:
+        """Writes a record of a schema; on a stale `expected_version` the contract's `conflict_resolution` decides.
 
         Raises:
             InvalidInputError: there is no such schema, or the value does not fit it.
-            StaleVersionError: the record has another version; holds what is stored.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
         return await self._do(
             "persist",
-            LongTermRecord,
+            PersistedRecord,
             schema_id=schema_id,
             key=key,
             value=value,
@@ -134,13 +136,49 @@ class ContractMemory(ChecksTexts):
         page = await self._do("query", RecordPage, schema_id=schema_id, filter=read_filter(where))
         return page.records, page.next_cursor
 
+    async def list_conflicts(
+        self, schema_id: str, *, limit: int = 100, cursor: str | None = None
+    ) -> tuple[tuple[RecordConflict, ...], str | None]:
+        """Writes to a schema that wait for a decision, and the cursor of the next page.
+
+        Raises:
+            InvalidInputError: the cursor is of another list.
+        """
+        async with self._scope.transaction(write=False) as transaction:
+            return await list_conflicts(transaction, schema_id, limit=limit, cursor=cursor)
+
+    async def resolve_conflict(
+        self, schema_id: str, conflict_id: str, value: Any
+    ) -> LongTermRecord:
+        """Ends a conflict by what is to be stored: the value of the conflict, or another one.
+
+        Raises:
+            NotFoundError: there is no such conflict.
+            InvalidInputError: the value does not fit the schema.
+            KeptOutError: it speaks of what was forgotten and is kept out.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            await transaction.suppression_list.check(*texts_of([value]), what="record")
+            waited = await take_conflict(transaction, schema_id, conflict_id)
+            return await transaction.records.set(
+                schema_id, waited.key, value, metadata=waited.metadata
+            )
+
+    async def drop_conflict(self, schema_id: str, conflict_id: str) -> None:
+        """Ends a conflict: what is stored stays.
+
+        Raises:
+            NotFoundError: there is no such conflict.
+        """
+        async with self._scope.transaction(write=True) as transaction:
+            await take_conflict(transaction, schema_id, conflict_id)
+
     async def operate(self, name: OperationName, arguments: dict[str, Any]) -> BaseModel:
         """Does an operation by its name; `mnestic.memory.jobs.memory_operations` says what each takes and gives.
 
         Raises:
             InvalidInputError: an argument is invalid, there is no such segment or schema, or no session.
             NotFoundError: there is no such record, or it has expired.
-            StaleVersionError: the record has another version; holds what is stored.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
         checked, operation = check_arguments(name, arguments), OPERATIONS[name]

@@ -16,6 +16,7 @@ app = typer.Typer(help="Read and write an agent's long-term records.", no_args_i
 
 Namespace = Annotated[str, typer.Argument(help="The record's namespace.")]
 Key = Annotated[str, typer.Argument(help="The record's key.")]
+Schema = Annotated[str, typer.Argument(help="A schema of the agent's contract.")]
 
 
 @app.command()
@@ -112,6 +113,69 @@ def delete(
         else:
             out.print(
                 f"{deleted.namespace}/{deleted.key} is deleted; its version is {deleted.version}."
+            )
+
+    run(work())
+
+
+@app.command()
+def conflicts(
+    schema: Schema,
+    agent: Agent,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    cursor: Annotated[
+        str | None, typer.Option(help="The cursor at the end of the previous page.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List writes to a schema that wait for a decision."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            contract = await memory.contract()
+            page, following = await contract.list_conflicts(schema, limit=limit, cursor=cursor)
+        if as_json:
+            print_json(
+                {"conflicts": [one.model_dump(mode="json") for one in page], "cursor": following}
+            )
+            return
+        rows = [
+            (c.id, c.key, ", ".join(c.fields), json.dumps(c.value, ensure_ascii=False))
+            for c in page
+        ]
+        columns = ("id", "key", "fields", "value")
+        print_table(columns, rows, empty="No conflicts.", cut=("value",))
+        if following:
+            out.print(f"More: --cursor {following}", soft_wrap=True)
+
+    run(work())
+
+
+@app.command()
+def resolve(
+    schema: Schema,
+    conflict: Annotated[str, typer.Argument(help="The conflict.")],
+    agent: Agent,
+    value: Annotated[
+        str | None,
+        typer.Option(
+            help="What is stored: JSON, plain text, or @FILE. Default: what is there stays."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a conflict: with a value, it is stored; without, what is stored stays."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            contract = await memory.contract()
+            if value is None:
+                await contract.drop_conflict(schema, conflict)
+                out.print("The record stays as it is.")
+                return
+            parsed = parse_value(value, what="--value")
+            _print_record(
+                await contract.resolve_conflict(schema, conflict, parsed), as_json=as_json
             )
 
     run(work())

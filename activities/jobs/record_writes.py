@@ -1,0 +1,136 @@
+"""Writes of records by a contract: what a write on a stale version comes to, and how a conflict is resolved."""
+
+from datetime import timedelta
+
+from mnestic.memory.contract.document import Sync
+from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
+from mnestic.memory.jobs.long_term.conflicts import (
+    VERSIONS_LIVE,
+    PersistedRecord,
+    RecordConflict,
+    conflicts_of,
+    merge,
+    version_key,
+    versions_of,
+)
+from mnestic.memory.jobs.long_term.records import LongTermRecord
+from mnestic.memory.jobs.memory_operations import PersistArguments
+from mnestic.memory.ports import Transaction
+
+_WHOLE = ("",)  # the fields of a conflict that is of the whole value
+
+
+async def persist_record(
+    transaction: Transaction, arguments: PersistArguments, sync: Sync, *, new_id: str
+) -> PersistedRecord:
+    """Writes a record; on a stale version the contract decides.
+
+    Under `last_write` it is written anyway. Under `merge` it is merged with what is stored, by the version that both follow. What
+    cannot be merged, and under `manual` each, waits as a conflict; the record stays as it is.
+
+    Args:
+        transaction: The agent's.
+        arguments: The write.
+        sync: What the contract says of it.
+        new_id: The id of a conflict, if there is one.
+
+    Raises:
+        InvalidInputError: the value does not fit the schema.
+    """
+    try:
+        record = await _set(transaction, arguments)
+    except StaleVersionError as stale:
+        stored = stale.stored if isinstance(stale.stored, LongTermRecord) else None
+        return await _settle(transaction, arguments, sync, stored=stored, new_id=new_id)
+    return await _written(transaction, record, sync)
+
+
+async def list_conflicts(
+    transaction: Transaction, schema_id: str, *, limit: int, cursor: str | None
+) -> tuple[tuple[RecordConflict, ...], str | None]:
+    """The writes to a schema that wait for a decision, by id, and the cursor of the next page."""
+    records, following = await transaction.records.list_by_namespace(
+        conflicts_of(schema_id), limit=limit, cursor=cursor
+    )
+    return tuple(RecordConflict.model_validate(record.value) for record in records), following
+
+
+async def take_conflict(
+    transaction: Transaction, schema_id: str, conflict_id: str
+) -> RecordConflict:
+    """Ends a conflict, and gives the write that waited.
+
+    Raises:
+        NotFoundError: there is no such conflict.
+    """
+    namespace = conflicts_of(schema_id)
+    found = await transaction.records.find(namespace, conflict_id)
+    if found is None:
+        raise NotFoundError(what=f"conflict of {schema_id}", name=conflict_id)
+    await transaction.records.delete(namespace, conflict_id)
+    return RecordConflict.model_validate(found.value)
+
+
+async def _settle(
+    transaction: Transaction,
+    arguments: PersistArguments,
+    sync: Sync,
+    *,
+    stored: LongTermRecord | None,
+    new_id: str,
+) -> PersistedRecord:
+    resolution = sync.conflict_resolution
+    if resolution == "last_write" or stored is None:
+        latest = arguments.model_copy(update={"expected_version": None})
+        return await _written(transaction, await _set(transaction, latest), sync)
+    fields: tuple[str, ...] = _WHOLE
+    if resolution == "merge":
+        place = version_key(arguments.key, arguments.expected_version or 0)
+        base = await transaction.records.find(versions_of(arguments.schema_id), place)
+        if base is not None:
+            merged, fields = merge(base.value["value"], stored.value, arguments.value)
+            if not fields:
+                update = {"value": merged, "expected_version": stored.version}
+                try:
+                    record = await _set(transaction, arguments.model_copy(update=update))
+                except InvalidInputError:  # each fits the schema, but not both together
+                    fields = _WHOLE
+                else:
+                    return await _written(transaction, record, sync)
+    conflict = RecordConflict(
+        id=new_id,
+        schema_id=arguments.schema_id,
+        key=arguments.key,
+        base_version=arguments.expected_version or 0,
+        value=arguments.value,
+        metadata=arguments.metadata,
+        fields=fields,
+    )
+    await transaction.records.set(
+        conflicts_of(arguments.schema_id), new_id, conflict.model_dump(mode="json")
+    )
+    return PersistedRecord(**stored.model_dump(), conflict_id=new_id)
+
+
+async def _set(transaction: Transaction, arguments: PersistArguments) -> LongTermRecord:
+    ttl = arguments.ttl_seconds
+    return await transaction.records.set(
+        arguments.schema_id,
+        arguments.key,
+        arguments.value,
+        metadata=arguments.metadata,
+        ttl=None if ttl is None else timedelta(seconds=ttl),
+        expected_version=arguments.expected_version,
+    )
+
+
+async def _written(transaction: Transaction, record: LongTermRecord, sync: Sync) -> PersistedRecord:
+    """A record that was written, of which a later merge finds this version."""
+    if sync.conflict_resolution == "merge":
+        await transaction.records.set(
+            versions_of(record.namespace),
+            version_key(record.key, record.version),
+            {"key": record.key, "value": record.value},
+            ttl=VERSIONS_LIVE,
+        )
+    return PersistedRecord(**record.model_dump())
