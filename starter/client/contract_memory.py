@@ -16,6 +16,7 @@ from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord, RecordConflict
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
+from mnestic.memory.jobs.long_term.schemas import Misfit, misfit_of
 from mnestic.memory.jobs.memory_operations import (
     OPERATIONS,
     OperationName,
@@ -135,6 +136,26 @@ class ContractMemory(ChecksTexts):
         """
         page = await self._do("query", RecordPage, schema_id=schema_id, filter=read_filter(where))
         return page.records, page.next_cursor
+
+    async def list_misfits(
+        self, schema_id: str, *, limit: int = 1000, cursor: str | None = None
+    ) -> tuple[tuple[Misfit, ...], str | None]:
+        """Those of so many records that do not fit the schema in force any more, and the cursor of the next ones.
+
+        They stay readable, and are refused at their next write.
+
+        Raises:
+            InvalidInputError: there is no such schema, or the cursor is of another list.
+        """
+        async with self._scope.transaction(write=False) as transaction:
+            rules = await transaction.records.find_rules(schema_id)
+            if rules is None:
+                raise InvalidInputError(what="schema", why=f"{schema_id!r} is not in the contract")
+            records, following = await transaction.records.list_by_namespace(
+                schema_id, limit=limit, cursor=cursor
+            )
+        found = (misfit_of(rules, record) for record in records)
+        return tuple(one for one in found if one is not None), following
 
     async def list_conflicts(
         self, schema_id: str, *, limit: int = 100, cursor: str | None = None

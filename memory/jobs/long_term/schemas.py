@@ -12,7 +12,9 @@ from pydantic import ConfigDict
 
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.forms.forms import PayloadChecker
+from mnestic.memory.jobs.long_term.records import LongTermRecord
 
 
 class SchemaRules(DeferredModel):
@@ -31,6 +33,25 @@ class SchemaRules(DeferredModel):
     def ttl(self) -> timedelta | None:
         """How long a record lives, or None for ever."""
         return timedelta(days=self.ttl_days) if self.ttl_days else None
+
+
+class Misfit(DeferredModel):
+    """A record that does not fit the structure of its schema, since it was written before; it is readable, and why it does not fit."""
+
+    model_config = ConfigDict(frozen=True)
+
+    key: str
+    version: int
+    why: str
+
+
+def misfit_of(rules: SchemaRules, record: LongTermRecord) -> Misfit | None:
+    """Why a record does not fit its schema, or None if it does."""
+    try:
+        check_value(rules, record.value)
+    except InvalidInputError as error:
+        return Misfit(key=record.key, version=record.version, why=str(error))
+    return None
 
 
 def check_value(rules: SchemaRules, value: Any) -> None:

@@ -11,6 +11,7 @@ from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as, parse_value
+from mnestic.starter.pagination import list_all
 
 app = typer.Typer(help="Read and write an agent's long-term records.", no_args_is_help=True)
 
@@ -147,6 +148,22 @@ def conflicts(
         print_table(columns, rows, empty="No conflicts.", cut=("value",))
         if following:
             out.print(f"More: --cursor {following}", soft_wrap=True)
+
+    run(work())
+
+
+@app.command()
+def misfits(schema: Schema, agent: Agent, as_json: AsJson = False) -> None:
+    """List records that do not fit their schema any more: readable, but refused at their next write."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            found = await list_all((await memory.contract()).list_misfits, schema)
+        if as_json:
+            print_json({"misfits": [one.model_dump(mode="json") for one in found]})
+            return
+        rows = [(one.key, one.version, one.why) for one in found]
+        print_table(("key", "version", "why"), rows, empty="All records fit.", cut=("why",))
 
     run(work())
 

@@ -1,12 +1,15 @@
 """The memory of an agent by its contract: each operation of the document."""
 
+import copy
+from typing import Any
+
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 
 AGENT = "agent.seo.audit"
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "Memory": {
         "short_term": {
             "enabled": True,
@@ -68,3 +71,28 @@ async def test_what_the_contract_does_not_have_is_refused_by_name(client: Mnesti
         await memory.get_context("task_context")
     with pytest.raises(NotFoundError, match="audits/site-7"):
         await memory.retrieve("audits", "site-7")
+
+
+async def test_records_that_do_not_fit_a_new_structure_are_listed_and_refused_at_their_next_write(
+    client: MnesticClient,
+) -> None:
+    await client.contracts().apply(AGENT, DOCUMENT)
+    memory = await client.contract(AGENT)
+    for key, score in (("a", 1), ("b", 90), ("c", 2)):
+        await memory.persist("audits", key, {"score": score})
+    changed = copy.deepcopy(DOCUMENT)
+    (schema,) = changed["Memory"]["long_term"]["schemas"]
+    schema["structure"]["properties"]["score"]["minimum"] = 50
+    await client.contracts().apply(AGENT, changed)
+
+    first, cursor = await memory.list_misfits("audits", limit=2)
+    second, end = await memory.list_misfits("audits", limit=2, cursor=cursor)
+
+    assert [(one.key, one.version) for one in (*first, *second)] == [("a", 1), ("c", 1)]
+    assert "score" in first[0].why
+    assert end is None
+    assert await memory.retrieve("audits", "a") == {"score": 1}
+    with pytest.raises(InvalidInputError, match="minimum"):
+        await memory.persist("audits", "a", {"score": 2})
+    with pytest.raises(InvalidInputError, match="'none' is not in the contract"):
+        await memory.list_misfits("none")
