@@ -50,6 +50,8 @@ _DONE = {
     "cancelled": "The job was asked to end.",
     "forked": "This job is the fork.",
     "added": "The fact was added.",
+    "record_written": "The record was written.",
+    "record_deleted": "The record was deleted.",
     "changed": "The fact was changed.",
     "deleted": "The fact was deleted.",
     "reactivated": "The fact holds again.",

@@ -22,6 +22,7 @@ from mnestic.starter.http.pages import (
     memories,
     notes,
     policy,
+    records,
     search,
     sign_in,
 )
@@ -40,6 +41,7 @@ ROUTERS = (
     search.router,
     auto_retrieval.router,
     notes.router,
+    records.router,
     forgetting.router,
     graph.router,
     costs.router,
