@@ -35,7 +35,7 @@ test: $(INSTALLED) ## Run the tests, on real servers that they start themselves
 	@$(BIN)/python -m pytest -n 4 $(QUICK) -m "not acceptance and not nightly" $(ARGS)
 
 acceptance: $(INSTALLED) ## Run the acceptance tests: real processes, killed
-	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m acceptance --tb=native --durations=25 $(ARGS)
+	@$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "acceptance and not nightly" --tb=native --durations=25 $(ARGS)
 
 nightly: $(INSTALLED) $(MODELS)/.installed ## Run what takes minutes: a year, LoCoMo, upgrades, images, benchmarks
 	@$(BIN)/python -m pytest -n 2 --dist loadfile -m nightly --tb=native --durations=25 $(ARGS)

@@ -22,7 +22,7 @@ from tests.starter.case_files import read_cases
 from tests.starter.cli.conftest import Cli
 from tests.starter.cli.conftest import cli as cli  # noqa: PLC0414 - a fixture
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.acceptance]
 READ = read_cases(__file__, "command_cases")
 CASES = [(name, words) for name, every in READ["commands"].items() for words in every]
 

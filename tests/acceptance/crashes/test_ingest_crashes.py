@@ -25,7 +25,6 @@ pytestmark = pytest.mark.acceptance
 AGENT = "ada"
 MESSAGES = 1_000
 AT_ONCE = 200
-KILLS = 20
 LIMIT_S = 600.0
 # How many steps were taken so far: each message is read, learned from, and given a vector.
 STEPS = """
@@ -71,15 +70,17 @@ async def until_step(settings: Settings, step: int) -> None:
                 await asyncio.sleep(0.05)
 
 
-async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_alone(
+@pytest.mark.parametrize("kills", [6, pytest.param(20, marks=pytest.mark.nightly)])
+async def test_a_worker_killed_again_and_again_learns_what_one_learns_that_is_left_alone(
     two_databases: tuple[Settings, Settings],
     said: list[Resource],
     start_worker: Callable[..., Any],
+    kills: int,
 ) -> None:
     seed = int(os.environ.get("SEED") or random.randrange(2**32))
     print(f"SEED={seed}")  # noqa: T201 - the same seed kills at the same steps
     chance = random.Random(seed)
-    steps = sorted(chance.sample(range(3 * MESSAGES - AT_ONCE), KILLS))
+    steps = sorted(chance.sample(range(3 * MESSAGES - AT_ONCE), kills))
     alone, killed = two_databases
 
     async with await MnesticClient.connect(alone) as client:
@@ -104,7 +105,7 @@ async def test_a_worker_killed_twenty_times_learns_what_one_learns_that_is_left_
 
     wanted = await asyncio.to_thread(read_knowledge, alone)
     found = await asyncio.to_thread(read_knowledge, killed)
-    assert codes == [-signal.SIGKILL] * KILLS
+    assert codes == [-signal.SIGKILL] * kills
     assert (count.learned, count.waiting, count.parked) == (MESSAGES, 0, 0)
     assert [found[name].total() for name in ("resource", "entry", "embedding")] == [MESSAGES] * 3
     assert {name for name in found if found[name]} >= {"claim", "fact", "posting", "entry_term"}

@@ -79,6 +79,7 @@ async def test_no_word_of_a_topic_is_left_in_any_table_nor_in_the_history(
     assert scan("parisa").keys() >= {"resource", "entry", "posting", "claim", "fact"}
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("worker")
 async def test_what_a_running_job_has_in_mind_is_left_and_named_until_it_is_over(
     ada: MemoryClient, scan: Scan, jobs: Jobs

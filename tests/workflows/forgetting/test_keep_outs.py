@@ -64,6 +64,7 @@ async def test_entries_and_facts_are_refused_with_the_way_to_lift_it(ada: Memory
     assert await contents(ada) == {"Tea is hot.", "Call +33 6 12 34 56 79 at noon."}
 
 
+@pytest.mark.acceptance
 async def test_an_import_brings_nothing_of_it_back(
     client: MnesticClient, ada: MemoryClient, scan: Scan
 ) -> None:
