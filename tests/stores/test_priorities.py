@@ -29,6 +29,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.acceptance
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux names the process behind a socket")
 @pytest.mark.parametrize("more", [0, 3])
 async def test_a_sessions_process_has_the_priority_of_ours(settings: Settings, more: int) -> None:

@@ -72,6 +72,7 @@ async def test_a_current_build_without_a_worker_is_told_by_doctor_and_by_poke(
     }
 
 
+@pytest.mark.acceptance
 async def test_a_build_is_deployed_listed_and_left_for_workers_without_builds(
     ask: Ask, worker_of: OfBuild, run_worker: Callable[[], AbstractAsyncContextManager[None]]
 ) -> None:

@@ -188,6 +188,7 @@ async def answers(memory: MemoryClient) -> list[Any]:
     return [[(one.entry.content, one.score) for one in each.results] for each in found]
 
 
+@pytest.mark.acceptance
 @pytest.mark.usefixtures("worker")
 async def test_an_export_that_is_read_back_is_the_same_memory(
     client: MnesticClient, other_tenant: MnesticClient, memory: Memory

@@ -183,6 +183,7 @@ async def test_a_backup_of_another_schema_or_format_is_refused_with_what_to_do(
         await place.backups().restore(backup)
 
 
+@pytest.mark.acceptance
 async def test_an_older_backup_is_migrated_on_its_way(place: Place, empty_url: str) -> None:
     engine = create_engine(driver_url(empty_url), poolclass=NullPool)
     with engine.begin() as connection:
@@ -210,6 +211,7 @@ async def test_an_older_backup_is_migrated_on_its_way(place: Place, empty_url: s
     assert {path.name for path in place.folder.iterdir()} == {".lock", old.manifest.id}
 
 
+@pytest.mark.acceptance
 async def test_an_owner_whom_walls_hold_backs_up_and_restores_a_tenant(
     place: Place, new_database: Callable[[], AbstractContextManager[str]]
 ) -> None:

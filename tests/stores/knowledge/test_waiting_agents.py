@@ -62,9 +62,9 @@ async def test_messages_that_are_done_are_not_read(
     begin: Begin, owner: psycopg.Connection[TupleRow], settings: Settings
 ) -> None:
     async with begin() as transaction:
-        await receive(transaction, [said(number) for number in range(400)], owner="t/ada")
+        await receive(transaction, [said(number) for number in range(1000)], owner="t/ada")
         for _ in range(2):
-            messages = await transaction.ingest_states.take("received", limit=200)
+            messages = await transaction.ingest_states.take("received", limit=500)
             await transaction.ingest_states.store_extracted(messages, extractor="x")
     owner.execute("VACUUM ANALYZE mnestic.ingest_state")
 

@@ -433,6 +433,7 @@ def test_no_sequence_breaks_a_budget_loses_a_persistent_entry_or_the_order_of_pr
         checked.take(kind, which, size)
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize(("policy", "count"), [("priority", 10_000), ("lru", 1000), ("fifo", 1000)])
 def test_ten_thousand_steps_keep_budgets_persistent_entries_and_the_order_of_priorities(
     policy: str, count: int
