@@ -20,7 +20,7 @@ QUICK := --dist loadfile --no-loadscope-reorder --ignore tests/acceptance
 # Processes start in a third of the time when their modules are kept compiled.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-locomo bench-questions bench-working rates ranking up reference format lock clean
+.PHONY: help demo unit test check acceptance nightly pooler properties bench bench-ingest bench-retrieval bench-contract bench-locomo bench-questions bench-working rates ranking up reference format lock clean
 
 help: ## Show this
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -54,6 +54,9 @@ bench-ingest: $(INSTALLED) ## Measure learning, beside a bare COPY (ARGS="--json
 
 bench-retrieval: $(INSTALLED) ## Measure retrieval, beside a plain statement (ARGS="--json", "--quick")
 	@$(BIN)/python benchmarks/retrieval/retrieval.py $(ARGS)
+
+bench-contract: $(INSTALLED) ## Measure memory by a contract, beside plain statements (ARGS="--json", "--quick")
+	@$(BIN)/python benchmarks/contract.py $(ARGS)
 
 bench-locomo: $(INSTALLED) ## Ask LoCoMo's questions, beside plain searches (ARGS="--data FILE")
 	@$(BIN)/python benchmarks/locomo/locomo.py $(ARGS)
