@@ -60,6 +60,7 @@ _TABLES = {
     "summary": "SELECT INSERT DELETE",
     "supersession": "SELECT INSERT UPDATE DELETE",
     "tenant": "SELECT INSERT",
+    "tenant_record": "SELECT",
     "tool_result": "SELECT INSERT DELETE",
     "working_memory": "SELECT INSERT UPDATE DELETE",
 }
@@ -92,9 +93,11 @@ _FUNCTIONS = {
     "words_apart": _PUBLIC,
     "words_of": _PUBLIC,
 }
-_WITHOUT_WALL = {"alembic_version", "tenant"}
+_VIEW = "tenant_record"  # has the condition of the policies itself
+_WITHOUT_WALL = {"alembic_version", "tenant", _VIEW}
 
 _LIST_RIGHTS, _LIST_WALLS = read_query("rights.list_rights"), read_query("rights.list_walls")
+_LIST_VIEWS = read_query("rights.list_views")
 _LIST_HOLES, _FIND_OWNER = read_query("rights.list_holes"), read_query("rights.find_owner")
 _FIND_ROLE, _MAKE_ROLE = read_query("rights.find_role"), read_query("rights.make_role")
 
@@ -107,6 +110,12 @@ DROP POLICY IF EXISTS tenant ON {table};
 CREATE POLICY tenant ON {table}
     USING (tenant_id = current_setting('mnestic.tenant_id', true))
     WITH CHECK (tenant_id = current_setting('mnestic.tenant_id', true))
+""")
+_MAKE_VIEW = sql.SQL("""
+CREATE OR REPLACE VIEW {} AS
+SELECT tenant_id, agent_id, namespace, key, version, value, created_at, updated_at, expires_at, metadata
+  FROM mnestic.long_term_record
+ WHERE tenant_id = current_setting('mnestic.tenant_id', true)
 """)
 _DROP_POLICY = sql.SQL("DROP POLICY {} ON {}")
 _GRANT, _REVOKE = sql.SQL("GRANT {} ON {} {} TO {}"), sql.SQL("REVOKE {} ON {} {} FROM {}")
@@ -152,7 +161,12 @@ def repair_rights(owner: psycopg.Connection[Any]) -> tuple[str, ...]:
 
 def find_rights_problems(connection: psycopg.Connection[Any]) -> tuple[RightsProblem, ...]:
     """What is not as it should be of rights and walls in a schema of this code's version; any role may look."""
-    return (*_role_amiss(connection), *_rights_amiss(connection), *_walls_amiss(connection))
+    return (
+        *_role_amiss(connection),
+        *_view_amiss(connection),
+        *_rights_amiss(connection),
+        *_walls_amiss(connection),
+    )
 
 
 def summarise(amiss: Sequence[str]) -> str:
@@ -165,6 +179,12 @@ def _role_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
     if any(role.is_strong for role in fetch_rows(connection, _FIND_ROLE)):
         remedy = _WEAKEN_ROLE.format(sql.Identifier(APPLICATION))
         yield RightsProblem("mnestic_app has rights of an administrator", remedy)
+
+
+def _view_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:
+    if _VIEW not in {view.name for view in fetch_rows(connection, _LIST_VIEWS)}:
+        remedy = _MAKE_VIEW.format(sql.Identifier("mnestic", _VIEW))
+        yield RightsProblem(f"{_VIEW} does not show the rows of its tenant alone", remedy)
 
 
 def _rights_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]:

@@ -1,8 +1,6 @@
 """The Postgres schema: its migrations, its walls, and what is said when it is not as it should be."""
 
 import asyncio
-import importlib
-import pkgutil
 import re
 import socket
 import time
@@ -26,7 +24,6 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.starter.settings import Settings
-from mnestic.stores import postgres
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.queries import NamedQuery
 from mnestic.stores.postgres.schema import (
@@ -35,13 +32,10 @@ from mnestic.stores.postgres.schema import (
     migrate,
 )
 from mnestic.stores.postgres.tables import Table
+from tests.stores.declared_tables import declared_tables
 
 Owner = psycopg.Connection[TupleRow]
-# A store loads its tables when it is first used; here all of them count.
-for _module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}."):
-    if _module.name.endswith("tables"):
-        importlib.import_module(_module.name)
-NAMES = sorted(table.name for table in Table.metadata.tables.values())
+NAMES = sorted(declared_tables())
 WALLED = [name for name in NAMES if name != "tenant"]  # read before a worker becomes one
 
 

@@ -1,6 +1,7 @@
 """Filters of records as SQL: `psycopg.sql` puts conditions together, and every value is a parameter.
 
-A field is the same expression here as in the index of a schema, so that Postgres finds the one by the other.
+A field is the same expression here as in the index of a schema, so that Postgres finds the one by the other. The view
+`tenant_record` is why it may: below the policy of the table it looks up no condition on jsonb in an index.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +35,7 @@ _KEY, _KEY_AS_JSON = sql.SQL("key"), sql.SQL("to_jsonb(key)")
 _PAGE = sql.SQL(
     "SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,"
     " jsonb_build_array({places}) AS places"
-    " FROM mnestic.long_term_record"
+    " FROM mnestic.tenant_record"
     " WHERE tenant_id = {tenant_id} AND agent_id = %(agent_id)s AND namespace = {namespace}"
     " AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AND {where}"
     " ORDER BY {by} LIMIT {limit}"

@@ -6,7 +6,7 @@ SELECT o.kind, o.name, o.part, a.privilege_type AS privilege, CASE a.grantee WHE
       FROM pg_namespace WHERE nspname = 'mnestic'
     UNION ALL
     SELECT 'TABLE', relname, '', COALESCE(relacl, acldefault('r', relowner))
-      FROM pg_class WHERE relnamespace = to_regnamespace('mnestic') AND relkind = 'r'
+      FROM pg_class WHERE relnamespace = to_regnamespace('mnestic') AND relkind IN ('r', 'v')
     UNION ALL
     SELECT 'TABLE', c.relname, t.attname, t.attacl
       FROM pg_attribute AS t JOIN pg_class AS c ON c.oid = t.attrelid
@@ -32,6 +32,12 @@ SELECT c.relname AS name, c.relrowsecurity AS is_on, c.relforcerowsecurity AS is
 SELECT tablename, policyname FROM pg_policies
  WHERE schemaname = 'mnestic' AND policyname <> 'tenant' AND permissive = 'PERMISSIVE'
  ORDER BY tablename, policyname
+
+-- name: list_views
+-- Reads the views that show the rows of the transaction's tenant alone.
+SELECT viewname AS name FROM pg_views
+ WHERE schemaname = 'mnestic'
+   AND definition LIKE '%FROM mnestic.long\_term\_record%WHERE (tenant\_id = current\_setting(''mnestic.tenant\_id''::text, true));'
 
 -- name: find_role
 -- Reads whether the application's role has rights of an administrator.

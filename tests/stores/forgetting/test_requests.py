@@ -1,7 +1,5 @@
 """Forgetting in the store: what is never changed is changed by a forgetting that goes on, and by nobody else."""
 
-import importlib
-import pkgutil
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +11,7 @@ from mnestic.memory.forgetting.redaction import TABLES
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
 from mnestic.starter.settings import Settings
-from mnestic.stores import postgres
-from mnestic.stores.postgres.tables import Table
+from tests.stores.declared_tables import declared_tables
 
 ID = "f1"
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -124,10 +121,6 @@ async def test_the_tombstone_has_counts_and_no_word(memory: Memory, settings: Se
 
 
 def test_every_table_that_can_hold_words_is_gone_through() -> None:
-    for module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}."):
-        if module.name.endswith("tables"):  # a table is known once its module is loaded
-            importlib.import_module(module.name)
-
-    names = {table.name for table in Table.metadata.tables.values()}
-
-    assert names == TABLES | WORDLESS, "say of a new table whether words of a topic can stand in it"
+    assert declared_tables() == TABLES | WORDLESS, (
+        "say of a new table whether words of a topic can stand in it"
+    )
