@@ -33,8 +33,7 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.predicates import PredicateClient
-from mnestic.starter.client.records import EpisodeClient, RecordClient
-from mnestic.starter.client.working_memory import WorkingMemoryClient
+from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name

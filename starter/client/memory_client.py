@@ -46,9 +46,8 @@ from mnestic.starter.client.keyword_arguments import (
     check_known,
 )
 from mnestic.starter.client.messages import MessageClient, ParkedClient
-from mnestic.starter.client.records import EpisodeClient, RecordClient
+from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
-from mnestic.starter.client.working_memory import WorkingMemoryClient
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.memory_wiring import local_models, token_counter
