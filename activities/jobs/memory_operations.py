@@ -37,8 +37,14 @@ from mnestic.memory.ports import Transaction
 class MemoryOperations:
     """Does the operations in a transaction of the agent."""
 
-    def __init__(self, segments: SegmentWriter) -> None:
-        self._segments = segments
+    def __init__(self, segments: SegmentWriter, *, long_term: LongTerm | None = None) -> None:
+        """Prepares them.
+
+        Args:
+            segments: Writes segments of working memory.
+            long_term: The rules of records; by default they are read from the contract of each operation.
+        """
+        self._segments, self._long_term = segments, long_term
 
     async def prepare(
         self, transaction: Transaction, params: SegmentInput, arguments: OperationArguments
@@ -78,10 +84,10 @@ class MemoryOperations:
             case PersistArguments():
                 return await self._persist(transaction, params, arguments)
             case RetrieveArguments():
-                await _check_schema(transaction, params, arguments.schema_id)
+                await self._rules_of(transaction, params, arguments.schema_id)
                 return await _retrieve(transaction, params, arguments)
             case QueryArguments():
-                await _check_schema(transaction, params, arguments.schema_id)
+                await self._rules_of(transaction, params, arguments.schema_id)
                 found = await transaction.records.query(arguments.schema_id, arguments.filter)
                 return RecordPage(records=found[0], next_cursor=found[1])
             case SetContextArguments():
@@ -94,11 +100,26 @@ class MemoryOperations:
         self, transaction: Transaction, params: SegmentInput, arguments: PersistArguments
     ) -> PersistedRecord:
         check_json(arguments.value, what="value")
-        rules = await _check_schema(transaction, params, arguments.schema_id)
+        rules = await self._rules_of(transaction, params, arguments.schema_id)
         texts = texts_of([arguments.schema_id, arguments.key, arguments.value, arguments.metadata])
         await transaction.suppression_list.check(*texts, what="record")
         new_id = params.new_id("conflict")
         return await persist_record(transaction, arguments, rules.sync, new_id=new_id)
+
+    async def _rules_of(
+        self, transaction: Transaction, params: SegmentInput, schema_id: str
+    ) -> LongTerm:
+        """The rules of records, which have the schema."""
+        rules = self._long_term
+        if rules is None:
+            section = await find_section(transaction, params.contract, "long_term")
+            rules = LongTerm.model_validate(section or {"enabled": False})
+        names = [schema.schema_id for schema in rules.schemas] if rules.enabled else []
+        if schema_id not in names:
+            there = ", ".join(names) or "none"
+            why = f"{schema_id!r} is not in the contract of agent {params.scope.agent_id}; there are {there}"
+            raise InvalidInputError(what="schema", why=why)
+        return rules
 
     async def _set_context(
         self, transaction: Transaction, params: SegmentInput, arguments: SetContextArguments
@@ -134,18 +155,6 @@ class MemoryOperations:
             await transaction.working.save(session_id, state)
         rules = await require_rules(transaction, params)
         return self._segments.context(state, rules, arguments.segment_id)
-
-
-async def _check_schema(transaction: Transaction, params: SegmentInput, schema_id: str) -> LongTerm:
-    """The long-term rules of the contract, which have the schema."""
-    section = await find_section(transaction, params.contract, "long_term")
-    rules = LongTerm(enabled=False) if section is None else LongTerm.model_validate(section)
-    names = [schema.schema_id for schema in rules.schemas] if rules.enabled else []
-    if schema_id not in names:
-        there = ", ".join(names) or "none"
-        why = f"{schema_id!r} is not in the contract of agent {params.scope.agent_id}; there are {there}"
-        raise InvalidInputError(what="schema", why=why)
-    return rules
 
 
 async def _retrieve(

@@ -52,7 +52,9 @@ class ContractMemory(ChecksTexts):
         if session_id is not None:
             check_id(session_id, what="session")
         self._config = MemoryContract.model_validate(contract.document).Memory
-        self._operations = MemoryOperations(scope.segment_writer())
+        self._operations = MemoryOperations(
+            scope.segment_writer(), long_term=self._config.long_term
+        )
 
     @property
     def config(self) -> MemorySections:
