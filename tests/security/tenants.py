@@ -213,8 +213,8 @@ def rows_of(admin_url: str, tenant_id: str, *, agent_id: str | None = None) -> d
     """All rows of a tenant as text, by table; with an agent, only its own."""
     owner = "tenant_id" if agent_id is None else "agent_id"
     tables = """
-        SELECT table_name FROM information_schema.columns
-         WHERE table_schema = 'mnestic' AND column_name = %s
+        SELECT table_name FROM information_schema.columns NATURAL JOIN information_schema.tables
+         WHERE table_schema = 'mnestic' AND column_name = %s AND table_type = 'BASE TABLE'
     """
     one = sql.SQL("SELECT {}, t::text FROM mnestic.{} AS t WHERE tenant_id = {} AND {} = {}")
     with psycopg.connect(admin_url) as connection:
