@@ -13,10 +13,8 @@ from mnestic.activities.jobs.segments import (
     find_section,
     require_rules,
 )
-from mnestic.memory.canonical import check_json
 from mnestic.memory.contract.document import LongTerm
 from mnestic.memory.errors import InvalidInputError, NotFoundError
-from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
@@ -99,10 +97,7 @@ class MemoryOperations:
     async def _persist(
         self, transaction: Transaction, params: SegmentInput, arguments: PersistArguments
     ) -> PersistedRecord:
-        check_json(arguments.value, what="value")
         rules = await self._rules_of(transaction, params, arguments.schema_id)
-        texts = texts_of([arguments.schema_id, arguments.key, arguments.value, arguments.metadata])
-        await transaction.suppression_list.check(*texts, what="record")
         new_id = params.new_id("conflict")
         return await persist_record(transaction, arguments, rules.sync, new_id=new_id)
 

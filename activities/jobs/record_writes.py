@@ -1,9 +1,12 @@
 """Writes of records by a contract: what a write on a stale version comes to, and how a conflict is resolved."""
 
 from datetime import timedelta
+from typing import Any
 
+from mnestic.memory.canonical import check_json
 from mnestic.memory.contract.document import Sync
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
+from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.long_term.conflicts import (
     VERSIONS_LIVE,
     PersistedRecord,
@@ -18,6 +21,31 @@ from mnestic.memory.jobs.memory_operations import PersistArguments
 from mnestic.memory.ports import Transaction
 
 _WHOLE = ("",)  # the fields of a conflict that is of the whole value
+
+
+async def write_record(
+    transaction: Transaction,
+    namespace: str,
+    key: str,
+    *,
+    value: Any,
+    metadata: dict[str, Any] | None = None,
+    ttl: timedelta | None = None,
+    expected_version: int | None = None,
+) -> LongTermRecord:
+    """Writes a record, unless it speaks of what was forgotten and is kept out.
+
+    Raises:
+        InvalidInputError: the value cannot be stored, or does not fit the schema of its namespace.
+        KeptOutError: it speaks of what is kept out.
+        StaleVersionError: the record has another version; holds what is stored.
+    """
+    check_json(value, what="value")
+    texts = texts_of([namespace, key, value, metadata])
+    await transaction.suppression_list.check(*texts, what="record")
+    return await transaction.records.set(
+        namespace, key, value, ttl=ttl, expected_version=expected_version, metadata=metadata
+    )
 
 
 async def persist_record(
@@ -36,6 +64,7 @@ async def persist_record(
 
     Raises:
         InvalidInputError: the value does not fit the schema.
+        KeptOutError: it speaks of what was forgotten and is kept out.
     """
     try:
         record = await _set(transaction, arguments)
@@ -114,10 +143,11 @@ async def _settle(
 
 async def _set(transaction: Transaction, arguments: PersistArguments) -> LongTermRecord:
     ttl = arguments.ttl_seconds
-    return await transaction.records.set(
+    return await write_record(
+        transaction,
         arguments.schema_id,
         arguments.key,
-        arguments.value,
+        value=arguments.value,
         metadata=arguments.metadata,
         ttl=None if ttl is None else timedelta(seconds=ttl),
         expected_version=arguments.expected_version,

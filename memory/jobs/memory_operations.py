@@ -6,7 +6,7 @@ What an operation does is the part of memory that has it: segments of working me
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -19,7 +19,6 @@ from mnestic.memory.jobs.short_term.segments import SegmentContext
 from mnestic.memory.validation import Name, refused
 
 OperationName = Literal["get_context", "set_context", "summarize", "persist", "retrieve", "query"]
-OPERATION_NAMES: tuple[OperationName, ...] = get_args(OperationName)
 
 
 class OperationArguments(DeferredModel):

@@ -75,18 +75,18 @@ def split_clauses(message: str) -> tuple[str, ...]:
     """
     parts = [part for sentence in split_sentences(message) for part in _split_sentence(sentence)]
     clauses = [text for text in _joined(parts) if content_terms(text) or _has_pronoun(text)]
-    if any(map(is_asked, clauses)):
-        clauses = [clause for clause in clauses if is_asked(clause) or _says_much(clause)]
+    if any(map(is_question, clauses)):
+        clauses = [clause for clause in clauses if is_question(clause) or _says_much(clause)]
     if len(clauses) <= 1:
         return (clauses[0] if clauses and len(parts) > 1 else message,)
-    order = sorted(clauses, key=lambda one: (is_asked(one), len(content_terms(one))))
+    order = sorted(clauses, key=lambda one: (is_question(one), len(content_terms(one))))
     left_out = order[:-MOST_CLAUSES]
     for clause in left_out:
         clauses.remove(clause)
     return tuple(clauses)
 
 
-def is_asked(clause: str) -> bool:
+def is_question(clause: str) -> bool:
     """Whether a clause asks something: by its mark, or by the words it begins with."""
     return _QUESTION_MARK.search(clause) is not None or _patterns().asking.match(clause) is not None
 
@@ -123,8 +123,8 @@ def merge_answers(
     if len(clauses) == 1:
         return answers[0]
     pairs = [*zip(clauses, answers, strict=True)]
-    asked = [answer.results for clause, answer in pairs if is_asked(clause)]
-    remarked = [answer.results for clause, answer in pairs if not is_asked(clause)]
+    asked = [answer.results for clause, answer in pairs if is_question(clause)]
+    remarked = [answer.results for clause, answer in pairs if not is_question(clause)]
     if asked:
         best = max((one.score for results in asked for one in results), default=0.0)
         least = max(query.min_score or 0.0, _BEST_SHARE * best)
@@ -135,7 +135,7 @@ def merge_answers(
         if known is None or known.score < result.score:
             chosen[result.entry.id] = result
     results = archived_last(chosen.values(), is_archived=lambda one: one.archived, most=query.limit)
-    periods = (answer.period for clause, answer in pairs if is_asked(clause) or not asked)
+    periods = (answer.period for clause, answer in pairs if is_question(clause) or not asked)
     return Retrieval(
         results=tuple(_by_score([results])),
         words={word: weight for answer in answers for word, weight in answer.words.items()},
@@ -204,8 +204,8 @@ def _goes_on(text: str, *, before: str) -> bool:
     """Whether a clause says too little by itself: a single word or number, or a question without content."""
     terms = content_terms(text)
     if _QUESTION_MARK.search(text) is None:
-        is_aside = is_asked(before) and _patterns().aside.match(text) is not None
-        return len(terms) <= 1 and not (is_aside or is_asked(text) or _has_pronoun(text))
+        is_aside = is_question(before) and _patterns().aside.match(text) is not None
+        return len(terms) <= 1 and not (is_aside or is_question(text) or _has_pronoun(text))
     begins = _patterns().opening.match(text) is not None
     return not (begins and _has_pronoun(text)) if not terms else len(terms) == 1 and not begins
 

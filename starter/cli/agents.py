@@ -1,11 +1,15 @@
 """`mnestic agents`: the agents of a tenant, with the size of each memory."""
 
-from typing import Annotated
-
-import typer
-
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 
 _COLUMNS = (
     "agent",
@@ -20,10 +24,8 @@ _COLUMNS = (
 
 
 def agents(
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List the agents of the tenant, with the size of each memory and its last write."""

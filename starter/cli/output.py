@@ -29,6 +29,8 @@ EXIT_UNAVAILABLE = 3
 EXIT_INTERRUPTED = 130
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+PageLimit = Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")]
+PageCursor = Annotated[str | None, typer.Option(help="The cursor at the end of the previous page.")]
 Result = TypeVar("Result")
 
 _MIN_CUT_WIDTH = 24  # characters that a column which is cut is left

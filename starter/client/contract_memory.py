@@ -7,12 +7,11 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from mnestic.activities.jobs.memory_operations import MemoryOperations
-from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict
+from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
 from mnestic.activities.jobs.segments import SegmentInput
 from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord, RecordConflict
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
@@ -181,10 +180,9 @@ class ContractMemory(ChecksTexts):
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
         async with self._scope.transaction(write=True) as transaction:
-            await transaction.suppression_list.check(*texts_of([value]), what="record")
             waited = await take_conflict(transaction, schema_id, conflict_id)
-            return await transaction.records.set(
-                schema_id, waited.key, value, metadata=waited.metadata
+            return await write_record(
+                transaction, schema_id, waited.key, value=value, metadata=waited.metadata
             )
 
     async def drop_conflict(self, schema_id: str, conflict_id: str) -> None:

@@ -4,9 +4,9 @@ import uuid
 from datetime import timedelta
 from typing import Any
 
+from mnestic.activities.jobs.record_writes import write_record
 from mnestic.activities.jobs.segments import SegmentInput, find_contract, require_rules
 from mnestic.memory.canonical import check_json
-from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, RecordRef
@@ -56,7 +56,7 @@ class RecordClient(ClientPart):
             KeptOutError: it speaks of what was forgotten and is kept out.
             IdempotencyConflictError: the key was used for another request.
         """
-        check_json(value, what="value")
+        check_json(value, what="value")  # which the request's hash is made of
         operation = Operation(key=operation_key or f"client/{uuid.uuid4().hex}", name="set")
         request = [namespace, key, value, ttl.total_seconds() if ttl else None, expected_version]
         request += [metadata] if metadata is not None else []
@@ -64,12 +64,11 @@ class RecordClient(ClientPart):
             stored = await transaction.replay(operation, operation.request_hash(request))
             if stored is not None:
                 return LongTermRecord.model_validate(stored)
-            texts = texts_of([namespace, key, value, metadata])
-            await transaction.suppression_list.check(*texts, what="record")
-            record = await transaction.records.set(
+            record = await write_record(
+                transaction,
                 namespace,
                 key,
-                value,
+                value=value,
                 ttl=ttl,
                 expected_version=expected_version,
                 metadata=metadata,

@@ -34,10 +34,9 @@ class OperationTools:
             return await contract.operate(operation.name, arguments)
 
         run.__name__, run.__doc__ = operation.name, operation.summary
-        run.__signature__ = _signature(operation)  # type: ignore[attr-defined] # what a tool's schema is made of
-        run.__annotations__ = {
-            one.name: one.annotation for one in _signature(operation).parameters.values()
-        }
+        signature = _signature(operation)  # what the tool's schema is made of
+        vars(run)["__signature__"] = signature
+        run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
         return strict_tool(tool(run), REPLACES if operation.writes else READS)
 
 

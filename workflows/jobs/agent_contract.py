@@ -7,10 +7,18 @@ from typing import Any
 
 from temporalio.common import RetryPolicy
 
-from mnestic.activities.jobs.contracts import OperateResult
+from mnestic.activities.jobs.contracts import ContractActivities, OperateInput, OperateResult
+from mnestic.activities.operations import OperationInput
+from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.long_term.filters import QueryFilter
-from mnestic.memory.jobs.memory_operations import OperationName
+from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
+from mnestic.memory.jobs.short_term.segments import ContractRef
+from mnestic.memory.jobs.working_memory import check_variable
+from mnestic.memory.scope import Scope
+from mnestic.workflows.calls import USUAL, WITH_MODEL, run_activity, run_local_first
 from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
+from mnestic.workflows.jobs.controls import JobControls
+from mnestic.workflows.jobs.operation_keys import OperationKeys
 
 
 class AgentContract(AgentKnowledge):
@@ -20,7 +28,32 @@ class AgentContract(AgentKnowledge):
     operation fails with an `ActivityError` where the contract has no such segment or schema, or refuses what is written.
     """
 
+    def __init__(
+        self,
+        scope: Scope,
+        *,
+        keys: OperationKeys,
+        controls: JobControls,
+        contract: ContractRef | None,
+    ) -> None:
+        super().__init__(scope, keys=keys, controls=controls)
+        self._contract = contract
+
+    @property
     @abstractmethod
+    def sealed_tail(self) -> PinnedEpisodes | None:
+        """The snapshot whose episodes the job goes on with; None: the current ones."""
+
+    @property
+    def pinned_contract(self) -> dict[str, ContractRef]:
+        """The contract as a member of inputs; nothing where there is none."""
+        return {"contract": self._contract} if self._contract and self._contract.version else {}
+
+    async def pin_contract(self) -> None:
+        """Finds the contract in force, which counts until the workflow continues as new."""
+        params = OperationInput(scope=self._scope, operation=self._keys.next("contract"))
+        self._contract = await run_local_first(ContractActivities.pin_contract, params)
+
     async def operate(
         self,
         name: OperationName,
@@ -33,8 +66,24 @@ class AgentContract(AgentKnowledge):
     ) -> OperateResult:
         """Does an operation by its name; `mnestic.memory.jobs.memory_operations` says what each takes and gives.
 
-        `templates` and `results` fill in the arguments, as in `remember`.
+        The first one pins the contract, if nobody did. `templates` and `results` fill in the arguments, as in `remember`.
         """
+        await self.until_unpaused()
+        if self._contract is None:
+            await self.pin_contract()
+        params = OperateInput(
+            scope=self._scope,
+            operation=self._keys.next(name),
+            name=name,
+            arguments=dict(arguments),
+            save_as=None if save_as is None else check_variable(save_as),
+            templates=templates,
+            results=dict(results or {}),
+            sealed_tail=self.sealed_tail,
+            **self.pinned_contract,
+        )
+        timeout = WITH_MODEL if OPERATIONS[name].of_session else USUAL
+        return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def get_context(self, segment_id: str, *, save_as: str) -> OperateResult:
         """Reads what a segment of the session has, with its tokens."""

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from temporalio import workflow
 from temporalio.common import RetryPolicy
 
-from mnestic.activities.jobs.contracts import ContractActivities, OperateInput, OperateResult
 from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
 from mnestic.activities.jobs.forks import ForkActivities, ForkInput
 from mnestic.activities.jobs.memories import (
@@ -23,10 +22,8 @@ from mnestic.activities.jobs.memories import (
     RememberResult,
 )
 from mnestic.activities.jobs.thoughts import ThinkActivities, ThinkInput, ThinkResult
-from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.agent_job import AgentMemoryState
-from mnestic.memory.jobs.contexts import ContextSelection
-from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
+from mnestic.memory.jobs.contexts import ContextSelection, PinnedEpisodes
 from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.snapshots import Drift
@@ -49,7 +46,6 @@ from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import (
-    USUAL,
     WITH_MODEL,
     run_activity,
     run_local_first,
@@ -121,8 +117,9 @@ class AgentMemory(AgentContract):
             scope,
             keys=OperationKeys(job_id, epoch=state.epoch, step=state.step),
             controls=JobControls(paused=state.paused, refuse=refusals.add),
+            contract=contract,
         )
-        self._continue_as_new, self._contract = continue_as_new, contract
+        self._continue_as_new = continue_as_new
         self.inbox = ResumeInbox(
             job_id=job_id,
             max_payload_bytes=max_payload_bytes,
@@ -174,18 +171,13 @@ class AgentMemory(AgentContract):
             refused=self.inbox.refused,
             attention=self._waits.attention,
             paused=self._controls.paused,
-            sealed_tail=self._waits.sealed_tail,
+            sealed_tail=self.sealed_tail,
         )
 
     @property
-    def pinned_contract(self) -> dict[str, ContractRef]:
-        """The contract as a member of inputs; nothing where there is none."""
-        return {"contract": self._contract} if self._contract and self._contract.version else {}
-
-    async def pin_contract(self) -> None:
-        """Finds the contract in force, which counts until the workflow continues as new."""
-        params = OperationInput(scope=self._scope, operation=self._keys.next("contract"))
-        self._contract = await run_local_first(ContractActivities.pin_contract, params)
+    def sealed_tail(self) -> PinnedEpisodes | None:
+        """The snapshot whose episodes the job goes on with; None: the current ones."""
+        return self._waits.sealed_tail
 
     def next_operation(self, name: str) -> Operation:
         """The next memory write of this job, with its idempotency key."""
@@ -219,7 +211,7 @@ class AgentMemory(AgentContract):
             learn=learn and (write.message is not None or tool_call is not None),
             tool_call=tool_call,
             results=dict(results or {}),
-            sealed_tail=self._waits.sealed_tail,
+            sealed_tail=self.sealed_tail,
             **self.pinned_contract,
         )
         if of_call is not None:
@@ -251,37 +243,9 @@ class AgentMemory(AgentContract):
             save_as=check_variable(save_as),
             templates=templates,
             results=dict(results or {}),
-            sealed_tail=self._waits.sealed_tail,
+            sealed_tail=self.sealed_tail,
         )
         return await run_activity(MemoryActivities.recall, params, retry=retry)
-
-    async def operate(
-        self,
-        name: OperationName,
-        arguments: Mapping[str, Any],
-        *,
-        save_as: str | None = None,
-        templates: bool = False,
-        results: Mapping[str, Any] | None = None,
-        retry: RetryPolicy | None = None,
-    ) -> OperateResult:
-        """Does an operation of the agent's contract by its name; the first one pins the contract, if nobody did."""
-        await self.until_unpaused()
-        if self._contract is None:
-            await self.pin_contract()
-        params = OperateInput(
-            scope=self._scope,
-            operation=self._keys.next(name),
-            name=name,
-            arguments=dict(arguments),
-            save_as=None if save_as is None else check_variable(save_as),
-            templates=templates,
-            results=dict(results or {}),
-            sealed_tail=self._waits.sealed_tail,
-            **self.pinned_contract,
-        )
-        timeout = WITH_MODEL if OPERATIONS[name].of_session else USUAL
-        return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def think(  # noqa: PLR0913 - what a think node says
         self,
@@ -323,7 +287,7 @@ class AgentMemory(AgentContract):
             know=know,
             retrieve=retrieve,
             context=context,
-            sealed_tail=self._waits.sealed_tail,
+            sealed_tail=self.sealed_tail,
             learn=learn,
             results=dict(results or {}),
             **self.pinned_contract,

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 
 if TYPE_CHECKING:
     from mnestic.memory.access.audit import AuditEntry
@@ -26,10 +34,8 @@ def list_(
         str | None, typer.Option(help="Only with this API key, as `keys list` has it.")
     ] = None,
     denied: Annotated[bool, typer.Option("--denied", help="Only what was denied.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 20,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 20,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List reads and writes, the latest first."""

@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mnestic.starter.cli.connection import connect_memory
-from mnestic.starter.cli.output import AsJson, err, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    err,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 
 if TYPE_CHECKING:
     from mnestic.memory.access.api_keys import ApiKey, IssuedKey
@@ -55,10 +64,8 @@ def create(
 
 @app.command("list")
 def list_(
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List keys, the newest first, without their secrets."""

@@ -19,7 +19,17 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_job_id, resolve_wait_id
 from mnestic.starter.cli.jobs.lines import brief
 from mnestic.starter.cli.known_agents import warn_if_unknown
-from mnestic.starter.cli.output import AsJson, counted, err, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    counted,
+    err,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 from mnestic.starter.cli.overrides import overrides
 from mnestic.starter.cli.values import parse_json, parse_value
 
@@ -87,10 +97,8 @@ def list_(
     ] = None,
     agent: Annotated[str | None, typer.Option(help="Only of this agent.")] = None,
     plan: Annotated[str | None, typer.Option(help="Only of this plan, by its name.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 50,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List jobs, latest first."""

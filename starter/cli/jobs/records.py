@@ -9,7 +9,15 @@ from mnestic.memory.durations import Duration
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 from mnestic.starter.cli.values import parse_as, parse_value
 from mnestic.starter.pagination import list_all
 
@@ -68,10 +76,8 @@ def set_(
 def list_(
     agent: Agent,
     namespace: Annotated[str | None, typer.Option(help="Only this namespace.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List records in the order of namespace and key."""
@@ -123,10 +129,8 @@ def delete(
 def conflicts(
     schema: Schema,
     agent: Agent,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List writes to a schema that wait for a decision."""
@@ -188,7 +192,10 @@ def resolve(
             contract = await memory.contract()
             if value is None:
                 await contract.drop_conflict(schema, conflict)
-                out.print("The record stays as it is.")
+                if as_json:
+                    print_json({"dropped": conflict})
+                else:
+                    out.print("The record stays as it is.")
                 return
             parsed = parse_value(value, what="--value")
             _print_record(

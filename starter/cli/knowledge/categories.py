@@ -6,7 +6,15 @@ import typer
 
 from mnestic.memory.knowledge.world.period_summaries import SummaryLevel
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 
 
 def categories(agent: Agent, as_json: AsJson = False) -> None:
@@ -29,10 +37,8 @@ def summaries(
     level: Annotated[
         SummaryLevel | None, typer.Option(help="Of this level alone.", show_default=False)
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 50,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 50,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List summaries of a large memory, the highest level and the latest first."""

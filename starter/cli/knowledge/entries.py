@@ -15,7 +15,15 @@ from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
 from mnestic.starter.cli.knowledge.extraction_wait import extract_messages
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory, warn_if_unknown
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 from mnestic.starter.cli.standard_input import read_text
 from mnestic.starter.cli.values import parse_as
 
@@ -132,10 +140,8 @@ def list_(
     since: Annotated[str | None, typer.Option(help="From this time on, in ISO form.")] = None,
     until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
     status: Annotated[str, typer.Option(help="active, archived or all.")] = "active",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List entries, the newest first."""

@@ -6,7 +6,7 @@ import typer
 
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, PageLimit, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
 
@@ -18,7 +18,7 @@ def list_events(
     kind: Annotated[
         list[str] | None, typer.Option(help="Only of this kind; may be repeated.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
+    limit: PageLimit = 100,
     as_json: AsJson = False,
 ) -> None:
     """List events in order; continue with --after the last number."""

@@ -14,7 +14,16 @@ from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.ids import resolve_fact_id
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, one_line, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    one_line,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 from mnestic.starter.cli.timestamps import parse_timestamp
 
 app = typer.Typer(help="Read and correct the facts of an agent.", no_args_is_help=True)
@@ -44,10 +53,8 @@ def list_facts(
             help="Facts as known at this time, from the messages received until then.",
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 100,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List the facts that are valid now, and those that begin later, which are marked as pending.

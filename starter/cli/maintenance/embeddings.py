@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mnestic.starter.cli.connection import connect_client
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, PageCursor, out, print_json, print_table, run
 
 if TYPE_CHECKING:
     from mnestic.memory.maintenance.embeddings import AgentEmbeddings
@@ -20,9 +20,7 @@ Agent = Annotated[str, typer.Option(help="The agent.")]
 @app.command()
 def show(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of agents.")] = 100,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List agents with their models and numbers of vectors."""

@@ -15,6 +15,8 @@ from mnestic.starter.cli.known_agents import warn_if_unknown
 from mnestic.starter.cli.output import (
     EXIT_FAILED,
     AsJson,
+    PageCursor,
+    PageLimit,
     counted,
     err,
     fail,
@@ -98,10 +100,8 @@ def run_now(
 @app.command()
 def reports(
     kind: Annotated[MaintenanceKind | None, typer.Option(help="Of this kind alone.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 20,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 20,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List the reports of maintenance runs, newest first."""

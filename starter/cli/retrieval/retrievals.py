@@ -1,22 +1,24 @@
 """`mnestic memory retrievals`: the log of automatic retrievals."""
 
-from typing import Annotated
-
-import typer
-
 from mnestic.memory.retrieval.retrieval_log import StoredLogEntry
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import (
+    AsJson,
+    PageCursor,
+    PageLimit,
+    out,
+    print_json,
+    print_table,
+    run,
+)
 
 _COLUMNS = ("UTC", "channel", "message", "memories", "notes", "skipped", "tokens")
 
 
 def retrievals(
     agent: Agent,
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 20,
-    cursor: Annotated[
-        str | None, typer.Option(help="The cursor at the end of the previous page.")
-    ] = None,
+    limit: PageLimit = 20,
+    cursor: PageCursor = None,
     as_json: AsJson = False,
 ) -> None:
     """List automatic retrievals, the latest first: memories with their scores, and notes."""

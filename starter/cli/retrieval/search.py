@@ -10,7 +10,7 @@ from mnestic.memory.knowledge.entries import EntryKind
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
+from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
@@ -24,7 +24,7 @@ def search(
     query: Annotated[str, typer.Argument(help="The question.")],
     agent: Agent,
     mode: Annotated[str, typer.Option(help="hybrid, semantic or text.")] = "hybrid",
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 10,
+    limit: PageLimit = 10,
     min_score: Annotated[
         float | None, typer.Option(help="Minimum score, 0 to 1; default: the policy's.")
     ] = None,

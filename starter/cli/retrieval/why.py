@@ -7,7 +7,7 @@ import typer
 from mnestic.memory.retrieval.missing_entries import SearchTrace
 from mnestic.starter.cli.ids import resolve_entry_id
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
-from mnestic.starter.cli.output import AsJson, out, print_json, run
+from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, run
 
 
 def why(
@@ -16,7 +16,7 @@ def why(
     expect: Annotated[
         str, typer.Option(metavar="ID", help="The entry, by its id or the beginning of it.")
     ],
-    limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of results.")] = 10,
+    limit: PageLimit = 10,
     min_score: Annotated[
         float | None, typer.Option(help="Minimum score, 0 to 1; default: the policy's.")
     ] = None,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from mnestic.memory.retrieval.clauses import MOST_CLAUSES, is_asked, split_clauses
+from mnestic.memory.retrieval.clauses import MOST_CLAUSES, is_question, split_clauses
 from tests.memory.tables import tables, wrong
 
 CASES = tables(__file__)
 
 
 def texts(message: str, *, are_questions: bool) -> list[str]:
-    return [one for one in split_clauses(message) if is_asked(one) is are_questions]
+    return [one for one in split_clauses(message) if is_question(one) is are_questions]
 
 
 @pytest.mark.parametrize("rule", CASES["questions"])
@@ -25,7 +25,7 @@ def test_a_message_of_one_clause_or_of_one_statement_stays_as_it_is() -> None:
     }
 
     assert [one for one, found in clauses.items() if found != (one,)] == []
-    assert [one for one in CASES["statements"] if is_asked(one)] == []
+    assert [one for one in CASES["statements"] if is_question(one)] == []
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def test_a_message_of_one_clause_or_of_one_statement_stays_as_it_is() -> None:
 def test_a_question_that_says_too_little_goes_with_what_is_before_it(message: str) -> None:
     (clause,) = split_clauses(message)
 
-    assert is_asked(clause)
+    assert is_question(clause)
     assert clause.split() == message.split()
 
 
