@@ -53,6 +53,7 @@ class UnitOfWork:
         self._attempt: tuple[str, str] | None = None
         self._events: list[MemoryEvent] = []
         self._revision: int | None = None
+        self._ahead: list[tuple[Query, Rows]] = []
         self._at_end: list[Query] = []
         self._before_commit: dict[Callable[[], Awaitable[None]], None] = {}
 
@@ -82,9 +83,29 @@ class UnitOfWork:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
         """
         first = () if self._is_begun else self._begin_statements()
+        ahead, self._ahead = self._ahead, []
+        together = [*(query for query, _ in ahead), *queries]
         with self._running():
             self._is_begun = True
-            return await run_together(self.connection, queries, opening=first)
+            found = await run_together(self.connection, together, opening=first)
+        for (_, rows), result in zip(ahead, found, strict=False):
+            rows.extend(result)
+            rows.touched = result.touched
+        return found[len(ahead) :]
+
+    def send_ahead(self, query: Query) -> Rows:
+        """Has a statement go ahead of those of the next round trip, which fills the rows that are returned.
+
+        What it refuses is told by that round trip.
+        """
+        rows = Rows()
+        self._ahead.append((query, rows))
+        return rows
+
+    async def until_sent(self, rows: Rows) -> None:
+        """Sends a statement that goes ahead, if no round trip took it yet."""
+        if any(rows is waiting for _, waiting in self._ahead):
+            await self.rows_of()
 
     def read(self, action: str, target: str, *, reason: str | None = None) -> None:
         """Notes a read for the audit log, or what was denied, for which reason."""
@@ -170,6 +191,7 @@ class UnitOfWork:
     async def finish(self) -> None:
         """Does what follows from the writes, writes what every transaction leaves behind, and commits."""
         if self._is_discarded:
+            self._ahead.clear()
             await self.rows_of(ROLLBACK)
             return
         await self._follow_writes()

@@ -70,17 +70,21 @@ class PostgresRecordStore:
         current = row.version if row.live or expected_version != 0 else 0
         if expected_version is not None and expected_version != current:
             raise self._stale(row, expected=expected_version)
-        (written,) = await self._unit.fetch(
-            _SET,
+        # Nobody waits for it: the locked row says what the record is then.
+        stored, more = as_json(value), as_json(metadata)
+        values = {"value": stored, "is_live": row.live, "ttl": ttl, "metadata": more}
+        self._unit.send_ahead(_SET.bind(named | values))
+        self._unit.wrote("record.set", f"{namespace}/{key}")
+        return LongTermRecord(
             namespace=namespace,
             key=key,
-            value=as_json(value),
-            is_live=row.live,
-            ttl=ttl,
-            metadata=as_json(metadata),
+            value=json.loads(str(stored)),
+            version=row.version + 1,
+            created_at=row.created_at if row.live else row.read_at,
+            updated_at=row.read_at,
+            expires_at=None if ttl is None else row.read_at + ttl,
+            metadata=None if more is None else json.loads(more),
         )
-        self._unit.wrote("record.set", f"{namespace}/{key}")
-        return _record(written)
 
     async def delete(
         self, namespace: str, key: str, *, expected_version: int | None = None

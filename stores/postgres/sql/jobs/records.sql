@@ -1,7 +1,7 @@
 -- name: find
--- Reads the row of a key, removed and expired ones too; `live` tells them apart.
+-- Reads the row of a key, removed and expired ones too; `live` tells them apart. `read_at` is when the transaction began.
 SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,
-       value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live
+       value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live, now() AS read_at
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
    FOR UPDATE -- if lock
@@ -39,7 +39,6 @@ UPDATE mnestic.long_term_record
        created_at = CASE WHEN CAST(%(is_live)s AS boolean) THEN created_at ELSE now() END,
        expires_at = now() + CAST(%(ttl)s AS interval), metadata = CAST(%(metadata)s AS jsonb)
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
-RETURNING namespace, key, version, value, created_at, updated_at, expires_at, metadata
 
 -- name: delete
 -- Removes the value of a key whose row is locked; the version goes on.
