@@ -42,10 +42,16 @@ async def write_record(
     """
     check_json(value, what="value")
     texts = texts_of([namespace, key, value, metadata])
-    await transaction.suppression_list.check(*texts, what="record")
-    return await transaction.records.set(
-        namespace, key, value, ttl=ttl, expected_version=expected_version, metadata=metadata
-    )
+    transaction.suppression_list.load_ahead()  # its check takes no round trip of its own then
+    try:
+        record = await transaction.records.set(
+            namespace, key, value, ttl=ttl, expected_version=expected_version, metadata=metadata
+        )
+    except StaleVersionError:
+        await transaction.suppression_list.check(*texts, what="record")  # it may become a conflict
+        raise
+    await transaction.suppression_list.check(*texts, what="record")  # a refusal undoes the write
+    return record
 
 
 async def persist_record(

@@ -175,6 +175,10 @@ class SuppressionListStore(Protocol):
         """
         ...
 
+    def load_ahead(self) -> None:
+        """Has the keep-outs loaded with the next statements of the transaction, since a check follows."""
+        ...
+
     async def list_suppressed(self) -> tuple[Suppression, ...]:
         """The tombstones of the agent that keep something out, the oldest first."""
         ...

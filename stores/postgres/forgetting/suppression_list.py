@@ -15,6 +15,7 @@ from mnestic.memory.forgetting.suppression_list import (
 from mnestic.memory.forgetting.topic_names import content_name, parse_topic
 from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.language.terms import words_of
+from mnestic.stores.postgres.connections import Rows
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
@@ -42,6 +43,7 @@ class PostgresSuppressionListStore:
     ) -> None:
         self._unit, self._forgetting, self._secrets = unit, forgetting, secrets
         self._kept: tuple[_Kept, ...] | None = None
+        self._loading: Rows | None = None
         self._key: SuppressionKey | None = None
 
     async def add(self, forgetting_id: str, topic: str) -> None:
@@ -58,6 +60,11 @@ class PostgresSuppressionListStore:
         await self._unit.write(_ADD, id=forgetting_id, kept_out=kept_out)
         self._unit.wrote("keep_out.add", forgetting_id)
         self._kept = None
+
+    def load_ahead(self) -> None:
+        """See the port."""
+        if self._kept is None:
+            self._send_ahead()
 
     async def list_suppressed(self) -> tuple[Suppression, ...]:
         """See the port."""
@@ -111,7 +118,9 @@ class PostgresSuppressionListStore:
 
     async def _load(self) -> tuple[_Kept, ...]:
         if self._kept is None:
-            rows = await self._unit.fetch(_LOAD)
+            rows = self._send_ahead()
+            await self._unit.until_sent(rows)
+            self._loading = None
             self._kept = tuple(
                 _Kept(
                     row.id,
@@ -121,6 +130,12 @@ class PostgresSuppressionListStore:
                 for row in rows
             )
         return self._kept
+
+    def _send_ahead(self) -> Rows:
+        """The rows of the keep-outs, which a round trip fills."""
+        if self._loading is None:
+            self._loading = self._unit.send_ahead(_LOAD.bind(self._unit.owner))
+        return self._loading
 
     def _key_of(self, kept: Sequence[_Kept]) -> SuppressionKey:
         if self._key is None:

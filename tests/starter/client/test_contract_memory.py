@@ -5,8 +5,14 @@ from typing import Any
 
 import pytest
 
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import InvalidInputError, KeptOutError, NotFoundError
+from mnestic.memory.ports import Memory
+from mnestic.starter.access.audit import AuditClient
+from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.settings import Settings
+from mnestic.stores.postgres.memory import PostgresMemory
+from tests.wire import counting
 
 AGENT = "agent.seo.audit"
 DOCUMENT: dict[str, Any] = {
@@ -71,6 +77,44 @@ async def test_what_the_contract_does_not_have_is_refused_by_name(client: Mnesti
         await memory.get_context("task_context")
     with pytest.raises(NotFoundError, match="audits/site-7"):
         await memory.retrieve("audits", "site-7")
+
+
+async def test_what_is_kept_out_is_not_written_and_the_attempt_is_in_the_audit_log(
+    client: MnesticClient, memory: Memory, settings: Settings
+) -> None:
+    await client.contracts().apply(AGENT, DOCUMENT)
+    contract = await client.contract(AGENT)
+    await contract.persist("audits", "site-7", {"score": 71})
+    async with memory.transaction(
+        tenant_id=settings.tenant_id, agent_id=AGENT, actor="test", write=True
+    ) as transaction:
+        await transaction.forgetting.begin("f1", "Otilia", entries=())
+        await transaction.suppression_list.add("f1", "Otilia")
+
+    with pytest.raises(KeptOutError):
+        await contract.persist("audits", "site-7", {"by": "Otilia"})
+
+    rows, _ = await AuditClient(memory, tenant_id=settings.tenant_id).list(agent_id=AGENT)
+    assert await contract.retrieve("audits", "site-7") == {"score": 71}
+    assert (rows[0].action, rows[0].reason) == ("record.set", "refused: KeptOutError")
+
+
+async def test_a_write_waits_for_postgres_twice(
+    client: MnesticClient, settings: Settings, admin_url: str
+) -> None:
+    await client.contracts().apply(AGENT, DOCUMENT)
+    async with counting(admin_url.replace("postgres@", "mnestic_app@")) as wire:
+        memory = PostgresMemory(wire.url, pool_size=1)
+        contract = await MemoryConnection(memory, settings=settings, is_shared=True).contract(AGENT)
+        await contract.persist("audits", "site-7", {"score": 71})  # which prepares the statements
+        before = wire.round_trips
+
+        written = await contract.persist("audits", "site-7", {"score": 72, "at": [1.0, 1e3]})
+
+        assert wire.round_trips - before == 2
+        await memory.close()
+    (stored,), _ = await client.memory(AGENT).records.list("audits")
+    assert stored.model_dump() == written.model_dump(exclude={"conflict_id"})
 
 
 async def test_records_that_do_not_fit_a_new_structure_are_listed_and_refused_at_their_next_write(
