@@ -36,7 +36,7 @@ _PAGE = sql.SQL(
     "SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,"
     " jsonb_build_array({places}) AS places"
     " FROM mnestic.tenant_record"
-    " WHERE tenant_id = {tenant_id} AND agent_id = %(agent_id)s AND namespace = {namespace}"
+    " WHERE tenant_id = {tenant_id} AND agent_id = {agent_id} AND namespace = {namespace}"
     " AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AND {where}"
     " ORDER BY {by} LIMIT {limit}"
 )
@@ -74,13 +74,29 @@ def page_query(
     direction = sql.SQL(" DESC" if found.descending else "")
     page = _PAGE.format(
         tenant_id=tenant_id,
+        agent_id=sql.Placeholder("agent_id"),
         namespace=namespace,
         places=_listed(fields),
         where=where,
         by=_listed([one + direction for one in (*fields, _KEY)]),
         limit=found.limit + 1,
     )
-    return NamedQuery.of(page.as_string()), conditions.values
+    return _numbered(page), conditions.values
+
+
+def _numbered(statement: sql.Composable) -> NamedQuery:
+    """A statement as Postgres takes it: placeholders alone are parameters, whatever a name or a literal says."""
+    numbers: dict[str, int] = {}
+
+    def text(part: sql.Composable) -> str:
+        if isinstance(part, sql.Composed):
+            return "".join(map(text, part))
+        if not isinstance(part, sql.Placeholder):
+            return part.as_string()
+        name = part.as_string().removeprefix("%(").removesuffix(")s")
+        return f"${numbers.setdefault(name, len(numbers) + 1)}"
+
+    return NamedQuery(text(statement), tuple(numbers))
 
 
 def _listed(parts: Sequence[sql.Composable]) -> sql.Composable:

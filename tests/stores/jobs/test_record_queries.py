@@ -58,6 +58,9 @@ async def rows(memory: PostgresMemory, settings: Settings) -> AsyncIterator[Tran
             "b",
         ),
         ({"field": "site", "value": "'; DROP TABLE mnestic.entry; --"}, ""),
+        ({"field": "%(word)s"}, ""),
+        ({"field": "100 %s -- if word", "op": "exists", "value": False}, "abcde"),
+        ({"field": "a\n-- if word\n'$1", "op": "exists", "value": False}, "abcde"),
     ],
 )
 async def test_a_condition_finds_the_records_that_fulfil_it(
@@ -67,6 +70,14 @@ async def test_a_condition_finds_the_records_that_fulfil_it(
 
     assert "".join(record.key for record in found) == keys
     assert cursor is None
+
+
+async def test_a_namespace_is_never_read_as_a_parameter(rows: Transaction) -> None:
+    await rows.records.set("%(word)s -- if word", "g", 1)
+
+    found, _ = await rows.records.query("%(word)s -- if word", read_filter(None))
+
+    assert [record.key for record in found] == ["g"]
 
 
 @pytest.mark.parametrize("descending", [False, True])
