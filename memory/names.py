@@ -42,7 +42,8 @@ FORGET_TOPIC = "ForgetTopic"
 MAINTENANCE = "Maintenance"
 PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
-
+VERSIONS = "~versions/"  # how the namespaces of earlier versions of records begin
+CONFLICTS = "~conflicts/"  # how those of writes that wait for a decision do
 
 OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
@@ -50,6 +51,11 @@ _LONGEST_ATTRIBUTE = 255  # characters
 _ESCAPED = re.compile(r"""[\x00-\x1f'"\\]""")
 _KINDS = ("job", "ingest", "forget", "inbox", "maintenance")  # how ids of our workflows begin
 _OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
+
+
+def is_beside_records(namespace: str) -> bool:
+    """Whether records of a namespace are versions or conflicts of others, which Mnestic alone writes."""
+    return namespace.startswith((VERSIONS, CONFLICTS))
 
 
 def tenant_of_workflow(workflow_id: str) -> str | None:

@@ -16,6 +16,7 @@ from mnestic.memory.forgetting.cuts import SentenceCut
 from mnestic.memory.forgetting.topics import FORGOTTEN, Topic
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.language.sentences import cut_text, split_sentences
+from mnestic.memory.names import is_beside_records
 
 Row = Mapping[str, Any]
 _OURS = frozenset(
@@ -45,11 +46,23 @@ def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
         return RowRedaction(remove=True) if _free(document, topic) != document else None
     if table in _NAMED and topic.is_in(*(row[name] for name in _NAMED[table])):
         return RowRedaction(remove=True)
+    if table == "long_term_record" and is_beside_records(row["namespace"]):
+        return RowRedaction(remove=True) if _is_copy_of(row["value"], topic) else None
     redacted = _REDACTED.get(table, {})
     values = {name: value for name, value in row.items() if name in redacted}
     after = {name: redacted[name](value, topic) for name, value in values.items()}
     changed = {name: value for name, value in after.items() if value != values[name]}
     return RowRedaction(values=changed) if changed else None
+
+
+def _is_copy_of(value: Any, topic: Topic) -> bool:
+    """Whether a version or a conflict is of a record that speaks of the topic; it goes, since its key is made of the record's."""
+    said = (
+        [value.get(name) for name in ("key", "value", "metadata")]
+        if isinstance(value, Mapping)
+        else [value]
+    )
+    return topic.is_in(*texts_of(said)) or _free(said, topic) != said
 
 
 def _whole_texts(table: str, row: Row) -> list[str]:

@@ -45,6 +45,21 @@ def test_an_entry_and_a_record_go_that_are_named_after_it() -> None:
     assert redaction_of("long_term_record", record, topic()) == RowRedaction(remove=True)
 
 
+@pytest.mark.parametrize("namespace", ["~versions/towns", "~conflicts/towns"])
+def test_a_version_or_a_conflict_goes_whole_if_its_record_speaks_of_the_topic(
+    namespace: str,
+) -> None:
+    row = {"namespace": namespace, "key": "1f@1", "metadata": None}
+    named = {"key": "Paris", "value": {"n": 1}, "metadata": None, "base_version": 5}
+    says = {"key": "k", "value": {"n": "I like Paris."}, "metadata": None}
+
+    for value in (named, says, "Paris"):
+        found = redaction_of("long_term_record", {**row, "value": value}, topic())
+        assert found == RowRedaction(remove=True)
+    for word in ("value", "5", "Rome"):
+        assert redaction_of("long_term_record", {**row, "value": named}, topic(word)) is None
+
+
 @pytest.mark.parametrize(
     ("value", "left"),
     [
