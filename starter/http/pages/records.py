@@ -1,11 +1,12 @@
 """An agent's long-term records: listed by namespace, written and deleted; writes that wait for a decision are listed beside them."""
 
 import json
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request, Response
 
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs.long_term.conflicts import RecordConflict, conflicts_of
 from mnestic.starter.http.calls import AgentCall
 from mnestic.starter.http.pages.access import ROOT
@@ -55,7 +56,16 @@ async def write_record(
         parsed = json.loads(value)
     except ValueError as error:
         raise InvalidInputError(what="value", why=f"is no JSON: {error}") from None
-    await call.memory.records.set(namespace, key, parsed, expected_version=version)
+    except RecursionError:
+        raise InvalidInputError(what="value", why="is nested too deep") from None
+    records = call.memory.records
+    metadata, ttl = None, None
+    with suppress(NotFoundError):  # the page changes the value alone
+        current = await records.get(namespace, key)
+        metadata = current.metadata
+        if current.expires_at is not None:
+            ttl = current.expires_at - current.updated_at
+    await records.set(namespace, key, parsed, ttl=ttl, expected_version=version, metadata=metadata)
     return back_to(RECORDS, done="record_written", agent_id=call.agent_id, namespace=namespace)
 
 

@@ -6,6 +6,7 @@
 import asyncio
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,3 +66,22 @@ async def test_each_page_shows_what_was_done_before(
                 found = re.search(pattern, shown)
                 assert found is not None, (pattern, shown)
                 names[kept] = found[1]
+
+
+async def test_the_page_changes_the_value_of_a_record_alone(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    records = client.memory("ada").records
+    lives = timedelta(hours=1)
+    await records.set("preferences", "theme", "dark", ttl=lives, metadata={"source": "mail"})
+    form = {"namespace": "preferences", "key": "theme", "value": '"light"', "version": "1"}
+
+    answer = await browser.post("/ui/memory/records?agent_id=ada", data=form)
+    changed = await records.get("preferences", "theme")
+    deep = {**form, "value": "[" * 100_000, "version": "2"}
+    refused = await browser.post("/ui/memory/records?agent_id=ada", data=deep)
+
+    assert answer.status_code == 303
+    assert (changed.value, changed.metadata) == ("light", {"source": "mail"})
+    assert changed.expires_at == changed.updated_at + lives
+    assert (refused.status_code, "nested too deep" in refused.text) == (422, True)
