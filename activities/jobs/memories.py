@@ -23,6 +23,7 @@ from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.conflicts import check_is_open
 from mnestic.memory.jobs.long_term.records import RecordRef
 from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.jobs.templates import as_text
@@ -393,8 +394,10 @@ async def _write_records(
     transaction: Transaction, params: RememberInput, write: MemoryWrite
 ) -> tuple[RecordRef, ...]:
     assert not isinstance(write.records, str)
-    # In one order for all, so that two jobs of an agent cannot lock each other out.
+    for one in write.records:
+        check_is_open(one.namespace)
     allowed = await allowed_records(transaction, write.records)
+    # In one order for all, so that two jobs of an agent cannot lock each other out.
     in_order = sorted(allowed, key=lambda each: (each.namespace, each.key))
     written = [
         await transaction.records.set(

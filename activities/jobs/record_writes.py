@@ -8,14 +8,15 @@ from mnestic.memory.contract.document import Sync
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
 from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.long_term.conflicts import (
-    VERSIONS_LIVE,
     PersistedRecord,
     RecordConflict,
+    check_is_open,
     conflicts_of,
     merge,
     version_key,
     versions_of,
 )
+from mnestic.memory.jobs.long_term.filters import METADATA
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.memory.jobs.memory_operations import PersistArguments
 from mnestic.memory.ports import Transaction
@@ -36,11 +37,12 @@ async def write_record(
     """Writes a record, unless it speaks of what was forgotten and is kept out.
 
     Raises:
-        InvalidInputError: the value cannot be stored, or does not fit the schema of its namespace.
+        InvalidInputError: the value cannot be stored, or does not fit the schema of its namespace, or Mnestic alone writes there.
         KeptOutError: it speaks of what is kept out.
         StaleVersionError: the record has another version; holds what is stored.
     """
     check_json(value, what="value")
+    check_is_open(namespace)
     texts = texts_of([namespace, key, value, metadata])
     transaction.suppression_list.load_ahead()  # its check takes no round trip of its own then
     try:
@@ -77,7 +79,7 @@ async def persist_record(
     except StaleVersionError as stale:
         stored = stale.stored if isinstance(stale.stored, LongTermRecord) else None
         return await _settle(transaction, arguments, sync, stored=stored, new_id=new_id)
-    return await _written(transaction, record, sync)
+    return PersistedRecord(**record.model_dump())
 
 
 async def list_conflicts(
@@ -117,21 +119,29 @@ async def _settle(
     resolution = sync.conflict_resolution
     if resolution == "last_write" or stored is None:
         latest = arguments.model_copy(update={"expected_version": None})
-        return await _written(transaction, await _set(transaction, latest), sync)
+        return PersistedRecord(**(await _set(transaction, latest)).model_dump())
     fields: tuple[str, ...] = _WHOLE
     if resolution == "merge":
         place = version_key(arguments.key, arguments.expected_version or 0)
         base = await transaction.records.find(versions_of(arguments.schema_id), place)
         if base is not None:
             merged, fields = merge(base.value["value"], stored.value, arguments.value)
+            metadata, in_metadata = merge(
+                base.value.get("metadata"), stored.metadata, arguments.metadata
+            )
+            fields += tuple(f"{METADATA}.{one}".rstrip(".") for one in in_metadata)
             if not fields:
-                update = {"value": merged, "expected_version": stored.version}
+                update = {
+                    "value": merged,
+                    "metadata": metadata,
+                    "expected_version": stored.version,
+                }
                 try:
                     record = await _set(transaction, arguments.model_copy(update=update))
                 except InvalidInputError:  # each fits the schema, but not both together
                     fields = _WHOLE
                 else:
-                    return await _written(transaction, record, sync)
+                    return PersistedRecord(**record.model_dump())
     conflict = RecordConflict(
         id=new_id,
         schema_id=arguments.schema_id,
@@ -141,8 +151,13 @@ async def _settle(
         metadata=arguments.metadata,
         fields=fields,
     )
+    rules = await transaction.records.find_rules(arguments.schema_id)
+    asked = arguments.ttl_seconds and timedelta(seconds=arguments.ttl_seconds)
     await transaction.records.set(
-        conflicts_of(arguments.schema_id), new_id, conflict.model_dump(mode="json")
+        conflicts_of(arguments.schema_id),
+        new_id,
+        conflict.model_dump(mode="json"),
+        ttl=min((one for one in (asked, rules and rules.ttl) if one), default=None),
     )
     return PersistedRecord(**stored.model_dump(), conflict_id=new_id)
 
@@ -158,15 +173,3 @@ async def _set(transaction: Transaction, arguments: PersistArguments) -> LongTer
         ttl=None if ttl is None else timedelta(seconds=ttl),
         expected_version=arguments.expected_version,
     )
-
-
-async def _written(transaction: Transaction, record: LongTermRecord, sync: Sync) -> PersistedRecord:
-    """A record that was written, of which a later merge finds this version."""
-    if sync.conflict_resolution == "merge":
-        await transaction.records.set(
-            versions_of(record.namespace),
-            version_key(record.key, record.version),
-            {"key": record.key, "value": record.value},
-            ttl=VERSIONS_LIVE,
-        )
-    return PersistedRecord(**record.model_dump())

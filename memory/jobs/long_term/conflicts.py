@@ -6,13 +6,15 @@ forgotten like all others. Their namespaces begin with `~`, as no id of a schema
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ConfigDict
 
 from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.long_term.records import LongTermRecord
+from mnestic.memory.names import CONFLICTS, VERSIONS, is_beside_records
 
 VERSIONS_LIVE = timedelta(days=30)
 """How long a version of a record can be merged with."""
@@ -41,16 +43,27 @@ class RecordConflict(DeferredModel):
 
 def versions_of(schema_id: str) -> str:
     """The namespace of earlier versions of a schema's records."""
-    return f"~versions/{schema_id}"
+    return f"{VERSIONS}{schema_id}"
 
 
 def conflicts_of(schema_id: str) -> str:
     """The namespace of a schema's conflicts."""
-    return f"~conflicts/{schema_id}"
+    return f"{CONFLICTS}{schema_id}"
 
 
-def version_key(key: str, version: int) -> str:
-    """The key of a version of a record, however long its own key is."""
+def check_is_open(namespace: str) -> None:
+    """Refuses a namespace whose records Mnestic alone writes.
+
+    Raises:
+        InvalidInputError: it is of versions or of conflicts.
+    """
+    if is_beside_records(namespace):
+        why = f"begins with {VERSIONS} or {CONFLICTS}, where Mnestic alone writes; write the record itself, or resolve its conflict"
+        raise InvalidInputError(what="namespace", why=why)
+
+
+def version_key(key: str, version: int | Literal[""]) -> str:
+    """The key of a version of a record, however long its own key is; without a version, how those of all begin."""
     return f"{sha256_hex(key.encode())}@{version}"
 
 

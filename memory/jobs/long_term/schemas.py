@@ -28,6 +28,7 @@ class SchemaRules(DeferredModel):
     structure: dict[str, Any]
     indexes: tuple[str, ...] = ()
     ttl_days: int = 0
+    keeps_versions: bool = False
 
     @property
     def ttl(self) -> timedelta | None:

@@ -7,6 +7,12 @@ from typing import Any
 
 from mnestic.memory.canonical import check_json, check_text
 from mnestic.memory.errors import InvalidInputError, NotFoundError, StaleVersionError
+from mnestic.memory.jobs.long_term.conflicts import (
+    VERSIONS_LIVE,
+    conflicts_of,
+    version_key,
+    versions_of,
+)
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.long_term.schemas import SchemaRules, check_value
@@ -17,6 +23,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _FIND, _INSERT_EMPTY = read_query("records.find"), read_query("records.insert_empty")
 _SET, _DELETE = read_query("records.set"), read_query("records.delete")
+_END_VERSIONS = read_query("records.end_versions")
 _LIST, _SELECT = read_query("records.list_by_namespace"), read_query("records.select")
 _ADD_READ, _LOCK_READS = read_query("records.add_read"), read_query("records.lock_reads")
 _LIST_READS, _REMOVE_READS = read_query("records.list_reads"), read_query("records.remove_reads")
@@ -64,7 +71,8 @@ class PostgresRecordStore:
         rules, _, (row,) = await self._unit.rows_of(
             _FIND_RULES.bind(named), _INSERT_EMPTY.bind(named), _FIND.bind({**named, "lock": True})
         )
-        for one in map(_rules, rules):
+        in_force = [*map(_rules, rules)]
+        for one in in_force:
             check_value(one, value)
             ttl = min(one.ttl, ttl) if one.ttl and ttl else one.ttl or ttl
         current = row.version if row.live or expected_version != 0 else 0
@@ -75,7 +83,7 @@ class PostgresRecordStore:
         values = {"value": stored, "is_live": row.live, "ttl": ttl, "metadata": more}
         self._unit.send_ahead(_SET.bind(named | values))
         self._unit.wrote("record.set", f"{namespace}/{key}")
-        return LongTermRecord(
+        record = LongTermRecord(
             namespace=namespace,
             key=key,
             value=json.loads(str(stored)),
@@ -84,6 +92,18 @@ class PostgresRecordStore:
             updated_at=row.read_at,
             expires_at=None if ttl is None else row.read_at + ttl,
             metadata=None if more is None else json.loads(more),
+        )
+        if any(one.keeps_versions for one in in_force):
+            await self._keep_version(record, ttl=ttl)
+        return record
+
+    async def _keep_version(self, record: LongTermRecord, *, ttl: timedelta | None) -> None:
+        """Keeps a version, with which a later write can be merged, no longer than the record lives."""
+        await self.set(
+            versions_of(record.namespace),
+            version_key(record.key, record.version),
+            {"key": record.key, "value": record.value, "metadata": record.metadata},
+            ttl=VERSIONS_LIVE if ttl is None else min(ttl, VERSIONS_LIVE),
         )
 
     async def delete(
@@ -97,6 +117,8 @@ class PostgresRecordStore:
         if expected_version not in (None, row.version):
             raise self._stale(row, expected=expected_version or 0)
         await self._unit.write(_DELETE, namespace=namespace, key=key)
+        of_record = {"namespace": versions_of(namespace), "keys": version_key(key, "")}
+        self._unit.send_ahead(_END_VERSIONS.bind(self._unit.owner | of_record))
         self._unit.wrote("record.delete", f"{namespace}/{key}")
         return RecordRef(namespace=namespace, key=key, version=row.version + 1)
 
@@ -143,7 +165,8 @@ class PostgresRecordStore:
 
     async def expire(self, selector: str, schema_id: str, *, ttl: timedelta) -> int:
         """See the port."""
-        ended = await self._unit.write(_EXPIRE, selector=selector, namespace=schema_id, ttl=ttl)
+        namespaces = [schema_id, versions_of(schema_id), conflicts_of(schema_id)]
+        ended = await self._unit.write(_EXPIRE, selector=selector, namespaces=namespaces, ttl=ttl)
         if ended:
             self._unit.wrote("record.expire", f"{schema_id} of {selector}: {ended} records")
         return ended
@@ -230,7 +253,12 @@ class PostgresRecordStore:
 
 def _rules(row: Any) -> SchemaRules:
     return SchemaRules.model_validate(
-        {**row.rules, "selector": row.selector, "version": row.version}
+        {
+            **row.rules,
+            "selector": row.selector,
+            "version": row.version,
+            "keeps_versions": row.keeps_versions,
+        }
     )
 
 

@@ -1,5 +1,6 @@
 """Writes on a stale version: what the contract's conflict resolution makes of them."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -99,3 +100,57 @@ async def test_a_person_resolves_a_conflict_once(client: MnesticClient, ada: Mem
     assert (await ada.records.list("~conflicts/plans"))[0] == ()
     with pytest.raises(NotFoundError, match="conflict of plans"):
         await memory.drop_conflict("plans", first)
+
+
+async def test_a_write_that_others_made_by_any_door_can_be_merged_with(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    memory = await opened(client, "merge")
+    base = await ada.records.set("plans", "k", {"a": 1, "b": 1})
+    await ada.records.set("plans", "k", {"a": 2, "b": 1}, metadata={"source": "x"})
+
+    merged = await memory.persist("plans", "k", {"a": 1, "b": 3}, expected_version=base.version)
+
+    assert (merged.conflict_id, merged.value) == (None, {"a": 2, "b": 3})
+    assert merged.metadata == {"source": "x"}
+
+
+async def test_metadata_that_both_changed_is_a_conflict(client: MnesticClient) -> None:
+    memory = await opened(client, "merge")
+    base = await memory.persist("plans", "k", {})
+    await memory.persist("plans", "k", {}, metadata={"source": "x"})
+
+    written = await memory.persist(
+        "plans", "k", {}, metadata={"source": "y"}, expected_version=base.version
+    )
+    (conflict,), _ = await memory.list_conflicts("plans")
+
+    assert written.metadata == {"source": "x"}
+    assert conflict.fields == ("$metadata.source",)
+
+
+async def test_nothing_of_a_record_outlives_it_but_a_write_that_waits(
+    client: MnesticClient, ada: MemoryClient
+) -> None:
+    memory = await opened(client, "merge")
+    await memory.persist("plans", "k", {}, ttl=timedelta(minutes=1))
+    await memory.persist("plans", "other", {})
+    await memory.persist("plans", "k", {"a": 2}, ttl=timedelta(minutes=1), expected_version=0)
+
+    of_key = {"where": {"field": "key", "value": "k"}}
+    (waiting,), _ = await ada.records.list("~conflicts/plans")
+    (version,), _ = await ada.records.query("~versions/plans", of_key)
+    await ada.records.delete("plans", "k")
+    left, _ = await ada.records.list("~versions/plans")
+
+    for one in (waiting, version):
+        assert one.expires_at == one.updated_at + timedelta(minutes=1)
+    assert [one.value["key"] for one in left] == ["other"]
+
+
+@pytest.mark.parametrize("namespace", ["~conflicts/plans", "~versions/plans"])
+async def test_conflicts_and_versions_are_written_by_nobody_else(
+    ada: MemoryClient, namespace: str
+) -> None:
+    with pytest.raises(InvalidInputError, match="Mnestic alone writes"):
+        await ada.records.set(namespace, "k", "anything")

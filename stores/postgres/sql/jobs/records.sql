@@ -14,21 +14,23 @@ ON CONFLICT DO NOTHING
 
 -- name: find_rules
 -- Finds the schema of a namespace in the contract in force for the agent.
-SELECT c.selector, c.version, s.rules
+SELECT c.selector, c.version, s.rules,
+       COALESCE(c.document #>> '{Memory,long_term,sync,conflict_resolution}' = 'merge', false) AS keeps_versions
   FROM mnestic.contract_of(%(tenant_id)s, %(agent_id)s) AS c,
        json_array_elements(c.document #> '{Memory,long_term,schemas}') AS s (rules)
  WHERE s.rules ->> 'schema_id' = %(namespace)s AND c.document #>> '{Memory,long_term,enabled}' = 'true'
 
 -- name: expire
--- Ends records of a schema that are older than it keeps them, of the agents whose contract is that of a selector.
+-- Ends records of a schema, their versions and conflicts, that are older than it keeps them, of the agents whose contract is that
+-- of a selector.
 UPDATE mnestic.long_term_record AS r
    SET expires_at = r.updated_at + CAST(%(ttl)s AS interval)
- WHERE r.tenant_id = %(tenant_id)s AND r.namespace = %(namespace)s AND r.value IS NOT NULL
+ WHERE r.tenant_id = %(tenant_id)s AND r.namespace = ANY (%(namespaces)s) AND r.value IS NOT NULL
    AND (r.expires_at IS NULL OR r.expires_at > r.updated_at + CAST(%(ttl)s AS interval))
    AND r.agent_id IN (
        SELECT o.agent_id
          FROM (SELECT DISTINCT agent_id FROM mnestic.long_term_record
-                WHERE tenant_id = %(tenant_id)s AND namespace = %(namespace)s) AS o,
+                WHERE tenant_id = %(tenant_id)s AND namespace = ANY (%(namespaces)s)) AS o,
               mnestic.contract_of(%(tenant_id)s, o.agent_id) AS c
         WHERE c.selector = %(selector)s)
 
@@ -45,6 +47,13 @@ UPDATE mnestic.long_term_record
 UPDATE mnestic.long_term_record
    SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL, metadata = NULL
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
+
+-- name: end_versions
+-- Removes what versions of a record say.
+UPDATE mnestic.long_term_record
+   SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL, metadata = NULL
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s
+   AND starts_with(key, %(keys)s) AND value IS NOT NULL
 
 -- name: list_by_namespace
 -- Reads a page of the live records of a namespace, or of all, by name.
