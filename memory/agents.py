@@ -30,7 +30,7 @@ class AgentSummary(DeferredModel):
 
 
 class WaitingAgent(NamedTuple):
-    """An agent with messages from which nothing was extracted yet."""
+    """An agent with messages from which nothing was extracted yet, or records that a backend lacks."""
 
     tenant_id: str
     agent_id: str

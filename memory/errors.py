@@ -33,6 +33,7 @@ code a command ends with, which HTTP status is answered. Those of language model
     │   └── InUseError                a port or a data directory is taken
     ├── UnavailableError              the world is down; retried
     │   ├── DatabaseUnavailableError
+    │   ├── BackendUnavailableError   the backend of a schema does not answer
     │   ├── TemporalUnavailableError
     │   ├── SearchAttributesMissingError
     │   ├── ModelUnavailableError
@@ -291,6 +292,18 @@ class DatabaseUnavailableError(UnavailableError):
     def __init__(self, *, where: str, why: str, answers: bool = False) -> None:
         self.where = where
         super().__init__(f"Postgres at {where} {'says' if answers else 'does not answer'}: {why}")
+
+
+class BackendUnavailableError(UnavailableError):
+    """The backend of a schema does not answer, or not as it should; the address may hold secrets and is not named.
+
+    A write that `is_stored` is in Mnestic's database.
+    """
+
+    def __init__(self, *, backend_id: str, why: str, is_stored: bool = False) -> None:
+        self.backend_id, self.why = backend_id, why
+        after = "; the write is stored, and is sent once the backend answers" if is_stored else ""
+        super().__init__(f"backend {backend_id} does not answer: {why}{after}")
 
 
 class TemporalUnavailableError(UnavailableError):

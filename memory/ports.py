@@ -193,6 +193,7 @@ class Memory(Protocol):
             ConfigurationError: the connection is of a role that may not run as the application.
             SchemaVersionError: the database was never migrated.
             InvalidInputError: the tenant's name is none.
+            BackendUnavailableError: all is written, but the backend of a schema does not have it yet.
         """
         ...
 
@@ -208,6 +209,18 @@ class Memory(Protocol):
         """The agents of these tenants, or of all if none is named, that have messages from which nothing was extracted yet.
 
         Tenants take turns: the first agent of each, then the second of each.
+        """
+        ...
+
+    async def list_pending_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+        """The agents of these tenants, or of all if none is named, with records that a backend lacks."""
+        ...
+
+    async def flush_records(self, *, tenant_id: str, agent_id: str) -> int:
+        """Sends an agent's records to the backends that lack them; returns how many.
+
+        Raises:
+            BackendUnavailableError: a backend does not answer; the others have what is theirs.
         """
         ...
 

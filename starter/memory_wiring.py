@@ -4,6 +4,7 @@ One of the composition roots, which name concrete stores and models. Who only as
 (`wiring.py`) nor the rules of extraction (`extraction_wiring.py`).
 """
 
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -34,6 +35,7 @@ from mnestic.memory.ports import Embedder, Summariser, TokenCounter
 from mnestic.memory.retrieval.caches import CACHE_BYTES
 from mnestic.memory.retrieval.ports import NoteSource, Reranker
 from mnestic.memory.retrieval.queries import Rerank
+from mnestic.starter.contract.record_backends import OpenBackends
 from mnestic.starter.embedded.state import read_last_state, read_state
 from mnestic.starter.settings import Settings
 from mnestic.starter.suppression_secret import SuppressionSecret
@@ -78,6 +80,7 @@ def open_database(
         cache_bytes=cache_bytes,
         embedder=embedder,
         suppression_secrets=suppression_secret,
+        backends=OpenBackends(os.environ),
     )
 
 

@@ -283,6 +283,13 @@ def _passwords(sections: Any) -> Iterator[ContractProblem]:
             yield ContractProblem(f"{path}.config.{_ADDRESS_FIELD}", _WRITTEN_OUT)
 
 
+def _addresses(sections: Any) -> Iterator[ContractProblem]:
+    for path, item in _items(sections, "long_term.storage_backends"):
+        if item.get("type") == "redis" and not _value(item, f"config.{_ADDRESS_FIELD}"):
+            why = "is missing; redis has an address such as redis://localhost:6379/0"
+            yield ContractProblem(f"{path}.config.{_ADDRESS_FIELD}", why)
+
+
 _CHECKS: tuple[Callable[[Any], Iterator[ContractProblem]], ...] = (
     _segments,
     _budgets,
@@ -293,4 +300,5 @@ _CHECKS: tuple[Callable[[Any], Iterator[ContractProblem]], ...] = (
     _widths,
     _queries,
     _passwords,
+    _addresses,
 )

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 
 from mnestic.memory.contract.selectors import Selector
 from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.scope import Id
 from mnestic.memory.validation import Name
 
@@ -100,6 +101,14 @@ class StorageBackend(ListedPart):
     type: StorageType = Field(description="Kind of store")
     config: BackendConfig = Field(default_factory=BackendConfig, description="Where it is")
 
+    @property
+    def remote(self) -> RemoteBackend | None:
+        """The backend as records use it; None where that is Mnestic's own database."""
+        if self.type not in {"postgres", "supabase", "redis"} or not self.config.connection_string:
+            return None
+        fields = {"backend_id": self.backend_id, "type": self.type, **self.config.model_dump()}
+        return RemoteBackend.model_validate(fields)
+
 
 class RecordSchema(ListedPart):
     """A kind of rows: their form, indexes and time to live."""
@@ -130,6 +139,18 @@ class LongTerm(Part):
     storage_backends: tuple[StorageBackend, ...] = Field((), description="Stores of rows")
     schemas: tuple[RecordSchema, ...] = Field((), description="Kinds of rows")
     sync: Sync = Field(default_factory=Sync, description="How writes reach the backend")
+
+    @property
+    def remote_backends(self) -> tuple[RemoteBackend, ...]:
+        """Its backends but Mnestic's own database."""
+        found = (backend.remote for backend in self.storage_backends if self.enabled)
+        return tuple(backend for backend in found if backend is not None)
+
+    @property
+    def remote_schemas(self) -> dict[str, RemoteBackend]:
+        """The backend of each schema whose records are not in Mnestic's database alone."""
+        backends = {backend.backend_id: backend for backend in self.remote_backends}
+        return {s.schema_id: backends[s.backend] for s in self.schemas if s.backend in backends}
 
 
 class Namespace(ListedPart):

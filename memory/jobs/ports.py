@@ -5,12 +5,13 @@ All methods work inside the transaction they came from and belong to its tenant 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.jobs.episodes import Episode
+    from mnestic.memory.jobs.long_term.backends import BackendRecord, RecordPlace, RemoteBackend
     from mnestic.memory.jobs.long_term.filters import QueryFilter
     from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
     from mnestic.memory.jobs.long_term.schemas import SchemaRules
@@ -148,6 +149,10 @@ class RecordStore(Protocol):
         """
         ...
 
+    async def send_again(self, schemas: Collection[str]) -> None:
+        """Has the records of schemas sent to their backends, of all agents of the tenant, since these have others now."""
+        ...
+
     async def select(
         self, names: Sequence[tuple[str, str]]
     ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
@@ -183,6 +188,48 @@ class RecordStore(Protocol):
 
     async def remove_reads(self, job_id: str) -> None:
         """Forgets a job's read set, once the job is over."""
+        ...
+
+
+class RecordBackend(Protocol):
+    """A store of records beside Mnestic's database. Whatever is sent twice, or late, changes nothing.
+
+    Each method raises `BackendUnavailableError` if it does not answer.
+    """
+
+    async def prepare(self) -> None:
+        """Makes what the records need, such as a table, if it is not there."""
+        ...
+
+    async def write(self, records: Sequence[BackendRecord]) -> tuple[int, ...]:
+        """Stores records, and removes those without a value; one whose stored version is later stays as it is.
+
+        Returns the latest version of each that it knows: that which was sent, or a later one.
+        """
+        ...
+
+    async def find(self, place: RecordPlace) -> BackendRecord | None:
+        """A record that is neither removed nor expired, or None."""
+        ...
+
+    async def close(self) -> None:
+        """Ends its connections."""
+        ...
+
+
+class RecordBackends(Protocol):
+    """Opens backends, each once."""
+
+    async def open(self, backend: RemoteBackend) -> RecordBackend:
+        """A backend, which connects with its first use.
+
+        Raises:
+            ConfigurationError: a variable of its address is not set, the address is malformed, or a package is missing.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Closes all that were opened."""
         ...
 
 

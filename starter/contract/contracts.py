@@ -30,6 +30,7 @@ from mnestic.memory.errors import (
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
 from mnestic.starter.checked_texts import ChecksTexts
+from mnestic.starter.contract.record_backends import OpenBackends
 from mnestic.stores.postgres.jobs.record_indexes import index_records
 
 log = logging.getLogger("mnestic.contracts")
@@ -101,12 +102,14 @@ class ContractsClient(ChecksTexts):
         Raises:
             InvalidInputError: the selector is neither an agent's id nor a pattern.
             InvalidContractError: lists every problem of the document.
-            ConfigurationError: names variables that are not set.
+            ConfigurationError: names variables that are not set, or a backend whose address is malformed.
+            BackendUnavailableError: names a backend that does not answer; nothing is applied.
             StaleVersionError: another version was applied meanwhile.
         """
         check_selector(selector, what="selector")
-        parse(document)
+        contract = parse(document)
         filled(document, self._environment)  # what is not set is named now, not when it is needed
+        await self._prepare_backends(contract)
         applied = await self._add(selector, dict(document), expected_version=expected_version)
         await self._build_indexes()
         return applied
@@ -217,11 +220,22 @@ class ContractsClient(ChecksTexts):
             added = await transaction.contracts.add(
                 selector, document, sha256=digest, applied_by=self._actor
             )
-            for schema in _contract(added).Memory.long_term.schemas:
+            before, after = (_contract(one).Memory.long_term for one in (current, added))
+            if moved := dict(before.remote_schemas.items() ^ after.remote_schemas.items()):
+                await transaction.records.send_again(moved)
+            for schema in after.schemas:
                 if schema.ttl_days:
                     ttl = timedelta(days=schema.ttl_days)
                     await transaction.records.expire(selector, schema.schema_id, ttl=ttl)
             return added
+
+    async def _prepare_backends(self, contract: MemoryContract) -> None:
+        backends = OpenBackends(self._environment)
+        try:
+            for backend in contract.Memory.long_term.remote_backends:
+                await (await backends.open(backend)).prepare()
+        finally:
+            await backends.close()
 
     async def _build_indexes(self) -> None:
         if self._admin_url is None:

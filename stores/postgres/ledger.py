@@ -47,6 +47,7 @@ class PostgresLedger:
         if row.request_hash != request_hash or row.agent_id != self._unit.agent_id:
             raise IdempotencyConflictError(key=operation.key)
         self._unit.read("operation.replay", operation.key)
+        self._unit.is_replay = True
         result: Mapping[str, Any] | None = row.result
         return result
 

@@ -10,12 +10,14 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_en
 from mnestic.memory.addresses import describe_url
 from mnestic.memory.agents import AgentSummary, WaitingAgent
 from mnestic.memory.errors import RefusedError
+from mnestic.memory.jobs.ports import RecordBackends
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CACHE_BYTES, CacheCounts, RetrievalCaches
 from mnestic.memory.scope import EVERY_AGENT
 from mnestic.stores.postgres.connections import drop_closed, run_together
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.failures import failures
+from mnestic.stores.postgres.jobs.record_sync import RecordSync
 from mnestic.stores.postgres.knowledge.accesses import AccessCounts
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.priorities import share_priority_with
@@ -32,6 +34,7 @@ if TYPE_CHECKING:  # a tenth of a second, which only who needs a table pays
 _FIND_AGENT, _LIST_JOB_IDS = read_query("memory.find_agent"), read_query("memory.list_job_ids")
 _LIST_AGENT_IDS, _LIST_AGENTS = read_query("memory.list_agent_ids"), read_query("list_agents")
 _LIST_WAITING = read_query("memory.list_waiting_agents")
+_LIST_PENDING = read_query("memory.list_pending_agents")
 
 
 def open_pool(url: str, *, size: int) -> AsyncEngine:
@@ -74,6 +77,7 @@ class PostgresMemory:
         cache_bytes: int = CACHE_BYTES,
         suppression_secrets: "SuppressionSecrets | None" = None,
         shared_pool: AsyncEngine | None = None,
+        backends: RecordBackends | None = None,
     ) -> None:
         """Prepares the pool; the first transaction connects.
 
@@ -86,6 +90,7 @@ class PostgresMemory:
             suppression_secrets: Where the secret of keep-outs is; without it an agent that has some learns nothing.
             shared_pool: Connections of `open_pool` to the same address, to use instead of a pool of its own; whoever
                 opened it disposes of it.
+            backends: Those that contracts name, which it closes; without them their records wait in this database.
 
         Raises:
             ConfigurationError: the address is malformed.
@@ -96,6 +101,9 @@ class PostgresMemory:
         self._embedder, self._secrets = embedder, suppression_secrets
         self._accesses = AccessCounts(self._counting)
         self._caches = RetrievalCaches.of(cache_bytes)
+        self._sync_pool = None if backends is None else open_pool(url, size=2)
+        self._sync = None if backends is None else RecordSync(backends, self._syncing)
+        self._refresh = None if self._sync is None else self._sync.refresh
 
     @asynccontextmanager
     async def transaction(
@@ -105,7 +113,9 @@ class PostgresMemory:
         owner: Any = {"tenant_id": tenant_id, "agent_id": agent_id, "actor": actor}
         with failures(where=self._where):
             async with self.engine.connect() as connection:
-                unit = UnitOfWork(connection, **owner, write=write, consistent=consistent)
+                unit = UnitOfWork(
+                    connection, **owner, write=write, consistent=consistent, refresh=self._refresh
+                )
                 refusal: RefusedError | None = None
                 try:
                     yield PostgresTransaction(
@@ -119,6 +129,25 @@ class PostgresMemory:
                     after = UnitOfWork(connection, **owner, write=False)
                     await after.note_refused(unit.attempts, refusal)
                 raise refusal
+        if self._sync is not None and (unit.flushed_schemas or unit.is_replay):
+            schemas = None if unit.is_replay else unit.flushed_schemas
+            await self._sync.flush((tenant_id, agent_id), schemas=schemas, at_once=True)
+
+    @asynccontextmanager
+    async def _syncing(self, owner: Owner) -> AsyncIterator[UnitOfWork]:
+        """A transaction that goes on while a backend is written, on a connection that nobody else waits for."""
+        assert self._sync_pool is not None
+        with failures(where=self._where):
+            async with self._sync_pool.connect() as connection:
+                unit = UnitOfWork(
+                    connection, tenant_id=owner[0], agent_id=owner[1], actor="records", write=True
+                )
+                yield unit
+                await unit.finish()
+
+    async def flush_records(self, *, tenant_id: str, agent_id: str) -> int:
+        """See the port."""
+        return 0 if self._sync is None else await self._sync.flush((tenant_id, agent_id))
 
     def count_accesses(self, entry_ids: Collection[str], *, tenant_id: str, agent_id: str) -> None:
         """See the port."""
@@ -147,6 +176,11 @@ class PostgresMemory:
     async def list_waiting_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
         """See the port."""
         rows = await self._rows(_LIST_WAITING, tenant_id="", tenants=[*tenants])  # of no tenant
+        return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
+
+    async def list_pending_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+        """See the port."""
+        rows = await self._rows(_LIST_PENDING, tenant_id="", tenants=[*tenants])  # of no tenant
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     async def list_agent_ids(
@@ -208,6 +242,9 @@ class PostgresMemory:
         try:
             await self._accesses.close()
         finally:
+            if self._sync is not None and self._sync_pool is not None:
+                await self._sync.close()
+                await self._sync_pool.dispose()
             if not self._is_shared:
                 await self.engine.dispose()
 

@@ -72,6 +72,7 @@ _UPDATED_COLUMNS = {
     "operation": "result",
 }
 _FUNCTIONS = {
+    "backend_of": _PUBLIC,
     "begin_forgetting": _PUBLIC,
     "contract_of": _PUBLIC,
     "count_lexemes": _PUBLIC,
@@ -82,6 +83,7 @@ _FUNCTIONS = {
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,
     "nearest_vectors": _PUBLIC,
+    "pending_agents": _PUBLIC,
     "redact_audit": APPLICATION,
     "redact_channel": APPLICATION,
     "redact_snapshot": APPLICATION,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError
@@ -18,6 +18,17 @@ from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
 from mnestic.stores.postgres.transaction_setup import COMMIT, ROLLBACK, begin_statements
 
 Owner = tuple[str, str]  # tenant and agent
+
+
+class Refresh(Protocol):
+    """Takes a record from its backend if that is due; returns whether it changed."""
+
+    def __call__(
+        self, unit: "UnitOfWork", schema_id: str, key: str, *, version: int | None
+    ) -> Awaitable[bool]:
+        """See `record_sync.RecordSync.refresh`."""
+        ...
+
 
 _NOW, _CLOCK = read_query("unit_of_work.now"), read_query("unit_of_work.clock")
 _RAISE_REVISION = read_query("unit_of_work.raise_revision")
@@ -39,6 +50,7 @@ class UnitOfWork:
         actor: str,
         write: bool,
         consistent: bool = False,
+        refresh: "Refresh | None" = None,
     ) -> None:
         self.connection = connection
         self.tenant_id = tenant_id
@@ -47,6 +59,8 @@ class UnitOfWork:
         self.actor = actor
         self.may_write = write
         self._is_consistent = consistent
+        self.refresh = None if consistent else refresh
+        """Takes a record from the backend of its schema before it is read, where that is due."""
         self._is_begun = self._is_over = self._is_discarded = False
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
@@ -56,6 +70,10 @@ class UnitOfWork:
         self._ahead: list[tuple[Query, Rows]] = []
         self._at_end: list[Query] = []
         self._before_commit: dict[Callable[[], Awaitable[None]], None] = {}
+        self.flushed_schemas: set[str] = set()
+        """Schemas whose backends have to have what was written before anybody is told that it is."""
+        self.is_replay = False
+        """Whether an earlier attempt wrote, and may have ended before backends had all of it."""
 
     @property
     def owner(self) -> dict[str, str]:

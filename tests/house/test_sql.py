@@ -23,6 +23,7 @@ COMPOSING = {
     f"{STORES}/index_sessions.py": "indexes are dropped by name",
     f"{STORES}/jobs/record_filters.py": "a filter has any conditions, on any fields",
     f"{STORES}/jobs/record_indexes.py": "each field of a schema has an index of its own",
+    f"{STORES}/jobs/remote_records.py": "the table has a prefix of the contract's",
     f"{STORES}/maintenance/backup_creation.py": "all tables are counted",
     f"{STORES}/maintenance/backup_restore.py": "all tables are locked, emptied and filled",
     f"{STORES}/maintenance/backup_tables.py": "all tables are copied",

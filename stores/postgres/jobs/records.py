@@ -1,7 +1,7 @@
 """Long-term records in Postgres: one row a key, with a version that only grows."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -18,6 +18,7 @@ from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, Re
 from mnestic.memory.jobs.long_term.schemas import SchemaRules, check_value
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.jobs.record_filters import page_query
+from mnestic.stores.postgres.jobs.record_sync import remote_backend
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -28,6 +29,8 @@ _LIST, _SELECT = read_query("records.list_by_namespace"), read_query("records.se
 _ADD_READ, _LOCK_READS = read_query("records.add_read"), read_query("records.lock_reads")
 _LIST_READS, _REMOVE_READS = read_query("records.list_reads"), read_query("records.remove_reads")
 _FIND_RULES, _EXPIRE = read_query("records.find_rules"), read_query("records.expire")
+_SEND_AGAIN = read_query("records.send_again")
+_STORED = "stored"  # the state of a record that its backend has
 _LONGEST_TTL = timedelta(days=36_500)
 _LONGEST_NAME = 256  # characters, so that an index entry stays far below Postgres' limit
 
@@ -48,6 +51,8 @@ class PostgresRecordStore:
     async def find(self, namespace: str, key: str) -> LongTermRecord | None:
         """See the port."""
         row = await self._find(namespace, key)
+        if await self._is_refreshed(namespace, key, row):
+            row = await self._find(namespace, key)
         self._unit.read("record.get", f"{namespace}/{key}")
         return _record(row) if row is not None and row.live else None
 
@@ -71,6 +76,7 @@ class PostgresRecordStore:
         rules, _, (row,) = await self._unit.rows_of(
             _FIND_RULES.bind(named), _INSERT_EMPTY.bind(named), _FIND.bind({**named, "lock": True})
         )
+        backend = remote_backend(rules[0]) if rules else None
         in_force = [*map(_rules, rules)]
         for one in in_force:
             check_value(one, value)
@@ -81,6 +87,7 @@ class PostgresRecordStore:
         # Nobody waits for it: the locked row says what the record is then.
         stored, more = as_json(value), as_json(metadata)
         values = {"value": stored, "is_live": row.live, "ttl": ttl, "metadata": more}
+        values["is_remote"] = backend is not None
         self._unit.send_ahead(_SET.bind(named | values))
         self._unit.wrote("record.set", f"{namespace}/{key}")
         record = LongTermRecord(
@@ -93,6 +100,8 @@ class PostgresRecordStore:
             expires_at=None if ttl is None else row.read_at + ttl,
             metadata=None if more is None else json.loads(more),
         )
+        if backend is not None and backend.strategy != "write_back":
+            self._unit.flushed_schemas.add(namespace)
         if any(one.keeps_versions for one in in_force):
             await self._keep_version(record, ttl=ttl)
         return record
@@ -119,6 +128,8 @@ class PostgresRecordStore:
         await self._unit.write(_DELETE, namespace=namespace, key=key)
         of_record = {"namespace": versions_of(namespace), "keys": version_key(key, "")}
         self._unit.send_ahead(_END_VERSIONS.bind(self._unit.owner | of_record))
+        if row.backend_state is not None:
+            self._unit.flushed_schemas.add(namespace)
         self._unit.wrote("record.delete", f"{namespace}/{key}")
         return RecordRef(namespace=namespace, key=key, version=row.version + 1)
 
@@ -171,13 +182,20 @@ class PostgresRecordStore:
             self._unit.wrote("record.expire", f"{schema_id} of {selector}: {ended} records")
         return ended
 
+    async def send_again(self, schemas: Collection[str]) -> None:
+        """See the port."""
+        if await self._unit.write(_SEND_AGAIN, schemas=[*schemas]):
+            self._unit.wrote("record.send_again", ", ".join(sorted(schemas)))
+
     async def select(
         self, names: Sequence[tuple[str, str]]
     ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
         """See the port."""
         for namespace, key in names:
             self._unit.read("record.get", f"{namespace}/{key}")
-        return await self._found(names)
+        rows = {(row.namespace, row.key): row for row in await self._rows(names)}
+        changed = [await self._is_refreshed(*name, rows.get(name)) for name in dict.fromkeys(names)]
+        return _sorted(await self._rows(names) if any(changed) else [*rows.values()])
 
     async def select_again(
         self, reads: Sequence[ReadRecord]
@@ -188,7 +206,8 @@ class PostgresRecordStore:
     ]:
         """See the port."""
         seen = {(read.namespace, read.key): read for read in reads}
-        live, versions = await self._found([name for name in seen if not seen[name].is_namespace])
+        names = [name for name in seen if not seen[name].is_namespace]
+        live, versions = _sorted(await self._rows(names))
         if seen:
             self._unit.read("reads.compare", f"{len(seen)} records")
         for whole in (read for read in reads if read.is_namespace):
@@ -228,19 +247,24 @@ class PostgresRecordStore:
         if await self._unit.write(_REMOVE_READS, job_id=job_id):
             self._unit.wrote("reads.remove", job_id)
 
-    async def _found(
-        self, names: Sequence[tuple[str, str]]
-    ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
-        """The live records of these names, and the versions of all their rows."""
+    async def _rows(self, names: Sequence[tuple[str, str]]) -> list[Any]:
+        """All rows of these names, dead ones too."""
         if not names:
-            return {}, {}
+            return []
         namespaces, keys = (list(part) for part in zip(*names, strict=True))
-        rows = await self._unit.fetch(_SELECT, namespaces=namespaces, keys=keys)
-        live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
-        return live, {(row.namespace, row.key): row.version for row in rows}
+        return await self._unit.fetch(_SELECT, namespaces=namespaces, keys=keys)
 
     async def _find(self, namespace: str, key: str, *, lock: bool = False) -> Any:
         return await self._unit.fetch_one(_FIND, namespace=namespace, key=key, lock=lock or None)
+
+    async def _is_refreshed(self, namespace: str, key: str, row: Any) -> bool:
+        """Whether a record was taken from its backend; one that the backend lacks, or that has none, is not."""
+        refresh = self._unit.refresh
+        if refresh is None or (row is not None and row.backend_state != _STORED):
+            return False
+        return await refresh(
+            self._unit, namespace, key, version=None if row is None else row.version
+        )
 
     def _stale(self, row: Any, *, expected: int) -> StaleVersionError:
         return StaleVersionError(
@@ -260,6 +284,14 @@ def _rules(row: Any) -> SchemaRules:
             "keeps_versions": row.keeps_versions,
         }
     )
+
+
+def _sorted(
+    rows: Sequence[Any],
+) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
+    """The live records by name, and the versions of all rows."""
+    live = {(row.namespace, row.key): _record(row) for row in rows if row.live}
+    return live, {(row.namespace, row.key): row.version for row in rows}
 
 
 def _record(row: Any) -> LongTermRecord:

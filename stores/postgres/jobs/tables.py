@@ -37,9 +37,25 @@ class WorkingMemoryRow(Table, table=True):
 
 
 class RecordRow(Table, table=True):
-    """A long-term record. After a deletion `value` is null, and the version continues."""
+    """A long-term record. After a deletion `value` is null, and the version continues.
+
+    `backend_state` says how far it has come to the backend of its schema, null where that is this database.
+    """
 
     __tablename__ = "long_term_record"
+    __table_args__ = (
+        CheckConstraint(
+            "backend_state IN ('pending', 'stored', 'forgotten')",
+            name="long_term_record_backend_state",
+        ),
+        # serves record_sync.list_pending, and pending_agents
+        Index(
+            "long_term_record_pending",
+            "tenant_id",
+            "agent_id",
+            postgresql_where="backend_state <> 'stored'",
+        ),
+    )
 
     agent_id: str = words(key=True)
     namespace: str = words(key=True)
@@ -52,6 +68,7 @@ class RecordRow(Table, table=True):
     metadata_: dict[str, Any] | None = Field(
         default=None, sa_column=Column("metadata", JSONB(none_as_null=True))
     )
+    backend_state: str | None = maybe_words()
 
 
 class JobReadRow(Table, table=True):

@@ -34,6 +34,7 @@ _NO_LIMIT = read_query("backup_restore.set_no_limit")
 # A search ends by adding a row here, so that nobody who only reads waits for a restore.
 _ADDED_TO_BY_READERS = frozenset({"audit_log"})
 _VERSION = read_query("schema.find_version")
+_SEND_AGAIN = read_query("backup_restore.send_again")
 _FORGOTTEN_SINCE = read_query("backup_restore.count_forgotten")
 # Every process caches answers under the identity of the database, of which this comment is a part
 # (`sql/retrieval/resolve_terms.sql`): the restored revisions may repeat those before. Each search reads it together with the
@@ -88,6 +89,7 @@ def restore_rows(
                     delete = sql.SQL("DELETE FROM {}{}")
                     owner.execute(delete.format(table.identifier, of_tenant(tenant_id)))
                 rows = load_rows(owner, manifest, files, tenant_id=tenant_id, step=step)
+                fetch_rows(owner, _SEND_AGAIN, of_tenant=tenant_id)
             identity = f"restored from backup {manifest.id}, as restore {uuid.uuid4().hex}"
             owner.execute(_NEW_IDENTITY.format(identity))
         for table in tables:  # what was replaced takes room, and plans follow what is there

@@ -22,6 +22,12 @@ SELECT agent_id
  ORDER BY agent_id
  LIMIT %(limit)s
 
+-- name: list_pending_agents
+-- Reads which agents of some tenants, or of all, have records that a backend lacks.
+SELECT tenant_id, agent_id
+  FROM mnestic.pending_agents(%(tenants)s)
+ ORDER BY tenant_id, agent_id
+
 -- name: list_waiting_agents
 -- Reads which agents of some tenants, or of all, have messages to learn from; the tenants take turns.
 SELECT tenant_id, agent_id

@@ -44,12 +44,12 @@ AUDIT = {"audit_id": "1", "agent_id": AGENT, "timestamp": "2026-11-30T09:00:00Z"
 
 
 @pytest.fixture
-def contracts(memory: PostgresMemory, settings: Settings) -> ContractsClient:
+def contracts(memory: PostgresMemory, settings: Settings, admin_url: str) -> ContractsClient:
     return ContractsClient(
         memory,
         tenant_id=settings.tenant_id,
         actor="test",
-        environment={"SUPABASE_URL": "postgres://supabase"},
+        environment={"SUPABASE_URL": admin_url},
     )
 
 
@@ -108,7 +108,7 @@ async def test_a_contract_that_is_removed_is_in_force_no_longer_and_can_come_bac
 
 
 async def test_variables_that_are_not_set_are_named_and_none_is_stored(
-    memory: PostgresMemory, settings: Settings, contracts: ContractsClient
+    memory: PostgresMemory, settings: Settings, contracts: ContractsClient, admin_url: str
 ) -> None:
     bare = ContractsClient(memory, tenant_id=settings.tenant_id, environment={})
 
@@ -116,7 +116,7 @@ async def test_variables_that_are_not_set_are_named_and_none_is_stored(
         await bare.apply(AGENT, SEO)
     applied = await contracts.apply(AGENT, SEO)
 
-    assert "postgres://supabase" not in applied.model_dump_json()
+    assert admin_url not in applied.model_dump_json()
     assert "${SUPABASE_URL}" in applied.model_dump_json()
 
 

@@ -77,8 +77,10 @@ ON CONFLICT DO NOTHING
 
 -- name: add_record
 -- Adds a record at its version, unless there is one of its key.
-INSERT INTO mnestic.long_term_record (tenant_id, agent_id, namespace, key, value, version, created_at, updated_at, expires_at, metadata)
-VALUES (%(tenant_id)s, %(agent_id)s, %(namespace)s, %(key)s, %(value)s, %(version)s, %(created_at)s, %(updated_at)s, %(expires_at)s, CAST(%(metadata)s AS jsonb))
+INSERT INTO mnestic.long_term_record (tenant_id, agent_id, namespace, key, value, version, created_at, updated_at, expires_at, metadata,
+                                      backend_state)
+VALUES (%(tenant_id)s, %(agent_id)s, %(namespace)s, %(key)s, %(value)s, %(version)s, %(created_at)s, %(updated_at)s, %(expires_at)s, CAST(%(metadata)s AS jsonb),
+        CASE WHEN mnestic.backend_of(%(tenant_id)s, %(agent_id)s, %(namespace)s) IS NOT NULL THEN 'pending' END)
 ON CONFLICT DO NOTHING
 
 -- name: add_episode

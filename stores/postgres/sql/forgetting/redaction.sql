@@ -19,13 +19,21 @@ UPDATE mnestic.working_memory
 -- name: write_record
 -- Writes what is left of a record; null if it goes but its name.
 UPDATE mnestic.long_term_record
-   SET value = CAST(%(value)s AS jsonb), metadata = CAST(%(metadata)s AS jsonb), version = version + 1, updated_at = now()
+   SET value = CAST(%(value)s AS jsonb), metadata = CAST(%(metadata)s AS jsonb), version = version + 1, updated_at = now(),
+       backend_state = CASE WHEN backend_state IS NOT NULL THEN 'pending' END
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
 
 -- name: remove_record
--- Removes a record with its name.
+-- Removes a record with its name. One that a backend has loses what it says, and is removed once the backend has removed it.
+WITH emptied AS (
+    UPDATE mnestic.long_term_record
+       SET value = NULL, metadata = NULL, expires_at = NULL, version = version + 1, updated_at = now(), backend_state = 'forgotten'
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
+       AND backend_state <> 'forgotten'
+)
 DELETE FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
+   AND backend_state IS NULL
 
 -- name: write_archived
 -- Writes what is left of the members of an archived entry.

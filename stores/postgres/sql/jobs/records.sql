@@ -1,6 +1,6 @@
 -- name: find
 -- Reads the row of a key, removed and expired ones too; `live` tells them apart. `read_at` is when the transaction began.
-SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,
+SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata, backend_state,
        value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live, now() AS read_at
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
@@ -13,8 +13,8 @@ VALUES (%(tenant_id)s, %(agent_id)s, %(namespace)s, %(key)s, 0, now(), now())
 ON CONFLICT DO NOTHING
 
 -- name: find_rules
--- Finds the schema of a namespace in the contract in force for the agent.
-SELECT c.selector, c.version, s.rules,
+-- Finds the schema of a namespace in the contract in force for the agent, and its backend, null where that is this database.
+SELECT c.selector, c.version, s.rules, mnestic.backend_of(%(tenant_id)s, %(agent_id)s, %(namespace)s) AS backend,
        COALESCE(c.document #>> '{Memory,long_term,sync,conflict_resolution}' = 'merge', false) AS keeps_versions
   FROM mnestic.contract_of(%(tenant_id)s, %(agent_id)s) AS c,
        json_array_elements(c.document #> '{Memory,long_term,schemas}') AS s (rules)
@@ -24,7 +24,7 @@ SELECT c.selector, c.version, s.rules,
 -- Ends records of a schema, their versions and conflicts, that are older than it keeps them, of the agents whose contract is that
 -- of a selector.
 UPDATE mnestic.long_term_record AS r
-   SET expires_at = r.updated_at + CAST(%(ttl)s AS interval)
+   SET expires_at = r.updated_at + CAST(%(ttl)s AS interval), backend_state = CASE WHEN backend_state IS NOT NULL THEN 'pending' END
  WHERE r.tenant_id = %(tenant_id)s AND r.namespace = ANY (%(namespaces)s) AND r.value IS NOT NULL
    AND (r.expires_at IS NULL OR r.expires_at > r.updated_at + CAST(%(ttl)s AS interval))
    AND r.agent_id IN (
@@ -34,18 +34,25 @@ UPDATE mnestic.long_term_record AS r
               mnestic.contract_of(%(tenant_id)s, o.agent_id) AS c
         WHERE c.selector = %(selector)s)
 
+-- name: send_again
+-- Has records of schemas sent to their backends, of all agents, since these have others now.
+UPDATE mnestic.long_term_record SET backend_state = 'pending'
+ WHERE tenant_id = %(tenant_id)s AND namespace = ANY (CAST(%(schemas)s AS text[])) AND value IS NOT NULL
+
 -- name: set
 -- Writes the value of a key whose row is locked; one that was dead is created anew.
 UPDATE mnestic.long_term_record
    SET value = %(value)s, version = version + 1, updated_at = now(),
        created_at = CASE WHEN CAST(%(is_live)s AS boolean) THEN created_at ELSE now() END,
-       expires_at = now() + CAST(%(ttl)s AS interval), metadata = CAST(%(metadata)s AS jsonb)
+       expires_at = now() + CAST(%(ttl)s AS interval), metadata = CAST(%(metadata)s AS jsonb),
+       backend_state = CASE WHEN CAST(%(is_remote)s AS boolean) THEN 'pending' END
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
 
 -- name: delete
 -- Removes the value of a key whose row is locked; the version goes on.
 UPDATE mnestic.long_term_record
-   SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL, metadata = NULL
+   SET value = NULL, version = version + 1, updated_at = now(), expires_at = NULL, metadata = NULL,
+       backend_state = CASE WHEN backend_state IS NOT NULL THEN 'pending' END
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND namespace = %(namespace)s AND key = %(key)s
 
 -- name: end_versions
@@ -69,7 +76,7 @@ SELECT namespace, key, version, value, created_at, updated_at, expires_at, metad
 
 -- name: select
 -- Reads all rows of some keys, dead ones too; `live` tells them apart.
-SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata,
+SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata, backend_state,
        value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AS live
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s

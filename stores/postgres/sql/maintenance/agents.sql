@@ -8,7 +8,8 @@ SELECT set_config('jit', 'off', true) AS jit,
 -- Removes the values of records that have expired. The version stays: who compares it with what a job has seen finds the record
 -- gone, as before.
 WITH removed AS (
-    UPDATE mnestic.long_term_record SET value = NULL, expires_at = NULL, updated_at = now()
+    UPDATE mnestic.long_term_record SET value = NULL, expires_at = NULL, updated_at = now(),
+           backend_state = CASE WHEN backend_state IS NOT NULL THEN 'pending' END
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND value IS NOT NULL AND expires_at <= %(now)s
  RETURNING 1
 )

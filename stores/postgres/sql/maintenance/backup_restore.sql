@@ -11,3 +11,9 @@ SET LOCAL lock_timeout = 0
 SELECT count(*) AS topics FROM mnestic.forgetting
  WHERE requested_at > CAST(%(since)s AS timestamptz)
    AND tenant_id = %(of_tenant)s -- if of_tenant
+
+-- name: send_again
+-- Has restored records sent to their backends, which have what was written after the backup.
+UPDATE mnestic.long_term_record SET backend_state = 'pending'
+ WHERE backend_state = 'stored'
+   AND tenant_id = %(of_tenant)s -- if of_tenant

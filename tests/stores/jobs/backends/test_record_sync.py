@@ -1,0 +1,203 @@
+"""When backends have what was written: with the write, later, whatever is killed or away, and what is read through."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from mnestic.activities.operations import OperationInput, run_once
+from mnestic.memory.errors import BackendUnavailableError
+from mnestic.memory.forgetting.ports import ScannedRow
+from mnestic.memory.forgetting.redaction import RowRedaction
+from mnestic.memory.jobs.long_term.backends import STALENESS
+from mnestic.memory.jobs.long_term.records import LongTermRecord
+from mnestic.memory.operations import Operation
+from mnestic.memory.ports import Transaction
+from mnestic.memory.scope import Scope
+from mnestic.starter.settings import Settings
+from tests.stores.jobs.backends.conftest import Notes
+
+on_each = pytest.mark.parametrize("backend", ["REMOTE", "REDIS"])
+
+
+async def test_a_contract_whose_backend_is_away_is_not_applied(notes: Notes) -> None:
+    notes.go_away()
+
+    with pytest.raises(BackendUnavailableError, match="backend main"):
+        await notes.put_in("REDIS")
+
+    async with notes.begin(write=False) as transaction:
+        assert await transaction.contracts.find_for("ada") is None
+
+
+@on_each
+async def test_a_write_through_is_acknowledged_once_the_backend_has_it(
+    notes: Notes, backend: str
+) -> None:
+    await notes.put_in(backend)
+    params = OperationInput(
+        scope=Scope(**notes.owner, session_id="s"),
+        operation=Operation(key="j/1", name="persist", job_id="j"),
+    )
+
+    async def work(transaction: Transaction) -> LongTermRecord:
+        return await transaction.records.set("notes", "k", "kept")
+
+    notes.go_away()
+    for _ in range(2):  # the retry does no write, and is no acknowledgement either
+        with pytest.raises(
+            BackendUnavailableError, match=r"main.*the write is stored, and is sent"
+        ):
+            await run_once(notes.memory, params, LongTermRecord, work=work)
+        assert await notes.there() is None
+    notes.come_back()
+    record = await run_once(notes.memory, params, LongTermRecord, work=work)
+
+    assert await notes.there() == ("kept", 1) == (record.value, record.version)
+
+
+@pytest.mark.parametrize(
+    ("backend", "dies"), [("REMOTE", "after"), ("REDIS", "before"), ("REDIS", "after")]
+)
+async def test_what_is_written_back_is_neither_lost_nor_doubled_if_who_sends_it_is_killed(
+    notes: Notes, settings: Settings, backend: str, dies: str
+) -> None:
+    await notes.put_in(backend, strategy="write_back")
+    for value in ("first", "second"):
+        await notes.write(value)
+        await notes.write(value, "gone")
+    await notes.write(None, "gone")
+    assert await notes.there() is None
+    assert settings.database_url is not None
+    url = settings.database_url.get_secret_value()
+
+    script = ["-m", "tests.stores.jobs.backends.killed_flush", url, notes.addresses[backend]]
+    killed = await asyncio.create_subprocess_exec(sys.executable, *script, notes.tenant_id, dies)
+    assert await killed.wait() == -9
+    sent = await notes.there()
+
+    assert sent == (None if dies == "before" else ("second", 2))
+    assert [await notes.flush(), await notes.flush()] == [2, 0]
+    assert (await notes.there(), await notes.there("gone")) == (("second", 2), None)
+
+
+async def test_a_backend_that_was_away_gets_the_latest_of_each_key(notes: Notes) -> None:
+    await notes.put_in("REDIS", strategy="write_back")
+    for number in range(250):
+        await notes.write(number, f"k{number % 120}")
+
+    notes.go_away()
+    with pytest.raises(BackendUnavailableError):
+        await notes.flush()
+    assert await notes.list_pending() == ["ada"]
+    notes.come_back()
+    assert await notes.flush() == 120
+
+    assert await notes.list_pending() == []
+    found = [await notes.there(f"k{number}") for number in (0, 9, 10, 119)]
+    assert found == [(240, 3), (249, 3), (130, 2), (239, 2)]
+
+
+@on_each
+async def test_what_is_read_through_is_no_older_than_its_staleness(
+    notes: Notes, backend: str
+) -> None:
+    await notes.put_in(backend, strategy="read_through")
+    now = 0.0
+    assert notes.memory._sync is not None
+    notes.memory._sync._clock = lambda: now
+    await notes.write("ours")
+    record, others = await notes.stored(), await notes.backend()
+    assert record is not None
+
+    seen = [await notes.read()]
+    await others.write([record.model_copy(update={"version": 7, "value": "theirs"})])
+    seen.append(await notes.read())
+    now = STALENESS.total_seconds()
+    seen.append(await notes.read())
+    await others.write([record.model_copy(update={"version": 8, "value": "newer"})])
+    await others.write([record.model_copy(update={"key": "new", "value": "found"})])
+    now *= 2
+    seen += [await notes.read(write=True), await notes.read("new"), await notes.read("none")]
+    notes.go_away()
+    assert await notes.read() == ("newer", 8)
+    now *= 2
+    with pytest.raises(BackendUnavailableError):
+        await notes.read()
+    notes.come_back()
+    await others.write([record.model_copy(update={"version": 9, "value": None})])
+    seen.append(await notes.read())
+    version = await notes.write("again")
+
+    assert seen == [("ours", 1), ("ours", 1), ("theirs", 7), ("newer", 8), ("found", 1), None, None]
+    assert await notes.there() == ("again", version)
+
+
+@on_each
+async def test_what_is_forgotten_leaves_the_backend(
+    notes: Notes, count: Callable[[str], int], backend: str
+) -> None:
+    await notes.put_in(backend)
+    await notes.write("Paris. Rome.")
+    await notes.write(1, "Paris")
+    values, gone = RowRedaction(values={"value": "Rome."}), RowRedaction(remove=True)
+
+    async with notes.begin() as transaction:
+        for key, redaction in (("k", values), ("Paris", gone)):
+            columns = {"value": "Paris. Rome.", "metadata": None}
+            row = ScannedRow(table="long_term_record", key=("notes", key), columns=columns)
+            await transaction.forgetting.redaction("f", row, redaction)
+    assert count("long_term_record") == 2  # its name is there until the backend has removed it
+    await notes.flush()
+
+    assert (await notes.there(), await notes.there("Paris")) == (("Rome.", 2), None)
+    assert count("long_term_record") == 1
+
+
+async def test_records_follow_their_schema_to_another_backend_and_back(notes: Notes) -> None:
+    await notes.put_in(None)
+    await notes.write("before")
+    assert await notes.list_pending() == []
+
+    await notes.put_in("REDIS")
+    assert (await notes.flush(), await notes.there()) == (1, ("before", 1))
+    await notes.put_in(None)
+    await notes.flush()
+    await notes.write("after")
+
+    notes.name = "REDIS"
+    assert (await notes.there(), await notes.list_pending()) == (("before", 1), [])
+
+
+async def test_a_write_on_an_older_version_than_the_backend_has_becomes_the_latest(
+    notes: Notes,
+) -> None:
+    """As after a restore of a backup, or if others have written there."""
+    await notes.put_in("REDIS")
+    await notes.write(1)
+    record = await notes.stored()
+    assert record is not None
+    await (await notes.backend()).write([record.model_copy(update={"version": 9, "value": 9})])
+
+    await notes.write(2)
+
+    assert await notes.there() == await notes.read() == (2, 10)
+
+
+@on_each
+async def test_what_is_written_while_it_is_flushed_is_sent_too(notes: Notes, backend: str) -> None:
+    await notes.put_in(backend, strategy="write_back")
+
+    async def flush_often() -> None:
+        for _ in range(30):
+            await notes.flush()
+
+    async def write_often(key: str) -> None:
+        for number in range(20):
+            await notes.write(number, key)
+
+    await asyncio.gather(flush_often(), flush_often(), *map(write_often, "abc"))
+    await notes.flush()
+
+    assert [await notes.there(key) for key in "abc"] == [(19, 20)] * 3
