@@ -31,6 +31,7 @@ from mnestic.activities.jobs.conversations import ConversationActivities
 from mnestic.activities.jobs.endings import EndingActivities
 from mnestic.activities.jobs.forks import ForkActivities
 from mnestic.activities.jobs.memories import MemoryActivities
+from mnestic.activities.jobs.record_flushes import RecordFlushActivities
 from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.activities.jobs.signal_times import SignalTimeActivities
 from mnestic.activities.jobs.thoughts import ThinkActivities
@@ -46,6 +47,7 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, exit_process, fail
+from mnestic.starter.contract.record_poll import record_poll
 from mnestic.starter.extraction_wiring import (
     extraction_limits,
     extractor_of,
@@ -155,6 +157,7 @@ def activities_of(
         EndingActivities(memory, summariser, prices=known, segments=segments).end_job,
         contracts.pin_contract,
         contracts.operate,
+        RecordFlushActivities(memory).flush,
         ConversationActivities(memory, segments=segments).read_session,
         InboxActivities(memory).keep,
         knowledge.list_facts,
@@ -324,13 +327,14 @@ async def run_worker(settings: Settings) -> None:
         if serves != "maintenance":
             activities = activities_of(memory, **models)
             workers.append(make_worker(client, settings, activities=activities))
-            workers.append(
-                extraction_poll(
+            workers += (
+                poll(
                     memory,
                     client,
                     tenants=settings.worker_tenants or (),
                     task_queue=settings.task_queue,
                 )
+                for poll in (extraction_poll, record_poll)
             )
         if serves != "jobs":
             workers.append(_maintenance_worker(client, settings, memory, models=models))

@@ -39,6 +39,7 @@ CORRECTION = "correction"
 INGEST_MESSAGES = "IngestMessages"
 MORE = "more"  # the signal that there are new messages to learn from
 FORGET_TOPIC = "ForgetTopic"
+FLUSH_RECORDS = "FlushRecords"
 MAINTENANCE = "Maintenance"
 PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
@@ -49,7 +50,14 @@ OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name
 _LONGEST_ATTRIBUTE = 255  # characters
 _ESCAPED = re.compile(r"""[\x00-\x1f'"\\]""")
-_KINDS = ("job", "ingest", "forget", "inbox", "maintenance")  # how ids of our workflows begin
+_KINDS = (
+    "job",
+    "ingest",
+    "forget",
+    "inbox",
+    "maintenance",
+    "flush",
+)  # how ids of our workflows begin
 _OWNED = re.compile(rf"(?:{'|'.join(_KINDS)})/([^/]+)/[^/]+")
 
 
@@ -85,6 +93,11 @@ def plan_attribute(name: str) -> str:
 def ingest_workflow_id(tenant_id: str, agent_id: str) -> str:
     """The Temporal workflow id of what learns from an agent's messages."""
     return f"ingest/{tenant_id}/{agent_id}"
+
+
+def flush_workflow_id(tenant_id: str, agent_id: str) -> str:
+    """The Temporal workflow id of what sends an agent's records to their backends."""
+    return f"flush/{tenant_id}/{agent_id}"
 
 
 def forget_workflow_id(tenant_id: str, forgetting_id: str) -> str:

@@ -14,6 +14,7 @@ from mnestic.activities.tenancy import TenantGuard
 from mnestic.memory.errors import MnesticError
 from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
+from mnestic.workflows.jobs.flush_records import FlushRecords
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.maintenance.maintenance import Maintenance
@@ -47,7 +48,14 @@ class MnesticPlugin(SimplePlugin):
             data_converter=data_converter(codec, encodes_failures=encodes_failures),
             interceptors=[FailureInterceptor(), TenantGuard(tenant_id=tenant_id)],
             activities=list(activities),
-            workflows=[AgentJob, AgentInbox, IngestMessages, ForgetTopic, Maintenance],
+            workflows=[
+                AgentJob,
+                AgentInbox,
+                FlushRecords,
+                IngestMessages,
+                ForgetTopic,
+                Maintenance,
+            ],
             workflow_runner=_runner,
             workflow_failure_exception_types=[MnesticError],
         )

@@ -28,6 +28,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import job_workflow_id
 from mnestic.memory.ports import Transaction
 from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.contract.record_backends import OpenBackends
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.logs import _Text
 from mnestic.starter.settings import Settings
@@ -206,7 +207,9 @@ async def running_world(
         settings = new_settings(folder / "data").model_copy(
             update={"database_url": url, "database_admin_url": admin}
         )
-        memory = PostgresMemory(url.get_secret_value(), pool_size=5, cache_bytes=0)
+        memory = PostgresMemory(
+            url.get_secret_value(), pool_size=5, cache_bytes=0, backends=OpenBackends({})
+        )
         activities = [*activities_of(memory, **MODELS), raise_bare, decline]
         async with (
             await MnesticClient.connect(settings) as client,
@@ -239,6 +242,10 @@ async def running_world(
                 await made.run("mnestic.extract", hearer)
                 async with begin(agent_id="eve") as transaction:
                     await hear(transaction, "2", owner=f"{settings.tenant_id}/eve")
+                    await transaction.records.set("animals", "one", WORD)
+                await made._as_owner(
+                    sql.SQL("UPDATE mnestic.long_term_record SET backend_state = 'pending'")
+                )
                 yield made
         await memory.close()
 

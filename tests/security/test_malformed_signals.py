@@ -21,6 +21,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.names import (
     AGENT_INBOX,
     AGENT_JOB,
+    FLUSH_RECORDS,
     FORGET_TOPIC,
     INGEST_MESSAGES,
     MAINTENANCE,
@@ -32,6 +33,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.workflows.forgetting.forget_topic import ForgetTopic
 from mnestic.workflows.jobs.agent_job import AgentJob
+from mnestic.workflows.jobs.flush_records import FlushRecords
 from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.maintenance.maintenance import Maintenance
@@ -185,6 +187,7 @@ STARTS = {
     AGENT_JOB: AgentJob,
     AGENT_INBOX: AgentInbox,
     INGEST_MESSAGES: IngestMessages,
+    FLUSH_RECORDS: FlushRecords,
     FORGET_TOPIC: ForgetTopic,
     MAINTENANCE: Maintenance,
 }

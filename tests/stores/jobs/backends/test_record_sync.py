@@ -3,8 +3,12 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import Any
 
 import pytest
+from temporalio.client import WorkflowHandle
+from temporalio.service import RPCError
 
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import BackendUnavailableError
@@ -12,9 +16,12 @@ from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.jobs.long_term.backends import STALENESS
 from mnestic.memory.jobs.long_term.records import LongTermRecord
+from mnestic.memory.names import flush_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
+from mnestic.starter.client.mnestic_client import MnesticClient
+from mnestic.starter.contract.record_poll import record_poll
 from mnestic.starter.settings import Settings
 from tests.stores.jobs.backends.conftest import Notes
 
@@ -97,6 +104,41 @@ async def test_a_backend_that_was_away_gets_the_latest_of_each_key(notes: Notes)
     assert await notes.list_pending() == []
     found = [await notes.there(f"k{number}") for number in (0, 9, 10, 119)]
     assert found == [(240, 3), (249, 3), (130, 2), (239, 2)]
+
+
+async def test_a_worker_sends_what_waits_once_the_backend_is_back(
+    notes: Notes,
+    client: MnesticClient,
+    run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    settings: Settings,
+) -> None:
+    await notes.put_in("REDIS", strategy="write_back")
+    await notes.write("late")
+    notes.go_away()
+    run = client.temporal.get_workflow_handle(flush_workflow_id(notes.tenant_id, "ada"))
+    poll = record_poll(
+        notes.memory,
+        client.temporal,
+        tenants=[notes.tenant_id],
+        task_queue=settings.task_queue,
+    )
+
+    async with run_worker(), poll, asyncio.timeout(30):
+        while await failed_attempts(run) < 2:  # noqa: ASYNC110 - Temporal sets no event
+            await asyncio.sleep(0.05)
+        assert await notes.there() is None
+        notes.come_back()
+        result = await run.result()
+
+    assert (result["records"], await notes.there()) == (1, ("late", 1))
+    assert len((await run.fetch_history()).events) < 20
+
+
+async def failed_attempts(run: WorkflowHandle[Any, Any]) -> int:
+    with suppress(RPCError):  # it is not started yet
+        pending = (await run.describe()).raw_description.pending_activities
+        return max((one.attempt - 1 for one in pending), default=0)
+    return 0
 
 
 @on_each
