@@ -1,4 +1,4 @@
-"""Running the migrations, one a release, which only go forward, through Alembic."""
+"""Running the migrations, which only go forward, through Alembic."""
 
 import re
 from importlib.resources import as_file, files

@@ -1,5 +1,6 @@
 """Records in Redis: a hash for each, which expires by itself."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -11,10 +12,10 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from mnestic.memory.errors import BackendUnavailableError, ConfigurationError
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.jobs.long_term.backends import BackendRecord, RecordPlace
+from mnestic.stores.backend_answers import answer_of
 
-_TIMEOUT_S = 5
 # Compares and sets at once. Arguments: the version, "1" if the record is removed, when it expires (ms) or nothing, fields.
 _WRITE = """
 local stored = tonumber(redis.call('HGET', KEYS[1], 'version') or '0')
@@ -43,8 +44,6 @@ class RedisRecords:
             self._redis = Redis.from_url(
                 address,
                 decode_responses=True,
-                socket_timeout=_TIMEOUT_S,
-                socket_connect_timeout=_TIMEOUT_S,
                 retry=Retry(NoBackoff(), 1),  # for a connection that the server has closed
             )
         except (ValueError, TypeError):
@@ -55,19 +54,19 @@ class RedisRecords:
 
     async def prepare(self) -> None:
         """See the port; only asks whether the server answers."""
-        async with self._failures():
+        async with self._answer():
             await cast("Any", self._redis.ping())
 
     async def write(self, records: Sequence[BackendRecord]) -> tuple[int, ...]:
         """See the port."""
-        async with self._failures(), self._redis.pipeline(transaction=False) as pipeline:
+        async with self._answer(), self._redis.pipeline(transaction=False) as pipeline:
             for record in records:
                 pipeline.eval(_WRITE, 1, self._key(record), *_arguments(record))
             return tuple(map(int, await pipeline.execute()))
 
     async def find(self, place: RecordPlace) -> BackendRecord | None:
         """See the port."""
-        async with self._failures():
+        async with self._answer():
             fields = await cast("Any", self._redis.hgetall(self._key(place)))
         if not fields:
             return None
@@ -87,12 +86,9 @@ class RedisRecords:
         return f"{self._prefix}mnestic:{parts}:{place.key}"
 
     @asynccontextmanager
-    async def _failures(self) -> AsyncIterator[None]:
-        try:
+    async def _answer(self) -> AsyncIterator[None]:
+        async with answer_of(self._backend_id, RedisError) as end, asyncio.timeout_at(end):
             yield
-        except (RedisError, OSError) as error:
-            why = type(error).__name__  # its text may hold the address
-            raise BackendUnavailableError(backend_id=self._backend_id, why=why) from None
 
 
 def _arguments(record: BackendRecord) -> list[str]:

@@ -11,6 +11,8 @@ FLUSH_DELAY = timedelta(seconds=10)
 """How soon a backend that answers has what was written under `write_back`."""
 STALENESS = timedelta(seconds=30)
 """How old a read under `read_through` is at most."""
+ANSWER_LIMIT = timedelta(seconds=2)
+"""How long a backend may take for one call, with all that it waits for."""
 
 
 class RemoteBackend(DeferredModel):

@@ -4,7 +4,7 @@ The row in Mnestic's database is what is read, and the log of what is to be sent
 """
 
 import asyncio
-import logging
+import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -29,10 +29,9 @@ _SETTLE, _REMOVE_FORGOTTEN = (
 )
 _TAKE, _DROP = read_query("record_sync.take"), read_query("record_sync.drop")
 _FIND_RULES = read_query("records.find_rules")
-_BATCH = 100
+_BATCH, _BATCH_BYTES = 100, 1_000_000  # of one call, which a backend has to answer in time
 _LATEST = 2**31 - 1  # no version is later, so that what is forgotten goes, whatever is stored
 _MOST_CHECKED = 10_000
-log = logging.getLogger("mnestic.records")
 
 Transactions = Callable[[Owner], AbstractAsyncContextManager[UnitOfWork]]
 
@@ -57,6 +56,7 @@ class RecordSync:
         """
         self._backends, self._transactions, self._clock = backends, transactions, clock
         self._checked: dict[tuple[str, ...], float] = {}
+        self._away: dict[RemoteBackend, tuple[float, BackendUnavailableError]] = {}
         self._flushing: defaultdict[Owner, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def flush(
@@ -75,7 +75,7 @@ class RecordSync:
             BackendUnavailableError: a backend does not answer, or its address cannot be read here.
         """
         failed: dict[str, BackendUnavailableError | None] = {}
-        flushed = 0
+        flushed, began = 0, self._clock()
         async with self._flushing[owner]:
             while True:
                 async with self._transactions(owner) as unit:
@@ -85,7 +85,7 @@ class RecordSync:
                             failed |= dict.fromkeys((row.schema_id for row in rows), None)
                             continue
                         try:
-                            stored = await self._send(backend, rows)
+                            stored = await self._send(backend, rows, since=began)
                         except BackendUnavailableError as error:
                             failed |= dict.fromkeys((row.schema_id for row in rows), error)
                         else:
@@ -114,7 +114,7 @@ class RecordSync:
             BackendUnavailableError: the backend does not answer.
         """
         name = (unit.tenant_id, unit.agent_id, schema_id, key)
-        if self._clock() - self._checked.get(name, float("-inf")) < STALENESS.total_seconds():
+        if self._clock() - self._checked.get(name, -math.inf) < STALENESS.total_seconds():
             return False
         rules = await unit.fetch_one(_FIND_RULES, namespace=schema_id)
         backend = remote_backend(rules)
@@ -136,11 +136,23 @@ class RecordSync:
         """Closes the backends."""
         await self._backends.close()
 
-    async def _send(self, backend: RemoteBackend | None, rows: Sequence[Any]) -> tuple[int, ...]:
-        """Sends rows to their backend; returns the version that it has of each, 0 without a backend."""
+    async def _send(
+        self, backend: RemoteBackend | None, rows: Sequence[Any], *, since: float
+    ) -> tuple[int, ...]:
+        """Sends rows to their backend; returns the version that it has of each, 0 without a backend.
+
+        One that somebody waited for in vain since the caller began to wait is not waited for again.
+        """
         if backend is None:
             return (0,) * len(rows)
-        return await (await self._open(backend)).write([_record(row) for row in rows])
+        failed_at, error = self._away.get(backend, (-math.inf, None))
+        if error is not None and failed_at >= since:
+            raise error
+        try:
+            return await (await self._open(backend)).write([_record(row) for row in rows])
+        except BackendUnavailableError as failure:
+            self._away[backend] = self._clock(), failure
+            raise
 
     async def _open(self, backend: RemoteBackend) -> RecordBackend:
         try:
@@ -163,6 +175,7 @@ async def _pending(
         "schemas": None if schemas is None else [*schemas],
         "without": [*without] or None,
         "limit": _BATCH,
+        "bytes": _BATCH_BYTES,
     }
     lock = _LOCK.bind({"name": f"flush/{unit.tenant_id}/{unit.agent_id}"})
     _, rows = await unit.rows_of(lock, _LIST_PENDING.bind(unit.owner | wanted))

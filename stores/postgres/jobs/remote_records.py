@@ -1,8 +1,9 @@
 """Records in another Postgres, such as Supabase: a table of theirs alone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from os import dup
+from socket import SHUT_RDWR, socket
 from typing import Any, TypeVar
 
 import psycopg
@@ -11,11 +12,11 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from mnestic.memory.errors import BackendUnavailableError, ConfigurationError
+from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.jobs.long_term.backends import BackendRecord, RecordPlace
+from mnestic.stores.backend_answers import answer_of, name_of
 
 Result = TypeVar("Result")
-_TIMEOUT_S = 5
 _CREATE = sql.SQL("""
 CREATE TABLE IF NOT EXISTS {table} (
     tenant_id text NOT NULL, agent_id text NOT NULL, schema_id text NOT NULL, key text NOT NULL,
@@ -109,42 +110,55 @@ class RemotePostgresRecords:
         self, work: Callable[[AsyncConnection[dict[str, Any]]], Awaitable[Result]]
     ) -> Result:
         """Does something with the connection; once more, if the server has closed it since it was used last."""
-        async with self._lock, self._failures():
-            if self._connection is not None:
-                try:
-                    return await self._attempt(work)
-                except psycopg.OperationalError:
-                    pass
-            return await self._attempt(work)
+        async with answer_of(self._backend_id, psycopg.Error, describe=_says) as end:
+            async with asyncio.timeout_at(end):
+                await self._lock.acquire()
+            try:
+                if self._connection is not None:
+                    try:
+                        return await self._attempt(work, end)
+                    except psycopg.OperationalError:
+                        pass
+                return await self._attempt(work, end)
+            finally:
+                self._lock.release()
 
     async def _attempt(
-        self, work: Callable[[AsyncConnection[dict[str, Any]]], Awaitable[Result]]
+        self, work: Callable[[AsyncConnection[dict[str, Any]]], Awaitable[Result]], end: float
     ) -> Result:
+        """Does it until a time of the loop.
+
+        Psycopg answers a cancellation by asking the server, which may hang as well: instead the connection is shut then.
+        """
+        shutting = None
         try:
-            async with asyncio.timeout(_TIMEOUT_S):
-                if self._connection is None:
+            if self._connection is None:
+                async with asyncio.timeout_at(end):
                     self._connection = await AsyncConnection.connect(
                         self._address,
                         autocommit=True,
                         prepare_threshold=None,  # a pooler may be between
                         row_factory=dict_row,
-                        connect_timeout=_TIMEOUT_S,
                     )
-                return await work(self._connection)
+            shutting = asyncio.get_running_loop().call_at(end, _shut, self._connection)
+            return await work(self._connection)
         except BaseException:
             await self.close()
             raise
+        finally:
+            if shutting is not None:
+                shutting.cancel()
 
-    @asynccontextmanager
-    async def _failures(self) -> AsyncIterator[None]:
-        try:
-            yield
-        except (psycopg.Error, TimeoutError, OSError) as error:
-            says = error.diag.message_primary if isinstance(error, psycopg.Error) else None
-            why = (
-                says or type(error).__name__
-            )  # the text of the driver's own errors may hold the address
-            raise BackendUnavailableError(backend_id=self._backend_id, why=why) from None
+
+def _shut(connection: AsyncConnection[Any]) -> None:
+    with socket(fileno=dup(connection.fileno())) as ours:
+        ours.shutdown(SHUT_RDWR)
+
+
+def _says(error: Exception) -> str:
+    """What the server says; the text of the driver's own errors may hold the address."""
+    says = error.diag.message_primary if isinstance(error, psycopg.Error) else None
+    return says or name_of(error)
 
 
 def _values(record: BackendRecord) -> dict[str, Any]:

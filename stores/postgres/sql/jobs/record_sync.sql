@@ -3,17 +3,27 @@
 SELECT pg_advisory_xact_lock(hashtextextended(%(name)s, 0)) AS locked
 
 -- name: list_pending
--- Reads records that their backends lack; of some schemas, and without those of others. Without a backend, their schema has none
--- any more.
-SELECT tenant_id, agent_id, namespace AS schema_id, key, version, metadata, updated_at, expires_at, backend_state,
-       CASE WHEN expires_at IS NULL OR expires_at > now() THEN value END AS value,
-       mnestic.backend_of(tenant_id, agent_id, namespace) AS backend
-  FROM mnestic.long_term_record
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND backend_state <> 'stored'
-   AND namespace = ANY (CAST(%(schemas)s AS text[])) -- if schemas
-   AND namespace <> ALL (CAST(%(without)s AS text[])) -- if without
- ORDER BY namespace, key
- LIMIT %(limit)s
+-- Reads records that their backends lack, not many bytes of them; of some schemas, and without those of others. Without a backend,
+-- their schema has none any more.
+WITH next AS MATERIALIZED (
+    SELECT tenant_id, agent_id, namespace AS schema_id, key, version, metadata, updated_at, expires_at, backend_state,
+           CASE WHEN expires_at IS NULL OR expires_at > now() THEN value END AS value
+      FROM mnestic.long_term_record
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND backend_state <> 'stored'
+       AND namespace = ANY (CAST(%(schemas)s AS text[])) -- if schemas
+       AND namespace <> ALL (CAST(%(without)s AS text[])) -- if without
+     ORDER BY namespace, key
+     LIMIT %(limit)s
+), sized AS (
+    SELECT *, sum(octet_length(CAST(value AS text)))
+              OVER (ORDER BY schema_id, key ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+      FROM next
+)
+SELECT tenant_id, agent_id, schema_id, key, version, metadata, updated_at, expires_at, backend_state, value,
+       mnestic.backend_of(tenant_id, agent_id, schema_id) AS backend
+  FROM sized
+ WHERE COALESCE(before, 0) < %(bytes)s
+ ORDER BY schema_id, key
 
 -- name: settle
 -- Notes what backends have: of records that nobody has written meanwhile. One of which a backend has a later version gets a later

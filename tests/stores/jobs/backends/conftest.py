@@ -1,16 +1,19 @@
 """An agent with a schema `notes`, and the servers in which its records may be."""
 
+import os
 import re
+import signal
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+import redis
 from psycopg import sql
 
 from mnestic.memory.jobs.long_term.backends import BackendRecord, RecordPlace, RemoteBackend
@@ -38,6 +41,23 @@ def addresses(admin_url: str) -> Iterator[dict[str, str]]:
         owner.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         yield {"REDIS": redis, "REMOTE": re.sub(r"/[^/?]+\?", f"/{name}?", admin_url, count=1)}
         owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def redis_processes(address: str) -> list[int]:
+    with redis.Redis.from_url(address) as server:
+        return [server.info("server")["process_id"]]
+
+
+def postgres_processes(address: str) -> list[int]:
+    """Those that serve the connections that are open."""
+    with psycopg.connect(address) as connection:
+        rows = connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return [pid for (pid,) in rows]
+
+
+PROCESSES = {"REMOTE": postgres_processes, "REDIS": redis_processes}
 
 
 @dataclass
@@ -111,6 +131,19 @@ class Notes:
 
     def go_away(self) -> None:
         self.environment.update(AWAY)
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """The backend's processes stand still for a block; the system goes on taking what is sent to them."""
+        assert self.name is not None
+        stopped = PROCESSES[self.name](self.addresses[self.name])
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in stopped:
+                os.kill(process, signal.SIGCONT)
 
     def come_back(self) -> None:
         self.environment.update(self.addresses)

@@ -14,12 +14,13 @@ from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import BackendUnavailableError
 from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
-from mnestic.memory.jobs.long_term.backends import STALENESS
+from mnestic.memory.jobs.long_term.backends import ANSWER_LIMIT, STALENESS
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.memory.names import flush_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
+from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.contract.record_poll import record_poll
 from mnestic.starter.settings import Settings
@@ -104,6 +105,72 @@ async def test_a_backend_that_was_away_gets_the_latest_of_each_key(notes: Notes)
     assert await notes.list_pending() == []
     found = [await notes.there(f"k{number}") for number in (0, 9, 10, 119)]
     assert found == [(240, 3), (249, 3), (130, 2), (239, 2)]
+
+
+@on_each
+async def test_a_backend_that_hangs_holds_all_writers_for_one_limit(
+    notes: Notes, backend: str
+) -> None:
+    await notes.put_in(backend)
+    await notes.write(0)
+
+    with notes.frozen():
+        async with asyncio.timeout(2 * ANSWER_LIMIT.total_seconds()):
+            writes = (notes.write(number, f"k{number}") for number in range(5))
+            told = await asyncio.gather(*writes, return_exceptions=True)
+
+    why = "nothing came within 2 s; the write is stored, and is sent once the backend answers"
+    assert {str(one) for one in told} == {f"backend main does not answer: {why}"}
+    assert [await notes.flush(), await notes.there("k4")] == [5, (4, 1)]
+
+
+@on_each
+async def test_large_records_are_sent_in_calls_of_their_own(
+    notes: Notes, monkeypatch: pytest.MonkeyPatch, backend: str
+) -> None:
+    await notes.put_in(backend, strategy="write_back")
+    for key in "abc":
+        await notes.write("x" * 700_000, key)
+    assert notes.memory._sync is not None
+    sent = []
+    send = notes.memory._sync._send
+
+    async def spied(backend: Any, rows: Any, *, since: float) -> tuple[int, ...]:
+        sent.append([row.key for row in rows])
+        return await send(backend, rows, since=since)
+
+    monkeypatch.setattr(notes.memory._sync, "_send", spied)
+
+    assert await notes.flush() == 3
+    assert sent == [["a", "b"], ["c"]]
+
+
+@on_each
+async def test_each_way_to_write_by_a_contract_reaches_the_backend(
+    notes: Notes, backend: str
+) -> None:
+    await notes.put_in(backend, conflict_resolution="merge")
+    ada = MemoryClient(notes.memory, **notes.owner)
+    memory = await ada.contract()
+
+    await ada.records.set("notes", "k", {"a": 1, "b": 1})
+    seen = [await notes.there()]
+    first = await memory.persist("notes", "k", {"a": 2, "b": 2})
+    seen.append(await notes.there())
+    await memory.persist("notes", "k", {"a": 2, "b": 3}, expected_version=first.version)
+    await memory.persist("notes", "k", {"a": 4, "b": 2}, expected_version=first.version)
+    seen.append(await notes.there())
+    waits = await memory.persist("notes", "k", {"a": 5, "b": 5}, expected_version=first.version)
+    assert waits.conflict_id is not None
+    seen.append(await notes.there())
+    await memory.resolve_conflict("notes", waits.conflict_id, {"a": 6})
+    seen.append(await notes.there())
+    await ada.records.delete("notes", "k")
+
+    values = [found and found[0] for found in [*seen, await notes.there()]]
+    merged = {"a": 4, "b": 3}
+    assert values == [{"a": 1, "b": 1}, {"a": 2, "b": 2}, merged, merged, {"a": 6}, None]
+    assert await notes.list_pending() == []
 
 
 async def test_a_worker_sends_what_waits_once_the_backend_is_back(
