@@ -66,6 +66,11 @@ def consequences(before: MemoryContract, after: MemoryContract) -> tuple[str, ..
             continue
         if name == "enabled" or getattr(after.Memory, section).enabled:
             sentences += _sentences(change)
+    kept = after.Memory.long_term.remote_schemas
+    for schema_id, backend in before.Memory.long_term.remote_schemas.items():
+        if schema_id not in kept or kept[schema_id].place != backend.place:
+            left = _read_sentences()["left"]["long_term.remote_schemas"]
+            sentences.append(left.format(id=schema_id, before=backend.backend_id))
     return tuple(dict.fromkeys(sentences))
 
 
@@ -107,11 +112,17 @@ def _plain(value: Any) -> Any:
 def _sentences(change: Change) -> Iterator[str]:
     ids, path = _IDS.findall(change.path), _IDS.sub("[]", change.path.removeprefix("Memory."))
     path = _WHOLE.sub(r"\1", path)
-    for kind, sentences in read_word_lists(_SENTENCES, dict[str, dict[str, str]])["en"].items():
+    for kind, sentences in _read_sentences().items():
         if path in sentences and _APPLIES[kind](change):
             values = {"before": change.before, "after": change.after}
             lost = ", ".join(_lost(change)) if kind == "narrowed" else ""
             yield sentences[path].format(id=ids[0] if ids else "", lost=lost, **values)
+
+
+def _read_sentences() -> dict[str, dict[str, str]]:
+    lists: dict[str, Any] = read_word_lists(_SENTENCES, dict[str, dict[str, str]])
+    sentences: dict[str, dict[str, str]] = lists["en"]
+    return sentences
 
 
 def _lost(change: Change) -> Iterator[str]:

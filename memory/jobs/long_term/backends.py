@@ -26,6 +26,11 @@ class RemoteBackend(DeferredModel):
     table_prefix: str | None = None
     strategy: Literal["write_through", "write_back", "read_through"] = "write_through"
 
+    @property
+    def place(self) -> tuple[str, str, str | None]:
+        """Where it is, whatever it is called."""
+        return self.type, self.connection_string, self.table_prefix
+
 
 class RecordPlace(DeferredModel):
     """Whose record it is, and its name."""

@@ -77,7 +77,7 @@ def test_differences_are_none_to_itself_and_mirrored_the_other_way(
     assert differences(one, one) == ()
     assert consequences(one, one) == ()
     assert keys(differences(other, one)) == keys(map(mirrored, differences(one, other)))
-    assert len(consequences(one, other)) <= len(differences(one, other))
+    assert differences(one, other) or not consequences(one, other)
 
 
 def mirrored(change: Change) -> Change:
