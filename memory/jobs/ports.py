@@ -149,8 +149,8 @@ class RecordStore(Protocol):
         """
         ...
 
-    async def send_again(self, schemas: Collection[str]) -> None:
-        """Has the records of schemas sent to their backends, of all agents of the tenant, since these have others now."""
+    async def send_again(self, schemas: Collection[str], *, of_all_agents: bool) -> int:
+        """Has records of schemas sent to their backends, of the agent or of all of the tenant; returns how many."""
         ...
 
     async def select(

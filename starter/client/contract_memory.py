@@ -158,6 +158,17 @@ class ContractMemory(ChecksTexts):
         found = (misfit_of(rules, record) for record in records)
         return tuple(one for one in found if one is not None), following
 
+    async def resend(self, schema_id: str) -> int:
+        """Has all records of a schema sent to its backend again, as after it lost some; returns how many a worker sends.
+
+        Raises:
+            InvalidInputError: the schema has no backend of its own.
+        """
+        if schema_id not in self._config.long_term.remote_schemas:
+            raise InvalidInputError(what="schema", why=f"{schema_id!r} has no backend of its own")
+        async with self._scope.transaction(write=True) as transaction:
+            return await transaction.records.send_again([schema_id], of_all_agents=False)
+
     async def list_conflicts(
         self, schema_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[RecordConflict, ...], str | None]:

@@ -222,7 +222,7 @@ class ContractsClient(ChecksTexts):
             )
             before, after = (_contract(one).Memory.long_term for one in (current, added))
             if moved := dict(before.remote_schemas.items() ^ after.remote_schemas.items()):
-                await transaction.records.send_again(moved)
+                await transaction.records.send_again(moved, of_all_agents=True)
             for schema in after.schemas:
                 if schema.ttl_days:
                     ttl = timedelta(days=schema.ttl_days)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.durations import Duration
+from mnestic.memory.jobs.long_term.backends import FLUSH_DELAY
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
@@ -168,6 +169,22 @@ def misfits(schema: Schema, agent: Agent, as_json: AsJson = False) -> None:
             return
         rows = [(one.key, one.version, one.why) for one in found]
         print_table(("key", "version", "why"), rows, empty="All records fit.", cut=("why",))
+
+    run(work())
+
+
+@app.command()
+def resend(schema: Schema, agent: Agent, as_json: AsJson = False) -> None:
+    """Send all records of a schema to its backend again, as after it lost some."""
+
+    async def work() -> None:
+        async with open_agent_memory(agent) as memory:
+            records = await (await memory.contract()).resend(schema)
+        if as_json:
+            print_json({"records": records})
+        else:
+            seconds = FLUSH_DELAY.total_seconds()
+            out.print(f"{records} records are sent by a worker, within {seconds:g} s.")
 
     run(work())
 

@@ -182,10 +182,13 @@ class PostgresRecordStore:
             self._unit.wrote("record.expire", f"{schema_id} of {selector}: {ended} records")
         return ended
 
-    async def send_again(self, schemas: Collection[str]) -> None:
+    async def send_again(self, schemas: Collection[str], *, of_all_agents: bool) -> int:
         """See the port."""
-        if await self._unit.write(_SEND_AGAIN, schemas=[*schemas]):
+        of_agent = None if of_all_agents else self._unit.agent_id
+        sent = await self._unit.write(_SEND_AGAIN, schemas=[*schemas], of_agent=of_agent)
+        if sent:
             self._unit.wrote("record.send_again", ", ".join(sorted(schemas)))
+        return sent
 
     async def select(
         self, names: Sequence[tuple[str, str]]

@@ -35,9 +35,10 @@ UPDATE mnestic.long_term_record AS r
         WHERE c.selector = %(selector)s)
 
 -- name: send_again
--- Has records of schemas sent to their backends, of all agents, since these have others now.
+-- Has records of schemas sent to their backends, of all agents or of one.
 UPDATE mnestic.long_term_record SET backend_state = 'pending'
  WHERE tenant_id = %(tenant_id)s AND namespace = ANY (CAST(%(schemas)s AS text[])) AND value IS NOT NULL
+   AND agent_id = %(of_agent)s -- if of_agent
 
 -- name: set
 -- Writes the value of a key whose row is locked; one that was dead is created anew.

@@ -11,7 +11,7 @@ from temporalio.client import WorkflowHandle
 from temporalio.service import RPCError
 
 from mnestic.activities.operations import OperationInput, run_once
-from mnestic.memory.errors import BackendUnavailableError
+from mnestic.memory.errors import BackendUnavailableError, InvalidInputError
 from mnestic.memory.forgetting.ports import ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.jobs.long_term.backends import ANSWER_LIMIT, STALENESS
@@ -171,6 +171,23 @@ async def test_each_way_to_write_by_a_contract_reaches_the_backend(
     merged = {"a": 4, "b": 3}
     assert values == [{"a": 1, "b": 1}, {"a": 2, "b": 2}, merged, merged, {"a": 6}, None]
     assert await notes.list_pending() == []
+
+
+@on_each
+async def test_what_a_backend_lost_is_sent_again(notes: Notes, backend: str) -> None:
+    await notes.put_in(backend)
+    await notes.write("kept")
+    record = await notes.stored()
+    assert record is not None
+    await (await notes.backend()).write([record.model_copy(update={"value": None})])
+    assert await notes.there() is None
+
+    memory = await MemoryClient(notes.memory, **notes.owner).contract()
+    assert [await memory.resend("notes"), await notes.flush()] == [1, 1]
+
+    assert await notes.there() == ("kept", 1)
+    with pytest.raises(InvalidInputError, match="'others' has no backend of its own"):
+        await memory.resend("others")
 
 
 async def test_a_worker_sends_what_waits_once_the_backend_is_back(
