@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mnestic.starter.embedded.state import read_state
+
 pytestmark = pytest.mark.acceptance
 
 RunExample = Callable[..., Any]
@@ -38,7 +40,7 @@ def test_each_example_is_in_the_list(root: Path) -> None:
 
     programs = {path.name for path in (root / "examples").glob("*.py")}
 
-    assert len(programs) >= 5
+    assert len(programs) >= 6
     assert all(f"[{name}]({name})" in page for name in programs)
 
 
@@ -166,3 +168,29 @@ def test_facts_are_corrected_and_a_topic_is_forgotten(run_example: RunExample) -
         "When does Project Falcon start? nothing is known",
         "What does Mara drink? Mara prefers tea.",
     ]
+
+
+def test_an_agent_goes_on_from_what_it_has_stored_by_its_contract(
+    up: Any, run_example: RunExample
+) -> None:
+    state = read_state(up.data)
+    assert state is not None
+    assert state.database_admin_url is not None
+    env = {"SUPABASE_URL": state.database_admin_url}
+
+    first = run_example("seo_audit.py", env=env)
+    again = run_example("seo_audit.py", env=env)
+
+    summary = [
+        "Summary:",
+        "  Audit of acme.example.",
+        "  Page /tools lacks a heading and texts for images.",
+        "  Page /jobs lacks a title and texts for images.",
+    ]
+    task = "Task: Audit acme.example, 3 pages. (9 of 50000 tokens)"
+    contract = "Contract: agent.seo.*, version 1"
+    known = "Known: The last audit of acme.example gave 60 of 100."
+    assert first[:-1] == [contract, "Known: nothing", task, *summary]
+    assert again[1].startswith("Earlier: 60 of 100 at ")
+    assert [again[0], *again[2:-1]] == [contract, known, task, *summary]
+    assert all(lines[-1].startswith("Stored: 60 of 100, kept until ") for lines in (first, again))
