@@ -29,6 +29,7 @@ SIZES = {
     "README.md": 10 * 1024,
     "ARCHITECTURE.md": 12 * 1024,
     "docs/benchmarks.md": 8 * 1024,
+    "docs/contract.md": 12 * 1024,
     "docs/retrieval.md": 6 * 1024,
     "docs/retrieval-quality.md": 8 * 1024,
 }
