@@ -22,6 +22,7 @@ from mnestic.starter.cli.app import app
 from mnestic.starter.client.agent_settings import SettingsClient
 from mnestic.starter.client.client_scope import ClientPart
 from mnestic.starter.client.contexts import ContextClient, RetrievalLogClient
+from mnestic.starter.client.contract_operations import OperationClient
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
@@ -61,6 +62,7 @@ CLASSES: dict[type, str] = {
 PARTS: dict[str, type[ClientPart]] = {
     "memory.facts": FactClient,
     "memory.entries": EntryClient,
+    "memory.operations": OperationClient,
     "memory.records": RecordClient,
     "memory.episodes": EpisodeClient,
     "memory.working_memory": WorkingMemoryClient,

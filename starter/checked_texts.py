@@ -33,13 +33,14 @@ class ChecksTexts:
     held to that, nor are texts within values and models. Where a text is wanted, nothing else is given, and
     where one of some names is, no other.
 
-    All methods raise `InvalidInputError` otherwise, which names the parameter.
+    All methods raise `InvalidInputError` otherwise, which names the parameter; those of the names `unchecked` check by themselves.
     """
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, *, unchecked: Collection[str] = (), **more: Any) -> None:
         super().__init_subclass__(**more)
         for name, member in list(vars(cls).items()):
-            if inspect.isfunction(member) and not name.startswith("_"):
+            is_checked = not name.startswith("_") and name not in unchecked
+            if inspect.isfunction(member) and is_checked:
                 setattr(cls, name, _checked(member))
 
 
@@ -101,13 +102,13 @@ class _Arguments:
             return
         for value in arguments.pop(self._several, ()):
             self._check_type(value, self._several)
-            _check(value, self._several)
+            check_texts(value, self._several)
         for name, value in (arguments | arguments.pop(self._more, {})).items():
             self._check_type(value, name)
             if name in self._names and isinstance(value, str):
                 _check_name(value, name)
             else:
-                _check(value, name)
+                check_texts(value, name)
 
     def _check_type(self, value: Any, name: str) -> None:
         """Refuses a value of another type than text, and a name that is not among the choices."""
@@ -163,17 +164,21 @@ def _check_name(text: str, what: str) -> None:
         raise InvalidInputError(what=what, why=why)
 
 
-def _check(value: Any, what: str) -> None:
-    """Refuses a value that has an invalid text or time in it."""
+def check_texts(value: Any, what: str) -> None:
+    """Refuses a value that has an invalid text or time in it.
+
+    Raises:
+        InvalidInputError: names where.
+    """
     if isinstance(value, str):
         check_text(value, what=what)
     elif isinstance(value, datetime):
         check_moment(value, what=what)
     elif isinstance(value, Mapping):
         for name in value:
-            _check(name, what)
+            check_texts(name, what)
     for place, part in _parts_of(value):
-        _check(part, f"{what}.{place}")
+        check_texts(part, f"{what}.{place}")
 
 
 def _parts_of(value: Any) -> Iterable[tuple[object, Any]]:

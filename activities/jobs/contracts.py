@@ -22,6 +22,7 @@ from mnestic.memory.jobs.memory_operations import (
     OperationArguments,
     OperationName,
     RecordPage,
+    access_of,
     check_arguments,
 )
 from mnestic.memory.jobs.short_term.segments import ContractRef
@@ -117,6 +118,7 @@ class ContractActivities:
     async def _arguments(
         self, transaction: Transaction, params: OperateInput, state: WorkingMemory | None = None
     ) -> OperationArguments:
+        _attempt(transaction, params, params.arguments)
         if not params.templates:
             return check_arguments(params.name, params.arguments)
         state = state or await transaction.working.load(params.scope.session_id)
@@ -128,7 +130,14 @@ class ContractActivities:
             results=params.results,
             sealed_tail=params.sealed_tail,
         )
-        return check_arguments(params.name, fill_in(params.arguments, state, values))
+        arguments = fill_in(params.arguments, state, values)
+        _attempt(transaction, params, arguments)
+        return check_arguments(params.name, arguments)
+
+
+def _attempt(transaction: Transaction, params: OperateInput, arguments: Any) -> None:
+    action, target = access_of(params.name, arguments, session_id=params.scope.session_id)
+    transaction.audit.attempt(action, target, operation_key=params.operation.key)
 
 
 def _reads(result: BaseModel) -> tuple[ReadRecord, ...]:

@@ -12,6 +12,7 @@ from mnestic.activities.jobs.segments import (
     SegmentWriter,
     find_section,
     require_rules,
+    rule_of,
 )
 from mnestic.memory.contract.document import LongTerm
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -50,15 +51,17 @@ class MemoryOperations:
         """What makes the summary that an operation needs, outside of a transaction, since a model may be asked; None if it needs none.
 
         Raises:
-            InvalidInputError: the contract has no segments.
+            InvalidInputError: the contract has no such segment.
         """
         if not isinstance(arguments, SummarizeArguments):
             return None
+        rules = await require_rules(transaction, params)
+        rule_of(rules, arguments.segment_id)  # refused here, where the audit log is told
         return partial(
             self._segments.summarize_now,
             params,
             await transaction.working.load(params.scope.session_id),
-            rules=await require_rules(transaction, params),
+            rules=rules,
             segment_id=arguments.segment_id,
             at=await transaction.now(),
         )
@@ -71,28 +74,32 @@ class MemoryOperations:
         *,
         step: SegmentStep | None = None,
     ) -> BaseModel:
-        """Does an operation; its result is what the table says.
+        """Does an operation whose attempt the audit log has been told; its result is what the table says.
 
         Raises:
             InvalidInputError: the contract has no such segment or schema, or the value does not fit it.
             NotFoundError: there is no such record, or it has expired.
             KeptOutError: a text speaks of what was forgotten and is kept out.
         """
+        result: BaseModel
         match arguments:
             case PersistArguments():
-                return await self._persist(transaction, params, arguments)
+                result = await self._persist(transaction, params, arguments)
             case RetrieveArguments():
                 await self._rules_of(transaction, params, arguments.schema_id)
-                return await _retrieve(transaction, params, arguments)
+                result = await _retrieve(transaction, params, arguments)
             case QueryArguments():
                 await self._rules_of(transaction, params, arguments.schema_id)
                 found = await transaction.records.query(arguments.schema_id, arguments.filter)
-                return RecordPage(records=found[0], next_cursor=found[1])
+                result = RecordPage(records=found[0], next_cursor=found[1])
             case SetContextArguments():
-                return await self._set_context(transaction, params, arguments)
+                result = await self._set_context(transaction, params, arguments)
             case GetContextArguments():
-                return await self._context(transaction, params, arguments, step=step)
-        raise AssertionError(arguments)
+                result = await self._context(transaction, params, arguments, step=step)
+            case _:
+                raise AssertionError(arguments)
+        transaction.audit.complete()
+        return result
 
     async def _persist(
         self, transaction: Transaction, params: SegmentInput, arguments: PersistArguments

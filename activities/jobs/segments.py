@@ -201,7 +201,7 @@ class SegmentWriter:
             segment_id=segment_id,
             content="\n".join(entry.content for entry in entries),
             tokens=tokens_of(entries),
-            max_tokens=_rule(rules, segment_id).max_tokens,
+            max_tokens=rule_of(rules, segment_id).max_tokens,
             created_at=min((entry.at for entry in entries), default=None),
             entries=entries,
         )
@@ -271,7 +271,7 @@ class SegmentWriter:
 
         Without a chat model, or if it does not answer, it is extractive and says so.
         """
-        rule = _rule(rules, due[0].segment_id)
+        rule = rule_of(rules, due[0].segment_id)
         wanted = rules.summarization.strategy
         turns = tuple(ChatMessage(role=e.role, content=text_to_summarize(e)) for e in due)
         max_chars = summary_chars(due, rule)
@@ -347,7 +347,7 @@ class SegmentWriter:
         )
 
 
-def _rule(rules: ShortTerm, segment_id: str) -> Segment:
+def rule_of(rules: ShortTerm, segment_id: str) -> Segment:
     """The rules of a segment.
 
     Raises:

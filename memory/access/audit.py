@@ -36,6 +36,11 @@ class AuditQuery(DeferredModel):
     denied: bool = False
 
 
+def refusal(error: type[Exception]) -> str:
+    """The reason in a row about an access that was refused with an error."""
+    return f"refused: {error.__name__}"
+
+
 def key_actor(key_id: str) -> str:
     """The actor of what is done with an API key."""
     return f"key/{key_id}"

@@ -57,6 +57,14 @@ class AuditStore(Protocol):
         """Notes an access that was denied."""
         ...
 
+    def attempt(self, action: str, target: str, *, operation_key: str | None = None) -> None:
+        """Notes an access before it is done: if the transaction is refused, it leaves this one row."""
+        ...
+
+    def complete(self, *, reason: str | None = None) -> None:
+        """Notes that the access was done, or why it was refused, as a row of its own."""
+        ...
+
     async def list(
         self, query: AuditQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[AuditEntry, ...], str | None]:

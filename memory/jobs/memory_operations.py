@@ -18,6 +18,8 @@ from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
 from mnestic.memory.validation import Name, refused
 
+_LONGEST_SHOWN = 256  # characters of an argument in the audit log
+
 OperationName = Literal["get_context", "set_context", "summarize", "persist", "retrieve", "query"]
 
 
@@ -155,6 +157,24 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
         )
     }
 )
+
+
+def access_of(
+    name: OperationName, arguments: Any, *, session_id: str | None = None
+) -> tuple[str, str]:
+    """The action and the target of an operation in the audit log, whatever the arguments are.
+
+    Raises:
+        InvalidInputError: there is no such operation.
+    """
+    if name not in OPERATIONS:
+        why = f"there is no {str(name)[:_LONGEST_SHOWN]!r}; there are {', '.join(OPERATIONS)}"
+        raise InvalidInputError(what="name", why=why)
+    named = arguments if isinstance(arguments, Mapping) else {}
+    parts = [session_id] if OPERATIONS[name].of_session else []
+    parts += [named.get(field) for field in ("segment_id", "schema_id", "key")]
+    shown = (part[:_LONGEST_SHOWN] for part in parts if isinstance(part, str))
+    return f"memory.{name}", "/".join(shown)
 
 
 def check_arguments(name: OperationName, arguments: Mapping[str, Any]) -> OperationArguments:

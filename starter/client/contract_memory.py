@@ -11,27 +11,49 @@ from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict,
 from mnestic.activities.jobs.segments import SegmentInput
 from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord, RecordConflict
-from mnestic.memory.jobs.long_term.filters import QueryFilter, read_filter
+from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.long_term.schemas import Misfit, misfit_of
 from mnestic.memory.jobs.memory_operations import (
     OPERATIONS,
     OperationName,
     RecordPage,
+    access_of,
     check_arguments,
 )
 from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentContext
 from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope, check_id
-from mnestic.starter.checked_texts import ChecksTexts, FreeText
+from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 
 Result = TypeVar("Result", bound=BaseModel)
 
 
-class ContractMemory(ChecksTexts):
+async def open_contract(
+    scope: ClientScope, *, session_id: str | None, of: tuple[str, str] | None = None
+) -> "ContractMemory":
+    """The memory of an agent by the contract in force, for the access `of`: an action and a target of the audit log.
+
+    Raises:
+        InvalidInputError: the session is no id.
+        NotFoundError: no contract is in force for the agent.
+    """
+    agent_id = scope.caller.agent_id
+    async with scope.transaction(write=False) as transaction:
+        if of is not None:
+            transaction.audit.attempt(*of)
+        if session_id is not None:
+            check_id(session_id, what="session")
+        found = await transaction.contracts.find_for(agent_id)
+        if found is None:
+            raise NotFoundError(what="contract for agent", name=agent_id)
+    return ContractMemory(scope, found, session_id=session_id)
+
+
+class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
     """The memory of one agent, as the contract says that was in force when this was made. Each call is a transaction of its own."""
 
     def __init__(
@@ -135,7 +157,7 @@ class ContractMemory(ChecksTexts):
         Raises:
             InvalidInputError: there is no such schema, or the filter is invalid.
         """
-        page = await self._do("query", RecordPage, schema_id=schema_id, filter=read_filter(where))
+        page = await self._do("query", RecordPage, schema_id=schema_id, filter=where or {})
         return page.records, page.next_cursor
 
     async def list_misfits(
@@ -213,10 +235,7 @@ class ContractMemory(ChecksTexts):
             NotFoundError: there is no such record, or it has expired.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
-        checked, operation = check_arguments(name, arguments), OPERATIONS[name]
-        if operation.of_session and self._session_id is None:
-            raise InvalidInputError(what="session", why="is not named; give session_id")
-        caller = self._scope.caller
+        operation, caller = OPERATIONS[name], self._scope.caller
         params = SegmentInput(
             scope=Scope(
                 tenant_id=caller.tenant_id,
@@ -227,6 +246,12 @@ class ContractMemory(ChecksTexts):
             contract=ContractRef(selector=self._contract.selector, version=self._contract.version),
         )
         async with self._scope.transaction(write=operation.writes) as transaction:
+            transaction.audit.attempt(*access_of(name, arguments, session_id=self._session_id))
+            for field, value in arguments.items():
+                check_texts(value, field)
+            checked = check_arguments(name, arguments)
+            if operation.of_session and self._session_id is None:
+                raise InvalidInputError(what="session", why="is not named; give session_id")
             summarize = await self._operations.prepare(transaction, params, checked)
             step = None if summarize is None else await summarize()
             return await self._operations.do(transaction, params, checked, step=step)

@@ -12,7 +12,7 @@ from mnestic.activities.knowledge.receiving import add_entry, receive
 from mnestic.activities.knowledge.statistics import memory_statistics
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
-from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import ExportLine, ImportCount
 from mnestic.memory.forgetting.requests import TopicForgotten
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
@@ -34,7 +34,8 @@ from mnestic.starter.client.contexts import (
     count_returned,
     token_budget,
 )
-from mnestic.starter.client.contract_memory import ContractMemory
+from mnestic.starter.client.contract_memory import ContractMemory, open_contract
+from mnestic.starter.client.contract_operations import OperationClient
 from mnestic.starter.client.entries import EntryClient
 from mnestic.starter.client.events import EventClient
 from mnestic.starter.client.facts import FactClient, GraphClient
@@ -95,6 +96,7 @@ class MemoryClient(ChecksTexts):
         self.facts = FactClient(scope)
         self.graph = GraphClient(scope)
         self.entries = EntryClient(scope)
+        self.operations = OperationClient(scope)
         self.records = RecordClient(scope)
         self.episodes = EpisodeClient(scope)
         self.working_memory = WorkingMemoryClient(scope)
@@ -113,12 +115,7 @@ class MemoryClient(ChecksTexts):
             InvalidInputError: the session is no id.
             NotFoundError: no contract is in force for the agent.
         """
-        agent_id = self._scope.caller.agent_id
-        async with self._scope.transaction(write=False) as transaction:
-            found = await transaction.contracts.find_for(agent_id)
-        if found is None:
-            raise NotFoundError(what="contract for agent", name=agent_id)
-        return ContractMemory(self._scope, found, session_id=session_id)
+        return await open_contract(self._scope, session_id=session_id)
 
     async def add(
         self,

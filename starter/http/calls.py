@@ -235,13 +235,15 @@ async def _agent_call(
     if chosen is None:
         raise _invalid("query.agent_id", "name an agent; the API key is for several")
     await tenants_of(request).require(access, action, agent_id=chosen, target=route)
-    return AgentCall(
+    call = AgentCall(
         access,
         agent_id=chosen,
         route=route,
         idempotency_key=idempotency_key,
         metrics=_metrics_of(request).of(access.client.settings.tenant_id),
     )
+    request.state.call = call  # for whoever answers a request whose body is malformed
+    return call
 
 
 async def _tenant_call(

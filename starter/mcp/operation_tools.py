@@ -1,10 +1,11 @@
 """The operations of the agent's contract as tools: one for each of the table."""
 
+from collections.abc import Awaitable, Callable
 from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 from mcp.server.mcpserver.tools import Tool
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.jobs.memory_operations import OPERATIONS, MemoryOperation
@@ -27,17 +28,39 @@ class OperationTools:
         return [self._tool(operation) for operation in OPERATIONS.values()]
 
     def _tool(self, operation: MemoryOperation) -> Tool:
+        action: Action = "write" if operation.writes else "read"
+
         async def run(ctx: Call, session_id: str | None = None, **arguments: Any) -> Any:
-            action: Action = "write" if operation.writes else "read"
             memory = (await self._scope_of(ctx.request_context, action)).memory
-            contract = await memory.contract(session_id)
-            return await contract.operate(operation.name, arguments)
+            return await memory.operations.do(operation.name, arguments, session_id=session_id)
+
+        async def note_malformed(ctx: Call, arguments: dict[str, Any]) -> None:
+            memory = (await self._scope_of(ctx.request_context, action)).memory
+            session_id = arguments.get("session_id")
+            await memory.operations.note_malformed(operation.name, arguments, session_id=session_id)
 
         run.__name__, run.__doc__ = operation.name, operation.summary
         signature = _signature(operation)  # what the tool's schema is made of
         vars(run)["__signature__"] = signature
         run.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()}
-        return strict_tool(tool(run), REPLACES if operation.writes else READS)
+        made = strict_tool(tool(run), REPLACES if operation.writes else READS)
+        fields = {name: getattr(made, name) for name in Tool.model_fields}
+        return _OperationTool(**fields, note_malformed=tool(note_malformed))
+
+
+class _OperationTool(Tool):
+    """A tool whose malformed calls leave an audit row."""
+
+    note_malformed: Callable[[Any, dict[str, Any]], Awaitable[None]] = Field(exclude=True)
+
+    async def run(
+        self, arguments: dict[str, Any], context: Any, convert_result: bool = False
+    ) -> Any:
+        try:
+            self.fn_metadata.validate_arguments(arguments)
+        except ValidationError:
+            await self.note_malformed(context, arguments)
+        return await super().run(arguments, context, convert_result)
 
 
 def _signature(operation: MemoryOperation) -> Signature:

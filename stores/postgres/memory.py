@@ -127,7 +127,7 @@ class PostgresMemory:
             if refusal is not None:  # the transaction is undone; its audit rows are not
                 async with self.engine.connect() as connection:
                     after = UnitOfWork(connection, **owner, write=False)
-                    await after.note_refused(unit.attempts, refusal)
+                    await after.note_refused(unit, refusal)
                 raise refusal
         if self._sync is not None and (unit.flushed_schemas or unit.is_replay):
             schemas = None if unit.is_replay else unit.flushed_schemas

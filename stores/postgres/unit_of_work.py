@@ -1,6 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Protocol
@@ -9,6 +9,7 @@ from pydantic import TypeAdapter
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from mnestic.memory.access.audit import refusal
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, RefusedError
 from mnestic.memory.knowledge.events import MemoryEvent
@@ -65,6 +66,7 @@ class UnitOfWork:
         self._wrote = self._knows_more = False
         self._trail: list[tuple[str, str, str | None]] = []
         self._attempt: tuple[str, str] | None = None
+        self._access: tuple[str, str] | None = None
         self._events: list[MemoryEvent] = []
         self._revision: int | None = None
         self._ahead: list[tuple[Query, Rows]] = []
@@ -134,17 +136,30 @@ class UnitOfWork:
         """Notes what is about to be done: if it is refused before it is noted as done, the audit log says so."""
         self._attempt = (action, target)
 
+    def begin_access(self, action: str, target: str, *, operation_key: str | None) -> None:
+        """Notes the access that the transaction is for: if it is refused, its row stands for all others."""
+        self._access = (action, target)
+        self.operation_key = operation_key or self.operation_key
+
+    def complete_access(self, *, reason: str | None = None) -> None:
+        """Notes that the access was done, or why it was refused."""
+        assert self._access is not None, "an access ends that was not begun"
+        self.read(*self._access, reason=reason)
+
     @property
     def attempts(self) -> tuple[tuple[str, str], ...]:
-        """All that was read, written or attempted: action and target."""
+        """All that was read, written or attempted: action and target; or the access that it was for."""
+        if self._access is not None:
+            return (self._access,)
         done = [(action, target) for action, target, _ in self._trail]
         attempted = [] if self._attempt is None else [self._attempt]
         return tuple(dict.fromkeys((*done, *attempted)))
 
-    async def note_refused(self, attempts: Sequence[tuple[str, str]], error: RefusedError) -> None:
+    async def note_refused(self, undone: "UnitOfWork", error: RefusedError) -> None:
         """Leaves audit rows of a transaction that was undone, because what was attempted in it was refused."""
-        reason = f"refused: {type(error).__name__}"
-        self._trail = [(action, storable(target), reason) for action, target in attempts]
+        reason = refusal(type(error))
+        self.operation_key = undone.operation_key
+        self._trail = [(action, storable(target), reason) for action, target in undone.attempts]
         if self._trail:
             await self.finish()
 

@@ -1,18 +1,49 @@
 """The operations of an agent's contract: a route for each of the table."""
 
+from collections.abc import Callable, Coroutine
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
 from pydantic import create_model
 
-from mnestic.memory.jobs.memory_operations import OPERATIONS, MemoryOperation, OperationArguments
+from mnestic.memory.jobs.memory_operations import (
+    OPERATIONS,
+    MemoryOperation,
+    OperationArguments,
+    OperationName,
+)
 from mnestic.memory.scope import Id
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody
 
-router = APIRouter(tags=["contracts"])
+
+class _OperationRoute(APIRoute):
+    """A route whose malformed requests leave an audit row, if the key allows them."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def noting(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except RequestValidationError as error:
+                call = getattr(request.state, "call", None)
+                if isinstance(call, AgentCall):
+                    await call.memory.operations.note_malformed(
+                        cast(OperationName, self.name),
+                        error.body,
+                        session_id=request.query_params.get("session_id"),
+                    )
+                raise
+
+        return noting
+
+
+router = APIRouter(tags=["contracts"], route_class=_OperationRoute)
 ReadCall = Annotated[AgentCall, agent_call("read")]
 WriteCall = Annotated[AgentCall, agent_write("write")]
 SessionId = Annotated[Id, Query(description="The session whose segment it is", examples=["monday"])]
@@ -31,7 +62,7 @@ def _add(operation: MemoryOperation) -> None:
         arguments = body.model_dump(exclude_unset=True)
 
         async def work(memory: MemoryClient) -> Any:
-            return await (await memory.contract(session_id)).operate(operation.name, arguments)
+            return await memory.operations.do(operation.name, arguments, session_id=session_id)
 
         if not operation.writes:
             return await work(call.memory)

@@ -22,6 +22,14 @@ class PostgresAuditStore:
         """See the port."""
         self._unit.read(DENIED, target, reason=f"{action}: {reason}")
 
+    def attempt(self, action: str, target: str, *, operation_key: str | None = None) -> None:
+        """See the port."""
+        self._unit.begin_access(action, target, operation_key=operation_key)
+
+    def complete(self, *, reason: str | None = None) -> None:
+        """See the port."""
+        self._unit.complete_access(reason=reason)
+
     async def list(
         self, query: AuditQuery, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[AuditEntry, ...], str | None]:

@@ -96,7 +96,7 @@ async def test_what_is_kept_out_is_not_written_and_the_attempt_is_in_the_audit_l
 
     rows, _ = await AuditClient(memory, tenant_id=settings.tenant_id).list(agent_id=AGENT)
     assert await contract.retrieve("audits", "site-7") == {"score": 71}
-    assert (rows[0].action, rows[0].reason) == ("record.set", "refused: KeptOutError")
+    assert (rows[0].action, rows[0].reason) == ("memory.persist", "refused: KeptOutError")
 
 
 async def test_a_write_waits_for_postgres_twice(

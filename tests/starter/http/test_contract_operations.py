@@ -1,13 +1,15 @@
-"""Each operation of a contract by each way in: the client, HTTP, MCP and a job's node do the same, and all leave audit rows."""
+"""Each operation of a contract by each way in: the client, HTTP, MCP and a job's node do the same, and all leave audit rows, whatever is refused."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
 
-from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
+from mnestic.memory.errors import RefusedError
+from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName, access_of
 from mnestic.memory.jobs.plans import Plan
+from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.test_mcp import serving
@@ -23,7 +25,11 @@ DOCUMENT = {
             "enabled": True,
             "storage_backends": [{"backend_id": "main", "type": "postgres"}],
             "schemas": [
-                {"schema_id": "audits", "backend": "main", "structure": {"type": "object"}}
+                {
+                    "schema_id": "audits",
+                    "backend": "main",
+                    "structure": {"properties": {"score": {"type": "number"}}},
+                }
             ],
         },
     }
@@ -45,6 +51,29 @@ CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
 }
 
 
+TASK, SITE, NONE = {"segment_id": "task"}, {"schema_id": "audits", "key": "site-7"}, "none"
+# What is refused, with the target of its audit row and the error that the row names.
+INVALID, KEPT_OUT, NOT_FOUND = "InvalidInputError", "KeptOutError", "NotFoundError"
+REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
+    ("set_context", {"segment_id": NONE, "content": "Hello."}, "s1/none", INVALID),
+    ("set_context", {**TASK, "content": 7}, "s1/task", INVALID),
+    ("set_context", {**TASK, "content": "Otilia called."}, "s1/task", KEPT_OUT),
+    ("get_context", {"segment_id": NONE}, "s1/none", INVALID),
+    ("get_context", {"segment_id": ""}, "s1/", INVALID),
+    ("summarize", {"segment_id": NONE}, "s1/none", INVALID),
+    ("summarize", {"segment_id": "x" * 999}, f"s1/{'x' * 256}", INVALID),
+    ("persist", {**SITE, "schema_id": NONE, "value": {}}, "none/site-7", INVALID),
+    ("persist", {**SITE, "value": {"score": "much"}}, "audits/site-7", INVALID),
+    ("persist", {**SITE, "value": {}, "ttl_seconds": -1}, "audits/site-7", INVALID),
+    ("persist", {**SITE, "value": {"by": "Otilia"}}, "audits/site-7", KEPT_OUT),
+    ("retrieve", {**SITE, "schema_id": NONE}, "none/site-7", INVALID),
+    ("retrieve", {**SITE, "key": NONE}, "audits/none", NOT_FOUND),
+    ("retrieve", {**SITE, "key": ""}, "audits/", INVALID),
+    ("query", {"schema_id": NONE}, "none", INVALID),
+    ("query", {"schema_id": "audits", "filter": {"limit": 0}}, "audits", INVALID),
+)
+
+
 def shown(result: dict[str, Any]) -> Any:
     """What a result says, without times and ids."""
     if "records" in result:
@@ -58,60 +87,70 @@ EXPECTED: dict[str, Any] = {
     "retrieve": {"score": 71},
     "query": [{"score": 71}],
 }
+Calls = Sequence[tuple[OperationName, dict[str, Any]]]
+Results = list[dict[str, Any] | None]  # None where a call was refused
 
 
-async def by_client(client: MnesticClient, *_: Any) -> dict[str, Any]:
+async def by_client(client: MnesticClient, _app: FastAPI, _new: NewKey, calls: Calls) -> Results:
     memory = await client.contract(AGENT, session_id=SESSION, actor="person")
-    return {
-        name: (await memory.operate(name, arguments)).model_dump(mode="json")
-        for name, (arguments, _) in CALLS.items()
-    }
+    results: Results = []
+    for name, arguments in calls:
+        try:
+            results.append((await memory.operate(name, arguments)).model_dump(mode="json"))
+        except RefusedError:
+            results.append(None)
+    return results
 
 
-async def by_http(_: MnesticClient, app: FastAPI, new_key: NewKey) -> dict[str, Any]:
-    results: dict[str, Any] = {}
+async def by_http(_: MnesticClient, app: FastAPI, new_key: NewKey, calls: Calls) -> Results:
+    results: Results = []
     async with opened(app, await new_key()) as http:
-        for name, (arguments, _) in CALLS.items():
+        for name, arguments in calls:
             session = {"session_id": SESSION} if OPERATIONS[name].of_session else {}
             answer = await http.post(f"/contract/{name}", json=arguments, params=session)
-            results[name] = answer.raise_for_status().json()
+            results.append(answer.json() if answer.is_success else None)
     return results
 
 
-async def by_mcp(_: MnesticClient, app: FastAPI, new_key: NewKey) -> dict[str, Any]:
-    results: dict[str, Any] = {}
+async def by_mcp(_: MnesticClient, app: FastAPI, new_key: NewKey, calls: Calls) -> Results:
+    results: Results = []
     key = await new_key()
     async with serving(app) as connect, connect(key) as mcp:
-        for name, (arguments, _) in CALLS.items():
+        for name, arguments in calls:
             session = {"session_id": SESSION} if OPERATIONS[name].of_session else {}
             answer = await mcp.call_tool(name, {**arguments, **session})
-            assert answer.structured_content is not None, answer.content
-            results[name] = answer.structured_content
+            results.append(answer.structured_content)
     return results
 
 
-async def by_node(client: MnesticClient, *_: Any) -> dict[str, Any]:
+async def by_node(client: MnesticClient, _app: FastAPI, _new: NewKey, calls: Calls) -> Results:
+    ids = [*(f"n{number}" for number in range(len(calls))), "end"]
     nodes = [
-        {
-            "id": f"node_{name}",
-            "kind": "memory",
-            "operation": name,
-            "arguments": arguments,
-            "save_as": name,
-            "next": following,
-        }
-        for (name, (arguments, _)), following in zip(
-            CALLS.items(), [*(f"node_{name}" for name in [*CALLS][1:]), "end"], strict=True
-        )
+        {"id": ids[number], "kind": "memory", "operation": name, "arguments": arguments}
+        | {"save_as": ids[number], "next": ids[number + 1], "catch": ids[number + 1]}
+        for number, (name, arguments) in enumerate(calls)
     ]
     plan = Plan.model_validate({"name": "operations", "nodes": nodes})
     job = await client.start_job(plan, agent_id=AGENT, session_id=SESSION, job_id="j1")
     await client.wait_for_result(job)
-    return dict((await client.memory(AGENT).working_memory.get(SESSION)).variables)
+    saved = (await client.memory(AGENT).working_memory.get(SESSION)).variables
+    return [saved.get(name) for name in ids[:-1]]
 
 
-Way = Callable[[MnesticClient, FastAPI, NewKey], Awaitable[dict[str, Any]]]
+Way = Callable[[MnesticClient, FastAPI, NewKey, Calls], Awaitable[Results]]
 WAYS: dict[str, Way] = {"client": by_client, "HTTP": by_http, "MCP": by_mcp, "a node": by_node}
+ACTORS = {"client": "person", "HTTP": "key/", "MCP": "key/", "a node": "job/j1"}
+
+
+async def rows_of(client: MnesticClient, way: str) -> list[tuple[str, str, str | None]]:
+    """The audit rows of operations in their order; each names who, and a job's its place in the run."""
+    rows, _ = await client.audit().list(agent_id=AGENT, limit=1000)
+    own = [row for row in reversed(rows) if row.action.startswith("memory.")]
+    assert all(row.actor.startswith(ACTORS[way]) for row in own)
+    assert len({row.operation_key for row in own}) == (len(own) if way == "a node" else 1)
+    others = {row.reason for row in rows if row not in own}
+    assert not any((reason or "").startswith("refused") for reason in others)
+    return [(row.action, row.target, row.reason) for row in own]
 
 
 @pytest.mark.usefixtures("worker")
@@ -120,10 +159,52 @@ async def test_each_operation_gives_the_same_by_each_way_and_leaves_an_audit_row
     client: MnesticClient, app: FastAPI, new_key: NewKey, way: str
 ) -> None:
     await client.contracts().apply(AGENT, DOCUMENT)
+    calls = [(name, arguments) for name, (arguments, _) in CALLS.items()]
 
-    results = await WAYS[way](client, app, new_key)
+    results = await WAYS[way](client, app, new_key, calls)
     rows, _ = await client.audit().list(agent_id=AGENT, limit=1000)
 
-    assert {name: shown(result) for name, result in results.items()} == EXPECTED
-    named = {(row.action, row.target) for row in rows}
-    assert {row for _, row in CALLS.values()} - named == set()
+    assert {
+        name: result and shown(result) for name, result in zip(CALLS, results, strict=True)
+    } == EXPECTED
+    assert {row for _, row in CALLS.values()} <= {(row.action, row.target) for row in rows}
+    assert await rows_of(client, way) == [
+        (*access_of(name, arguments, session_id=SESSION), None) for name, arguments in calls
+    ]
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("way", WAYS)
+async def test_each_operation_that_is_refused_leaves_one_audit_row_by_each_way(
+    client: MnesticClient, memory: Memory, app: FastAPI, new_key: NewKey, way: str
+) -> None:
+    await client.contracts().apply(AGENT, DOCUMENT)
+    async with memory.transaction(
+        tenant_id=client.settings.tenant_id, agent_id=AGENT, actor="test", write=True
+    ) as transaction:
+        await transaction.forgetting.begin("f1", "Otilia", entries=())
+        await transaction.suppression_list.add("f1", "Otilia")
+
+    results = await WAYS[way](client, app, new_key, [one[:2] for one in REFUSED])
+
+    assert results == [None] * len(REFUSED)
+    assert await rows_of(client, way) == [
+        (f"memory.{name}", target, f"refused: {error}") for name, _, target, error in REFUSED
+    ]
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("way", ["HTTP", "MCP", "a node"])
+async def test_without_a_contract_each_operation_leaves_one_audit_row_too(
+    client: MnesticClient, app: FastAPI, new_key: NewKey, way: str
+) -> None:
+    calls = [(name, arguments) for name, (arguments, _) in CALLS.items()]
+
+    results = await WAYS[way](client, app, new_key, calls)
+
+    error = INVALID if way == "a node" else NOT_FOUND
+    assert results == [None] * len(calls)
+    assert await rows_of(client, way) == [
+        (*access_of(name, arguments, session_id=SESSION), f"refused: {error}")
+        for name, arguments in calls
+    ]
