@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 import shutil
 import signal
 import tempfile
@@ -205,6 +206,30 @@ def admin_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterat
     """The owner's address of a migrated database that only this process uses."""
     with new_database() as url:
         yield url
+
+
+@pytest.fixture
+def own_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """The owner's address of a migrated database that only this test uses."""
+    with new_database() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def module_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+    """The owner's address of a migrated database that only this module's tests use."""
+    with new_database() as url:
+        yield url
+
+
+@pytest.fixture
+def empty_url(admin_url: str) -> Iterator[str]:
+    """The owner's address of a database in which nothing is."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(admin_url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        yield re.sub(r"/[^/?]+\?", f"/{name}?", admin_url, count=1)
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.deployments import Deployment
 from mnestic.starter.jobs.plans import read_plan
 from mnestic.starter.settings import Settings
+from tests.job_states import until_state
 
 pytestmark = pytest.mark.acceptance
 
@@ -54,15 +55,8 @@ async def start_waiting(client: MnesticClient, plan: Path) -> str:
     job_id = await client.start_job(
         read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
     )
-    await until_waits(client, job_id)
+    await until_state(client, job_id, limit_s=LIMIT_S)
     return job_id
-
-
-async def until_waits(client: MnesticClient, job_id: str) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while (job := await client.describe_job(job_id)).state != "waiting":
-            assert job.closed_at is None, f"job {job_id} ended as {job.state}"
-            await asyncio.sleep(0.05)
 
 
 def handle_of(client: MnesticClient, job_id: str) -> Any:
@@ -93,7 +87,7 @@ async def until_in_another_run(client: MnesticClient, job_id: str, run_id: str |
     async with asyncio.timeout(LIMIT_S):
         while await run_of(client, job_id) == run_id:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.05)
-    await until_waits(client, job_id)
+    await until_state(client, job_id, limit_s=LIMIT_S)
 
 
 async def test_jobs_stay_with_their_build_until_they_are_poked_and_moved(

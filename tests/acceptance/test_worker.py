@@ -24,6 +24,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan, read_plan
 from mnestic.starter.settings import Settings
 from tests.chat_server import ChatServer
+from tests.job_states import until_state
 
 pytestmark = pytest.mark.acceptance
 
@@ -81,13 +82,6 @@ async def until_polls(client: MnesticClient, worker: Any) -> None:
             await asyncio.sleep(0.05)
 
 
-async def until_waits(client: MnesticClient, job_id: str) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while (job := await client.describe_job(job_id)).state != "waiting":
-            assert job.closed_at is None, f"job {job_id} ended as {job.state}"
-            await asyncio.sleep(0.05)
-
-
 async def ended_activities(client: MnesticClient, job_id: str) -> list[str]:
     """Who completed activities of a job."""
     workflow_id = job_workflow_id(client.settings.tenant_id, job_id)
@@ -120,7 +114,7 @@ async def test_a_worker_alone_takes_a_job_and_is_measured_and_traced(
     job_id = await client.start_job(
         read_plan(plan), agent_id="ada", session_id="s1", inputs={"name": "Mara"}
     )
-    await until_waits(client, job_id)
+    await until_state(client, job_id, limit_s=LIMIT_S)
     receipt = await client.resume_job(job_id, {"word": "dear"})
     result = await client.wait_for_result(job_id)
     metrics = await asyncio.to_thread(lambda: urlopen(f"http://127.0.0.1:{port}/metrics").read())

@@ -38,6 +38,7 @@ from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 from mnestic.workflows.knowledge.ingest_messages import IngestMessages
 from mnestic.workflows.maintenance.maintenance import Maintenance
 from mnestic.workflows.plugin import MnesticPlugin
+from tests.job_states import until_state
 from tests.security.strangers import ANY, MALFORMED, NULL, Stranger, json_of
 from tests.workflows.forgetting.forget_samples import forget
 
@@ -58,12 +59,6 @@ async def started(client: MnesticClient) -> Stranger:
     return Stranger(client, job_workflow_id(client.settings.tenant_id, job_id))
 
 
-async def until_waiting(client: MnesticClient, job_id: str) -> None:
-    async with asyncio.timeout(30):
-        while (await client.describe_job(job_id)).state != "waiting":  # noqa: ASYNC110 - nobody tells
-            await asyncio.sleep(0.05)
-
-
 async def ending_of(handle: WorkflowHandle[Any, Any]) -> BaseException | None:
     """Why a workflow failed or was cancelled."""
     with pytest.raises(WorkflowFailureError) as ended:
@@ -80,7 +75,7 @@ async def test_a_job_refuses_whatever_is_malformed_says_why_and_resumes(
     client: MnesticClient,
 ) -> None:
     stranger = await started(client)
-    await until_waiting(client, job_of(stranger))
+    await until_state(client, job_of(stranger))
 
     for label in ("no argument", "null", "bytes", "two arguments", "wrong types"):
         await stranger.signal("resume", ANY[label])
@@ -117,7 +112,7 @@ async def test_a_job_refuses_what_came_before_its_first_step(
     await client.cancel_job(job_of(cancelled))
 
     async with run_worker():
-        await until_waiting(client, job_of(resumed))
+        await until_state(client, job_of(resumed))
         await client.poke_job(job_of(resumed))
         await client.resume_job(job_of(resumed), {})
         result = await client.wait_for_result(job_of(resumed))

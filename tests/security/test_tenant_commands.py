@@ -19,7 +19,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.security.calls import first_of_each
 from tests.security.tenants import Known, Victim, leaked, state_of, without_names
 from tests.starter.case_files import read_cases
-from tests.starter.cli.conftest import Cli
+from tests.starter.cli.conftest import Cli, variables_of
 from tests.starter.cli.conftest import cli as cli  # noqa: PLC0414 - a fixture
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.acceptance]
@@ -52,18 +52,8 @@ def run(
 ) -> Callable[..., tuple[int, str]]:
     """Runs a command where the victim works; gives its exit code, and all that it says."""
     settings = victim.settings
-    assert settings.database_url is not None
-    assert settings.database_admin_url is not None
-    for name, value in {
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
-        "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
-        "MNESTIC_TEMPORAL_UI_URL": str(settings.temporal_ui_url),
-        "MNESTIC_TENANT_ID": settings.tenant_id,
-        "MNESTIC_TASK_QUEUE": settings.task_queue,
-        "MNESTIC_BACKUP_DIRECTORY": str(settings.backup_directory),
-        "TEMPORAL_ADDRESS": str(settings.temporal_address),
-        "COLUMNS": "500",
-    }.items():
+    backups = {"MNESTIC_BACKUP_DIRECTORY": str(settings.backup_directory), "COLUMNS": "500"}
+    for name, value in (variables_of(settings) | backups).items():
         monkeypatch.setenv(name, value)
     for name, text in READ["files"].items():
         (tmp_path / name).write_text(text, encoding="utf-8")

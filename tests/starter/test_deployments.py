@@ -26,6 +26,7 @@ from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
+from tests.job_states import until_state
 
 pytestmark = pytest.mark.acceptance
 
@@ -83,10 +84,7 @@ def start(client: MnesticClient) -> Start:
     async def start() -> str:
         plan = parse_plan(PLAN, source="test")
         job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
-        async with asyncio.timeout(30):
-            while (job := await client.describe_job(job_id)).state != "waiting":
-                assert job.closed_at is None
-                await asyncio.sleep(0.05)
+        await until_state(client, job_id)
         return job_id
 
     return start

@@ -1,7 +1,5 @@
 """What each store's conformance tests need; another implementation joins by a name in `memory`."""
 
-import re
-import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
@@ -9,7 +7,6 @@ from typing import Any, Protocol
 
 import psycopg
 import pytest
-from psycopg import sql
 from psycopg.rows import TupleRow
 
 from mnestic.memory.jobs.snapshots import MemorySnapshot
@@ -27,16 +24,6 @@ class Begin(Protocol):
     def __call__(
         self, *, agent: str = "ada", tenant: str | None = None, write: bool = True
     ) -> AbstractAsyncContextManager[Transaction]: ...
-
-
-@pytest.fixture
-def empty_url(admin_url: str) -> Iterator[str]:
-    """The owner's address of a database in which nothing is."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(admin_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield re.sub(r"/[^/?]+\?", f"/{name}?", admin_url, count=1)
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture(params=["postgres"])

@@ -1,8 +1,7 @@
 """Roles, rights and walls between tenants: what a dump leaves behind, and what `migrate` puts right."""
 
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -24,18 +23,11 @@ Owner = psycopg.Connection[TupleRow]
 SPOILT = yaml.safe_load(Path(__file__).with_name("spoilt_rights.yaml").read_text("utf-8"))
 
 
-@pytest.fixture(scope="module")
-def own_database(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """The owner's address of a migrated database that only these tests use."""
-    with new_database() as url:
-        yield url
-
-
 @pytest.fixture
-def migrated(own_database: str) -> Iterator[str]:
+def migrated(module_url: str) -> Iterator[str]:
     """The owner's address of a database that this test may spoil."""
-    yield own_database
-    migrate(own_database)
+    yield module_url
+    migrate(module_url)
 
 
 def spoil(url: str, *statements: str) -> None:

@@ -6,7 +6,6 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
@@ -92,15 +91,8 @@ async def write(url: str, tenant: str) -> WorkingMemory:
         await memory.close()
 
 
-@pytest.fixture(scope="module")
-def fresh_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """A database that no maintenance has given indexes to."""
-    with new_database() as url:
-        yield url
-
-
-def test_models_and_migrations_agree(fresh_url: str) -> None:
-    engine = create_engine(driver_url(fresh_url))
+def test_models_and_migrations_agree(module_url: str) -> None:
+    engine = create_engine(driver_url(module_url))
     options = {
         "include_schemas": True,
         "version_table_schema": "mnestic",
@@ -123,8 +115,8 @@ def _named(difference: Any) -> Any:
     return (difference[0], difference[1].name) if isinstance(difference, tuple) else difference
 
 
-def test_checks_and_partial_indexes_agree_too(fresh_url: str) -> None:
-    engine = create_engine(driver_url(fresh_url))
+def test_checks_and_partial_indexes_agree_too(module_url: str) -> None:
+    engine = create_engine(driver_url(module_url))
     inspector = inspect(engine)
     made: set[tuple[str, str | None]] = set()
     partial: set[tuple[str, str | None]] = set()

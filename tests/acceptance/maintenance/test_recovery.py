@@ -27,6 +27,7 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 from tests.acceptance.processes import MNESTIC
+from tests.job_states import until_state
 
 pytestmark = pytest.mark.acceptance
 
@@ -90,13 +91,7 @@ async def start(client: MnesticClient, plan: Path, job_id: str) -> None:
     await client.start_job(
         read_plan(plan), agent_id="ada", session_id=job_id, inputs={"name": "Ana"}, job_id=job_id
     )
-    await until_state(client, job_id, "waiting")
-
-
-async def until_state(client: MnesticClient, job_id: str, state: str) -> None:
-    async with asyncio.timeout(LIMIT_S):
-        while (await client.describe_job(job_id)).state != state:  # noqa: ASYNC110 - it tells nobody
-            await asyncio.sleep(0.05)
+    await until_state(client, job_id, limit_s=LIMIT_S)
 
 
 @pytest.fixture
@@ -154,7 +149,7 @@ async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
         await client.wait_for_result("before")
         with pytest.raises(SnapshotUnverifiedError):
             await client.resume_job("since", word)
-        await until_state(client, "since", "needs_attention")
+        await until_state(client, "since", "needs_attention", limit_s=LIMIT_S)
         overridden = await client.override_job("since", word, reason="restored")
         await client.wait_for_result("since")
         lost = WorkflowExecution(workflow_id=job_workflow_id(there.tenant_id, "lost"))
@@ -164,7 +159,7 @@ async def test_a_dump_is_restored_on_another_server_and_jobs_go_on(
             )
         )
         await client.fork_job("lost", as_job="lost-again")
-        await until_state(client, "lost-again", "waiting")
+        await until_state(client, "lost-again", limit_s=LIMIT_S)
         forked = await client.resume_job("lost-again", word)
 
     assert "all granted" in looked

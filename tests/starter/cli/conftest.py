@@ -6,7 +6,6 @@ import logging
 import os
 import socket
 import sys
-import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,9 +18,9 @@ import pytest
 from mnestic.memory.ports import Memory
 from mnestic.starter.cli.app import run_command_line
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.embedded.state import RuntimeState
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
+from tests.job_states import until_state
 
 OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
 TABLES = (
@@ -68,7 +67,6 @@ class Done:
 
 Cli = Callable[..., Done]
 Ask = Callable[..., Awaitable[Done]]
-UntilState = Callable[[str, str], Awaitable[None]]
 
 
 @pytest.fixture
@@ -104,19 +102,24 @@ def _logs_put_back() -> Iterator[None]:
         ours.setLevel(our_level)
 
 
-@pytest.fixture
-def wired(cli: Cli, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Cli:
-    """Runs a command on this test run's servers, as this test's tenant."""
+def variables_of(settings: Settings) -> dict[str, str]:
+    """The variables by which a command works on the servers of a test run, as a tenant."""
     assert settings.database_url is not None
     assert settings.database_admin_url is not None
-    for name, value in {
+    return {
         "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
         "MNESTIC_DATABASE_ADMIN_URL": settings.database_admin_url.get_secret_value(),
         "MNESTIC_TEMPORAL_UI_URL": str(settings.temporal_ui_url),
         "MNESTIC_TENANT_ID": settings.tenant_id,
         "MNESTIC_TASK_QUEUE": settings.task_queue,
         "TEMPORAL_ADDRESS": str(settings.temporal_address),
-    }.items():
+    }
+
+
+@pytest.fixture
+def wired(cli: Cli, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Runs a command on this test run's servers, as this test's tenant."""
+    for name, value in variables_of(settings).items():
         monkeypatch.setenv(name, value)
     return cli
 
@@ -155,25 +158,8 @@ async def waiting(
 ) -> str:
     """A job that waits."""
     job_id: str = (await ask(*start, "--json")).document["job_id"]
-    await _until_state(client, job_id, "waiting")
+    await until_state(client, job_id)
     return job_id
-
-
-async def _until_state(client: MnesticClient, job_id: str, state: str) -> None:
-    async with asyncio.timeout(30):
-        while (job := await client.describe_job(job_id)).state != state:
-            assert job.closed_at is None, f"job {job_id} ended as {job.state}"
-            await asyncio.sleep(0.05)
-
-
-@pytest.fixture
-def until_state(client: MnesticClient) -> Callable[[str, str], Awaitable[None]]:
-    """Waits until a job is in a state."""
-
-    async def until(job_id: str, state: str) -> None:
-        await _until_state(client, job_id, state)
-
-    return until
 
 
 @pytest.fixture
@@ -206,17 +192,6 @@ def taken_port() -> Iterator[int]:
     """A port that this test has."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield server.getsockname()[1]
-
-
-@pytest.fixture
-def other_database(servers: RuntimeState) -> Iterator[str]:
-    """The owner's address of a database in which nothing is."""
-    assert servers.database_admin_url is not None
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(servers.database_admin_url, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"')
-        yield servers.database_admin_url.replace("/mnestic?", f"/{name}?")
-        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture

@@ -85,12 +85,12 @@ def test_what_is_down_is_named_with_its_remedy_and_hides_no_other_part(
 
 
 def test_a_schema_that_is_older_or_newer_is_told_with_what_to_do(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, empty_url: str
 ) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", empty_url)
     missing = findings(wired("doctor", "--json"), code=1)
-    migrate(other_database)
-    with psycopg.connect(other_database) as connection:
+    migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
         connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
     newer = findings(wired("doctor", "--json"), code=1)["migrations"]
 

@@ -4,7 +4,8 @@ import pytest
 
 from mnestic.memory.jobs.plans import Plan
 from mnestic.starter.client.mnestic_client import MnesticClient
-from tests.starter.cli.conftest import Ask, UntilState
+from tests.job_states import until_state
+from tests.starter.cli.conftest import Ask
 
 WAIT = {"id": "ask", "kind": "wait", "key": "k", "timeout": "1d"}
 PLAN = Plan.model_validate(
@@ -98,12 +99,10 @@ async def test_a_wait_is_named_by_its_number_and_by_what_follows_the_job(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_a_wait_is_not_named_by_how_its_job_begins(
-    ask: Ask, client: MnesticClient, until_state: UntilState
-) -> None:
+async def test_a_wait_is_not_named_by_how_its_job_begins(ask: Ask, client: MnesticClient) -> None:
     job_id = "0w9-tea"
     await client.start_job(PLAN, agent_id="ada", session_id="s", job_id=job_id)
-    await until_state(job_id, "waiting")
+    await until_state(client, job_id, "waiting")
 
     for given, why in (("0", "does not exist"), ("0w9", "is not"), ("w9", "is not")):
         refused = await ask("job", "diff", job_id, "--wait", given)

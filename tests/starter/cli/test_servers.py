@@ -53,28 +53,28 @@ def test_a_server_that_does_not_answer_is_told(
 
 
 def test_a_database_of_another_version_is_left_alone(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, empty_url: str
 ) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", empty_url)
     for words in (*OF_MEMORY, ("job", "list"), ("worker",)):
         assert "run `mnestic migrate`" in wired(*words).error(code=2), words
-    migrate(other_database)
-    with psycopg.connect(other_database) as connection:
+    migrate(empty_url)
+    with psycopg.connect(empty_url) as connection:
         connection.execute("UPDATE mnestic.alembic_version SET version_num = '9999'")
-    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", empty_url)
     for words in COMMANDS:
         assert "the database is at schema 9999" in error_of(wired(*words), code=2), words
-    with psycopg.connect(other_database) as connection:
+    with psycopg.connect(empty_url) as connection:
         found = connection.execute("SELECT version_num FROM mnestic.alembic_version").fetchall()
         written = connection.execute("SELECT count(*) FROM mnestic.operation").fetchone()
     assert (found, written) == ([("9999",)], (0,))
 
 
 def test_migrate_brings_a_new_database_to_this_version(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, empty_url: str
 ) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", empty_url)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", empty_url)
 
     first = wired("migrate", "--json").document
     second = wired("migrate")
@@ -104,12 +104,12 @@ def test_migrate_registers_the_search_attributes_of_a_namespace(
 
 
 def test_lost_rights_are_named_by_doctor_and_mended_by_migrate(
-    wired: Cli, monkeypatch: pytest.MonkeyPatch, other_database: str
+    wired: Cli, monkeypatch: pytest.MonkeyPatch, empty_url: str
 ) -> None:
-    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", other_database)
-    monkeypatch.setenv("MNESTIC_DATABASE_URL", other_database)
+    monkeypatch.setenv("MNESTIC_DATABASE_ADMIN_URL", empty_url)
+    monkeypatch.setenv("MNESTIC_DATABASE_URL", empty_url)
     wired("migrate")
-    with psycopg.connect(other_database) as owner:
+    with psycopg.connect(empty_url) as owner:
         owner.execute("REVOKE INSERT, SELECT ON mnestic.entry FROM mnestic_app")
         owner.execute("REVOKE UPDATE ON mnestic.fact, mnestic.setting FROM mnestic_app")
 

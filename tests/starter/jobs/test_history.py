@@ -1,7 +1,7 @@
 """Timelines of real jobs, with and without Temporal's history."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
@@ -20,6 +20,7 @@ from mnestic.memory.names import AGENT_JOB, RESUME, job_workflow_id
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from tests.job_states import until_state
 
 PLAN = """
 name: greeting
@@ -59,17 +60,6 @@ async def goes_on(client: MnesticClient) -> AsyncIterator[WorkflowHandle[Any, An
         )
 
 
-async def _state(client: MnesticClient, job_id: str) -> str:
-    return (await client.describe_job(job_id)).state
-
-
-async def _until(ask: Callable[[], Awaitable[str]], wanted: str) -> None:
-    async with asyncio.timeout(30):
-        while (found := await ask()) != wanted:
-            assert found
-            await asyncio.sleep(0.05)
-
-
 async def _forget(client: MnesticClient, handle: WorkflowHandle[Any, Any]) -> None:
     """Deletes the first run from Temporal, as its retention does."""
     first = WorkflowExecution(workflow_id=handle.id, run_id=handle.first_execution_run_id or "")
@@ -89,12 +79,11 @@ async def test_a_node_that_is_being_tried_again_is_told_with_its_last_failure(
     plan = parse_plan(FAILING.replace("attempts: 2", "attempts: 1000"), source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
 
-    async def tried_again() -> str:
-        last = (await client.job_history(job_id)).entries[-1].detail
-        return "yes" if last.get("attempts", 1) > 1 and "cause" in last else "no"
-
-    await _until(tried_again, "yes")
-    step = (await client.job_history(job_id)).entries[-1].detail
+    step: dict[str, Any] = {}
+    async with asyncio.timeout(30):
+        while step.get("attempts", 1) == 1 or "cause" not in step:
+            await asyncio.sleep(0.05)
+            step = (await client.job_history(job_id)).entries[-1].detail
     await client.cancel_job(job_id)
 
     assert (step["node"], step["state"]) == ("bad", "running")
@@ -159,11 +148,11 @@ async def test_a_job_is_told_from_both_until_it_is_resumed_or_cancelled(
     unbegun = await client.job_history("a")
     async with run_worker():
         for job_id in jobs:
-            await _until(lambda: _state(client, job_id), "waiting")  # noqa: B023 - awaited here
+            await until_state(client, job_id)
         await client.resume_job("a", {"word": "dear"}, request_id="r1", by="signal")
         await client.wait_for_result("a")
         await client.cancel_job("b")
-        await _until(lambda: _state(client, "b"), "cancelled")
+        await until_state(client, "b", "cancelled")
         resumed, cancelled = [await client.job_history(job_id) for job_id in jobs]
 
     assert [entry.what for entry in unbegun.entries] == ["started"]

@@ -1,6 +1,5 @@
 """What a job continues with after a wait."""
 
-import asyncio
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 
@@ -9,6 +8,7 @@ import pytest
 from mnestic.memory.errors import NotFoundError
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from tests.job_states import until_state
 
 PLAN = """
 name: once
@@ -25,9 +25,8 @@ async def test_the_plan_of_a_job_is_known_before_its_first_wait_and_at_it(
     job_id = await client.start_job(plan, agent_id="ada", session_id="s1")
 
     before, failing = await client.job_plan(job_id), (await client.describe_job(job_id)).failing
-    async with run_worker(), asyncio.timeout(30):
-        while (await client.describe_job(job_id)).state != "waiting":  # noqa: ASYNC110 - Temporal's
-            await asyncio.sleep(0.05)
+    async with run_worker():
+        await until_state(client, job_id)
     at_its_wait = await client.job_plan(job_id)
 
     assert before == at_its_wait == plan

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
+from tests.job_states import until_state
 from tests.starter.case_files import filled, read_cases
 from tests.starter.cli.conftest import Ask
 from tests.starter.http.conftest import NewKey, opened
@@ -84,7 +85,7 @@ async def test_each_verb_is_answered_and_has_its_effect(
         await client.start_job(
             plan, agent_id="ada", session_id="s1", job_id=job_id, inputs={"name": "Mara"}
         )
-        await until(client, job_id, "waiting")
+        await until_state(client, job_id, "waiting")
     for step in CASES["verbs"]:
         for name in WAYS[way]:
             if name in step:
@@ -114,18 +115,12 @@ async def take(
         assert after is not None
         assert (after.deadline - before.deadline).days == step["days"]
     if "fork" in step:
-        await until(client, f"{job_id}-b", "waiting")
+        await until_state(client, f"{job_id}-b", "waiting")
         assert (await client.describe_job(f"{job_id}-b")).forked_from == f"{job_id}/w1"
     if "cancelled" in step:
-        await until(client, f"{job_id}-b", "cancelled")
+        await until_state(client, f"{job_id}-b", "cancelled")
     if "then" in step:
-        await until(client, job_id, step["then"])
+        await until_state(client, job_id, step["then"])
     if step["verb"] == "resume":
         result = await client.wait_for_result(job_id)
         assert result.results["ask"]["payload"]["word"] == "dear"
-
-
-async def until(client: MnesticClient, job_id: str, state: str) -> None:
-    async with asyncio.timeout(30):
-        while (await client.describe_job(job_id)).state != state:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)  # Temporal's visibility sets no event

@@ -1,9 +1,6 @@
 """What tests of backups need: a database of their own, a folder, and memories of two tenants."""
 
-import re
-import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -80,20 +77,13 @@ class Place:
             owner.execute(sql.SQL(statement).format(*map(sql.Identifier, names)))
 
 
-@pytest.fixture(scope="module")
-def url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """The owner's address of a database of these tests alone."""
-    with new_database() as url:
-        yield url
-
-
 @pytest.fixture
-async def place(url: str, tmp_path: Path) -> AsyncIterator[Place]:
+async def place(module_url: str, tmp_path: Path) -> AsyncIterator[Place]:
     """An empty database and an empty folder."""
-    with owner_session(url) as owner:
+    with owner_session(module_url) as owner:
         for table in list_copied_tables(owner):
             owner.execute(sql.SQL("TRUNCATE {}").format(table.identifier))
-    place = Place(url, tmp_path / "backups", _memory(url))
+    place = Place(module_url, tmp_path / "backups", _memory(module_url))
     yield place
     await place.close()
 
@@ -112,16 +102,6 @@ def _memory(url: str) -> PostgresMemory:
     return PostgresMemory(
         url.replace("postgres@", "mnestic_app@"), pool_size=2, embedder=TokenVectorEmbedder()
     )
-
-
-@pytest.fixture
-def empty_url(url: str) -> Iterator[str]:
-    """The owner's address of a database in which nothing is."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        yield re.sub(r"/[^/?]+\?", f"/{name}?", url, count=1)
-        owner.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def databases(url: str) -> list[str]:

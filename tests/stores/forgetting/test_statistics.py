@@ -1,7 +1,5 @@
 """The planner's statistics of tables in which something was forgotten, which quote no row that is gone."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
@@ -13,13 +11,6 @@ from tests.word_scan import scan_statistics
 
 OWNER = {"tenant_id": "t1", "agent_id": "ada"}
 WORD = "quixotling"
-
-
-@pytest.fixture
-def own_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """The owner's address of a database in which nobody else writes."""
-    with new_database() as url:
-        yield url
 
 
 def run(url: str, *statements: str) -> None:

@@ -1,7 +1,5 @@
 """VACUUM of the database: what is vacuumed, which indexes are rebuilt, and that nobody waits for it."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
@@ -26,12 +24,11 @@ INVALID = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT indisvalid"
 
 
 @pytest.fixture
-def own_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
+def own_url(own_url: str) -> str:
     """A database of these tests alone, in which a table has lost most of its rows."""
-    with new_database() as url:
-        with psycopg.connect(url, autocommit=True) as owner:
-            owner.execute(BLOAT)
-        yield url
+    with psycopg.connect(own_url, autocommit=True) as owner:
+        owner.execute(BLOAT)
+    return own_url
 
 
 def rows(url: str, query: str) -> list[Any]:

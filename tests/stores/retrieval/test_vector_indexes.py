@@ -1,8 +1,8 @@
 """Indexes of the vectors of large memories: when they are built and dropped, and that searches use them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 import psycopg
@@ -26,13 +26,6 @@ THERE = """
 SELECT c.relname, i.indisvalid FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
  WHERE starts_with(c.relname, 'embedding_hnsw_')
 """
-
-
-@pytest.fixture
-def own_url(new_database: Callable[[], AbstractContextManager[str]]) -> Iterator[str]:
-    """A database of these tests alone, since indexes are built for everybody in one."""
-    with new_database() as url:
-        yield url
 
 
 @pytest.fixture

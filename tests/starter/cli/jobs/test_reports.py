@@ -8,7 +8,8 @@ from mnestic.memory.jobs.plans import Plan
 from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
-from tests.starter.cli.conftest import Ask, UntilState
+from tests.job_states import until_state
+from tests.starter.cli.conftest import Ask
 
 RESUME = ("--payload", '{"word": "dear"}', "--request-id", "r1", "--json")
 
@@ -39,12 +40,12 @@ async def test_a_difference_in_words_is_cut_to_the_terminal(
 
 @pytest.mark.usefixtures("worker")
 async def test_memory_that_was_set_aside_is_named_wherever_the_job_is_told_of(
-    client: MnesticClient, memory: Memory, pinned: Plan, ask: Ask, until_state: UntilState
+    client: MnesticClient, memory: Memory, pinned: Plan, ask: Ask
 ) -> None:
     job_id = await client.start_job(
         pinned, agent_id="ada", session_id="s1", inputs={"name": "Mara"}
     )
-    await until_state(job_id, "waiting")
+    await until_state(client, job_id, "waiting")
     async with memory.transaction(
         tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:
@@ -52,7 +53,7 @@ async def test_memory_that_was_set_aside_is_named_wherever_the_job_is_told_of(
         await transaction.working.save("s1", state.with_note("newer"))
 
     receipt = (await ask("job", "resume", job_id, *RESUME)).document
-    await until_state(job_id, "completed")
+    await until_state(client, job_id, "completed")
     show = (await ask("job", "show", job_id)).out
     diff = (await ask("job", "diff", job_id, "--wait", "1")).out
     history = (await ask("job", "history", job_id)).out
@@ -73,7 +74,7 @@ nodes:
 
 @pytest.mark.usefixtures("worker")
 async def test_segments_are_shown_with_their_budgets_and_ledger(
-    client: MnesticClient, ask: Ask, until_state: UntilState
+    client: MnesticClient, ask: Ask
 ) -> None:
     conversation = {"segment_id": "conversation", "priority": 1, "max_tokens": 8}
     section = {"enabled": True, "max_tokens": 8, "segments": [conversation]}
@@ -81,7 +82,7 @@ async def test_segments_are_shown_with_their_budgets_and_ledger(
     job_id = await client.start_job(
         parse_plan(SAYS, source="test"), agent_id="ada", session_id="s1"
     )
-    await until_state(job_id, "waiting")
+    await until_state(client, job_id, "waiting")
 
     shown = await ask("job", "show", job_id)
     document = (await ask("job", "show", job_id, "--json")).document

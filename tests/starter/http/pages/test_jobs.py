@@ -10,6 +10,7 @@ import pytest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.http.pages.jobs import bulk
 from mnestic.starter.jobs.plans import parse_plan
+from tests.job_states import until_state
 from tests.rotten_snapshots import rot_snapshots
 from tests.starter.http.conftest import NewKey
 from tests.starter.http.pages.conftest import Browse
@@ -33,14 +34,8 @@ async def waiting_job(client: MnesticClient, *, form: object = None, agent_id: s
     document = {**PLAN, "nodes": [{**node, **({"form": form} if form else {})}]}
     plan = parse_plan(json.dumps(document), source="test")
     job_id = await client.start_job(plan, agent_id=agent_id, session_id="s")
-    await until(client, job_id, "waiting")
+    await until_state(client, job_id, "waiting")
     return job_id
-
-
-async def until(client: MnesticClient, job_id: str, state: str) -> None:
-    async with asyncio.timeout(30):
-        while (await client.describe_job(job_id)).state != state:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)  # Temporal's visibility sets no event
 
 
 @pytest.mark.usefixtures("worker")
@@ -132,7 +127,7 @@ async def test_a_preview_lists_only_what_an_action_can_touch(
     still = (await client.describe_job(job_id)).state
     done = await browser.post("/ui/jobs/apply", data={"action": "cancel", "job": [job_id, "none"]})
     malformed = await browser.post("/ui/jobs/apply", data={"action": "drop", "job": job_id})
-    await until(client, job_id, "cancelled")
+    await until_state(client, job_id, "cancelled")
 
     assert chosen_in(unpause.text)["job"] == []
     assert re.search(rf"{job_id}</th><td[^>]*>its state is waiting<", unpause.text)
@@ -156,7 +151,7 @@ async def test_a_job_whose_snapshot_does_not_verify_continues_after_a_second_ste
     resumed = await browser.post(
         f"/ui/jobs/{job_id}/resume", data={"wait_id": wait.wait_id, **fields}
     )
-    await until(client, job_id, "needs_attention")
+    await until_state(client, job_id, "needs_attention")
     page = (await browser.get(f"/ui/jobs/{job_id}")).text
     step = (await browser.get(f"/ui/jobs/{job_id}/override")).text
     override = f"/ui/jobs/{job_id}/override"
@@ -208,7 +203,7 @@ async def test_a_job_has_a_bar_for_each_segment_and_the_ledger(
     nodes = [{**says, "id": "a", "next": "b"}, {**says, "id": "b", "next": node["id"]}, node]
     plan = parse_plan(json.dumps({**PLAN, "nodes": nodes}), source="test")
     job_id = await client.start_job(plan, agent_id="ada", session_id="s")
-    await until(client, job_id, "waiting")
+    await until_state(client, job_id, "waiting")
 
     page = (await browser.get(f"/ui/jobs/{job_id}")).text
 
