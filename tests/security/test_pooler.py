@@ -35,10 +35,9 @@ def pooler(admin_url: str) -> Iterator[Path]:
 
 
 @pytest.fixture
-async def pooled(settings: Settings, pooler: Path) -> AsyncIterator[PostgresMemory]:
+async def pooled(pooler: Path, application_url: str) -> AsyncIterator[PostgresMemory]:
     """Memory that is reached through the pooler."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(through(pooler, settings.database_url.get_secret_value()), pool_size=5)
+    memory = PostgresMemory(through(pooler, application_url), pool_size=5)
     yield memory
     await memory.close()
 
@@ -65,10 +64,9 @@ async def test_no_call_fails_though_clients_share_connections(
 
 
 async def test_a_session_keeps_neither_role_nor_tenant(
-    pooled: PostgresMemory, pooler: Path, settings: Settings
+    pooled: PostgresMemory, pooler: Path, settings: Settings, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    url = through(pooler, settings.database_url.get_secret_value())
+    url = through(pooler, application_url)
 
     async def write(tenant: str) -> None:
         async with begin(pooled, tenant) as transaction:
@@ -127,9 +125,10 @@ def test_an_index_is_not_built_through_a_pooler(pooler: Path, admin_url: str) ->
     assert index_vectors(admin_url, "t").built == ()
 
 
-async def test_doctor_says_that_a_pooler_is_in_between(pooler: Path, settings: Settings) -> None:
-    assert settings.database_url is not None
-    url = through(pooler, settings.database_url.get_secret_value())
+async def test_doctor_says_that_a_pooler_is_in_between(
+    pooler: Path, settings: Settings, application_url: str
+) -> None:
+    url = through(pooler, application_url)
 
     findings = await check_all(settings.model_copy(update={"database_url": SecretStr(url)}))
 

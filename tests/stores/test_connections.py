@@ -17,18 +17,17 @@ from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.transaction_setup import COMMIT
-from tests.stores.conftest import Begin
 from tests.stores.search_samples import terms_of
+from tests.transactions import Begin
 from tests.wire import counting
 
 TERMS = terms_of("ferry", keys=["mara"])
 
 
 @pytest.fixture
-async def single(settings: Settings) -> AsyncIterator[PostgresMemory]:
+async def single(application_url: str) -> AsyncIterator[PostgresMemory]:
     """Memory by one connection."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    memory = PostgresMemory(application_url, pool_size=1)
     yield memory
     await memory.close()
 
@@ -41,13 +40,12 @@ async def _set(memory: Memory, tenant_id: str) -> None:
 
 
 async def test_a_connection_that_the_server_has_closed_is_not_used_again(
-    settings: Settings, owner: psycopg.Connection[TupleRow]
+    settings: Settings, owner: psycopg.Connection[TupleRow], application_url: str
 ) -> None:
     name = f"doomed-{uuid.uuid4().hex}"
-    assert settings.database_url is not None
-    url = settings.database_url.get_secret_value()
     memory = PostgresMemory(
-        f"{url}{'&' if '?' in url else '?'}application_name={name}", pool_size=2
+        f"{application_url}{'&' if '?' in application_url else '?'}application_name={name}",
+        pool_size=2,
     )
     ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = %s"
     for _ in range(2):
@@ -169,10 +167,8 @@ async def test_of_what_runs_together_the_first_failure_is_told(single: PostgresM
 
 @pytest.mark.parametrize("before", [0, 1])  # times that its statements were prepared
 async def test_who_gives_up_leaves_a_connection_that_others_can_use(
-    settings: Settings, before: int
+    settings: Settings, before: int, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    url = settings.database_url.get_secret_value()
 
     async def ask(memory: PostgresMemory) -> None:
         async with memory.transaction(
@@ -181,7 +177,7 @@ async def test_who_gives_up_leaves_a_connection_that_others_can_use(
             await transaction.search.resolve(TERMS, model="")
 
     for turns in range(16):
-        memory = PostgresMemory(url, pool_size=1)
+        memory = PostgresMemory(application_url, pool_size=1)
         for _ in range(before):
             await ask(memory)
         asking = asyncio.create_task(ask(memory))

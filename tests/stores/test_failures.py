@@ -15,7 +15,7 @@ from mnestic.memory.errors import (
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.queries import NamedQuery
-from tests.stores.conftest import Begin
+from tests.transactions import Begin
 
 _RETRIED = [
     "08006",
@@ -88,10 +88,11 @@ async def _driver(memory: PostgresMemory) -> psycopg.AsyncConnection[Any]:
     return driver
 
 
-async def test_a_lost_prepared_statement_is_not_taken_for_a_wrong_role(settings: Settings) -> None:
+async def test_a_lost_prepared_statement_is_not_taken_for_a_wrong_role(
+    settings: Settings, application_url: str
+) -> None:
     """As behind a pooler that is not known to be one: the first statement of a transaction is gone."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+    memory = PostgresMemory(application_url, pool_size=1)
     driver = await _driver(memory)
     driver.prepare_threshold = 0
     await _ask(memory, settings)
@@ -109,9 +110,10 @@ async def test_a_lost_prepared_statement_is_not_taken_for_a_wrong_role(settings:
     await memory.close()
 
 
-async def test_a_plan_of_other_columns_is_made_again(settings: Settings, admin_url: str) -> None:
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1)
+async def test_a_plan_of_other_columns_is_made_again(
+    settings: Settings, admin_url: str, application_url: str
+) -> None:
+    memory = PostgresMemory(application_url, pool_size=1)
     driver = await _driver(memory)
     driver.prepare_threshold = 0
     asked = NamedQuery.of("SELECT * FROM public.changing WHERE %(tenant_id)s <> ''")

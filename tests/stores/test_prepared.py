@@ -35,10 +35,9 @@ FIELDS: tuple[dict[str, Any], ...] = (
 
 
 async def test_each_statement_of_a_search_is_prepared_once(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=1, cache_bytes=0)
+    memory = PostgresMemory(application_url, pool_size=1, cache_bytes=0)
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
     for number in range(12):
         await ada.add(f"Mara keeps the spare key {number} under the fern.", subjects=["Mara"])

@@ -7,7 +7,6 @@ import sys
 import psutil
 import pytest
 
-from mnestic.starter.settings import Settings
 from tests.priorities import niceness_of_session
 
 # A process of its own, since no process may raise its priority again.
@@ -32,9 +31,8 @@ asyncio.run(main())
 @pytest.mark.acceptance
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux names the process behind a socket")
 @pytest.mark.parametrize("more", [0, 3])
-async def test_a_sessions_process_has_the_priority_of_ours(settings: Settings, more: int) -> None:
-    assert settings.database_url is not None
-    url = settings.database_url.get_secret_value()
+async def test_a_sessions_process_has_the_priority_of_ours(more: int, application_url: str) -> None:
+    url = application_url
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", _PROGRAM, str(more), url),
         stdin=asyncio.subprocess.PIPE,

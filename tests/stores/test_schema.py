@@ -57,10 +57,9 @@ def make_login(owner: Owner) -> Iterator[Callable[[str], str]]:
 
 
 @pytest.fixture
-def application(settings: Settings) -> Iterator[Owner]:
+def application(application_url: str) -> Iterator[Owner]:
     """A connection as the application's role, before any tenant is set."""
-    assert settings.database_url is not None
-    with psycopg.connect(settings.database_url.get_secret_value(), autocommit=True) as connection:
+    with psycopg.connect(application_url, autocommit=True) as connection:
         yield connection
 
 
@@ -238,10 +237,9 @@ def test_the_application_owns_nothing_and_cannot_pass_the_wall(owner: Owner) -> 
 
 @pytest.mark.parametrize("table", WALLED)
 async def test_without_a_tenant_the_application_sees_no_row(
-    settings: Settings, owner: Owner, application: Owner, table: str
+    settings: Settings, owner: Owner, application: Owner, table: str, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    await write(settings.database_url.get_secret_value(), settings.tenant_id)
+    await write(application_url, settings.tenant_id)
     query = sql.SQL("SELECT count(*) FROM mnestic.{}").format(sql.Identifier(table))
 
     seen = application.execute(query).fetchone()
@@ -277,10 +275,9 @@ def test_the_application_cannot_change_what_is_kept_for_good(
 
 
 async def test_an_audit_row_is_never_changed_not_even_by_the_owner(
-    settings: Settings, owner: Owner
+    settings: Settings, owner: Owner, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    await write(settings.database_url.get_secret_value(), settings.tenant_id)
+    await write(application_url, settings.tenant_id)
 
     with pytest.raises(psycopg.errors.RaiseException, match="immutable"):
         owner.execute("UPDATE mnestic.audit_log SET actor = 'nobody'")

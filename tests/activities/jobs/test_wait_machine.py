@@ -34,7 +34,6 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.jobs.writes import MemoryWrite
 from mnestic.memory.operations import Operation
-from mnestic.starter.settings import Settings
 from tests.activities.jobs.wait_model import NOON, Wait, WaitModel, bumped, look, working_memory_in
 
 # The same examples each time: a few are enough where nothing new is tried.
@@ -264,8 +263,7 @@ class WaitMachine(WaitModel):
 
 
 @pytest.mark.hypothesis
-def test_a_wait_ends_once_as_it_was_decided_first(settings: Settings, admin_url: str) -> None:
-    assert settings.database_url is not None
-    url = settings.database_url.get_secret_value() + FAST
-
-    run_state_machine_as_test(lambda: WaitMachine(url, admin_url), settings=QUICK)
+def test_a_wait_ends_once_as_it_was_decided_first(admin_url: str, application_url: str) -> None:
+    run_state_machine_as_test(
+        lambda: WaitMachine(application_url + FAST, admin_url), settings=QUICK
+    )

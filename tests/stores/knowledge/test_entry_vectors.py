@@ -14,9 +14,9 @@ from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from tests.stores.conftest import Begin
 from tests.stores.embedding import embed
 from tests.stores.entry_samples import entry
+from tests.transactions import Begin
 
 Owner = psycopg.Connection[TupleRow]
 Stored = Callable[[], dict[str, list[float]]]
@@ -53,10 +53,9 @@ def embedder(request: pytest.FixtureRequest) -> Embedder:
 
 
 @pytest.fixture
-async def memory(settings: Settings, embedder: Embedder) -> AsyncIterator[PostgresMemory]:
+async def memory(embedder: Embedder, application_url: str) -> AsyncIterator[PostgresMemory]:
     """Memory that gives entries their vectors."""
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), embedder=embedder)
+    memory = PostgresMemory(application_url, embedder=embedder)
     yield memory
     await memory.close()
 
@@ -134,10 +133,9 @@ async def test_an_entry_is_added_though_it_cannot_be_embedded(
 
 
 async def test_older_entries_that_lack_vectors_are_found_behind_newer_ones_that_have_them(
-    begin: Begin, settings: Settings, stored: Stored
+    begin: Begin, settings: Settings, stored: Stored, application_url: str
 ) -> None:
-    assert settings.database_url is not None
-    without = PostgresMemory(settings.database_url.get_secret_value())
+    without = PostgresMemory(application_url)
     asked = {"tenant_id": settings.tenant_id, "agent_id": "ada", "actor": "test", "write": True}
     async with without.transaction(**asked) as transaction:  # type: ignore[arg-type]
         await transaction.entries.add([entry("old", "The harbour"), entry("older", "A map")])

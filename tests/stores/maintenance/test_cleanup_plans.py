@@ -22,9 +22,8 @@ SELECT %s, %s, 'e' || n, now(), 'unimportant', 'r0',
 
 
 async def test_a_part_reads_no_more_of_the_archive_than_it_looks_at(
-    settings: Settings, admin_url: str
+    settings: Settings, admin_url: str, application_url: str
 ) -> None:
-    assert settings.database_url is not None
     with psycopg.connect(admin_url, autocommit=True) as owner:
         owner.execute("ANALYZE mnestic.archived_entry")
         for other in range(200):  # of which the statistics do not know
@@ -41,7 +40,7 @@ async def test_a_part_reads_no_more_of_the_archive_than_it_looks_at(
     }
 
     (listed,) = await plans_of(
-        settings.database_url.get_secret_value(),
+        application_url,
         [
             *begin_statements(settings.tenant_id, write=True),
             read_query("deletable_entries").bind(values),

@@ -72,10 +72,9 @@ async def asked(
 
 
 @pytest.fixture
-def url(settings: Settings) -> str:
+def url(application_url: str) -> str:
     """The database, as the application."""
-    assert settings.database_url is not None
-    return settings.database_url.get_secret_value()
+    return application_url
 
 
 async def test_no_question_reads_all_entries_of_everybody(

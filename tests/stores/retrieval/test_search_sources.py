@@ -90,15 +90,18 @@ async def test_a_turn_that_borrows_less_than_the_least_share_is_no_candidate(
 
 
 async def test_no_more_rows_are_read_of_a_rare_lexeme_than_have_it(
-    begin: Begin, memory: PostgresMemory, settings: Settings, monkeypatch: pytest.MonkeyPatch
+    begin: Begin,
+    memory: PostgresMemory,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    application_url: str,
 ) -> None:
-    assert settings.database_url is not None
     async with begin() as transaction:
         await receive(transaction, [*map(message, range(400))], owner="test")
     ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
     statements = await statements_of(ada, monkeypatch, "dish 7", mode="text")
 
-    plans = await plans_of(settings.database_url.get_secret_value(), statements, "ANALYZE,")
+    plans = await plans_of(application_url, statements, "ANALYZE,")
 
     read = [
         (part["Actual Rows"] * part["Actual Loops"], part.get("Rows Removed by Filter", 0))
