@@ -131,9 +131,11 @@ def test_the_chain_of_what_made_way_reads_both_ways(
     claims: list[Claim], cardinality: Cardinality
 ) -> None:
     facts = facts_of(claims, cardinality)
+    of_another = resolve(claims, owner="a", predicate=PREDICATES[cardinality])
     by_id = {fact.id: fact for fact in facts}
 
     assert len(by_id) == len(facts)
+    assert by_id.keys().isdisjoint(fact.id for fact in of_another)
     for fact in facts:
         assert fact.valid_to is None or fact.valid_to >= fact.valid_from
         assert (fact.end == "superseded") <= (fact.superseded_by is not None)

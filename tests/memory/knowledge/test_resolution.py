@@ -1,7 +1,6 @@
 """What is believed, given what was claimed."""
 
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any, get_args
 
 import pytest
@@ -43,18 +42,6 @@ def test_what_is_believed_follows_from_what_was_claimed(cardinality: Cardinality
     }
 
     assert found == again == {name: case["facts"] for name, case in cases.items()}
-
-
-def test_a_chain_of_changes_reads_both_ways_without_a_gap() -> None:
-    claims = [claim(number, city) for number, city in enumerate("abcab")]
-
-    facts = resolve(claims, owner="o", predicate=PREDICATES["single"])
-    of_another = resolve(claims, owner="a", predicate=PREDICATES["single"])
-
-    assert [fact.superseded_by for fact in facts] == [fact.id for fact in facts[1:]] + [None]
-    assert [fact.supersedes for fact in facts] == [None] + [fact.id for fact in facts[:-1]]
-    assert all(one.valid_to == next_.valid_from for one, next_ in pairwise(facts))
-    assert len({fact.id for fact in (*facts, *of_another)}) == 10, "an owner has facts of its own"
 
 
 def test_each_claim_that_says_the_same_raises_the_confidence_up_to_a_limit() -> None:

@@ -7,16 +7,14 @@ import pytest
 
 from mnestic.memory.errors import (
     AlreadyExistsError,
-    JobEndedError,
     NotFoundError,
     StaleVersionError,
 )
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
-from mnestic.memory.operations import Operation
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.queries import NamedQuery
-from tests.stores.conftest import Begin
+from tests.transactions import Begin
 
 MakeWait = Callable[..., JobWait]
 MakeReceipt = Callable[..., ResumeReceipt]
@@ -48,23 +46,6 @@ async def test_a_wait_is_opened_once_and_comes_back_as_it_was(
 
     async with begin(write=False) as transaction:
         assert await transaction.waits.get("j1/w1") == make_wait()
-
-
-async def test_a_job_that_is_over_opens_no_wait_and_other_jobs_do(
-    begin: Begin, make_wait: MakeWait
-) -> None:
-    async with begin() as transaction:
-        over = Operation(key="j1/0/4/end", name="end", job_id="j1")
-        await transaction.replay(over, "hash")
-        await transaction.complete(over, {})
-
-    with pytest.raises(JobEndedError, match="job j1 is over"):
-        await open_waits(begin, make_wait())
-    await open_waits(begin, make_wait(wait_id="j2/w1", job_id="j2"))
-
-    async with begin(write=False) as transaction:
-        assert await transaction.waits.list_by_job("j1") == ((), None)
-        assert (await transaction.waits.get("j2/w1")).state == "waiting"
 
 
 async def test_opening_a_wait_takes_no_longer_the_more_the_job_has_done(
@@ -108,23 +89,6 @@ async def test_a_resume_ends_a_wait_once_and_leaves_its_receipt(
     assert (again, caught.value.stored) == (closed, closed)
     assert revision() == before
     assert receipts == [make_receipt(), None, None]
-
-
-async def test_a_job_cancels_the_waits_that_are_still_open_and_no_others(
-    begin: Begin, make_wait: MakeWait, make_receipt: MakeReceipt
-) -> None:
-    await open_waits(begin, make_wait(1), make_wait(2), make_wait(3, job_id="j2"))
-    async with begin() as transaction:
-        await transaction.waits.close("j1/w1", "resumed", receipt=make_receipt())
-
-    async with begin() as transaction:
-        first = await transaction.waits.cancel_open("j1")
-        again = await transaction.waits.cancel_open("j1")
-
-    async with begin(write=False) as transaction:
-        states = [(await transaction.waits.get(f"j1/w{n}")).state for n in (1, 2, 3)]
-    assert (first, again) == (1, 0)
-    assert states == ["resumed", "cancelled", "waiting"]
 
 
 async def test_of_ways_to_end_a_wait_at_once_one_wins(

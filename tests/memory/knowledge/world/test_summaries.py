@@ -38,10 +38,6 @@ def test_a_summary_puts_what_is_said_of_one_subject_together() -> None:
     assert summary.text == "Tom: likes chess; Mara: likes jazz and tea, dislikes tripe"
 
 
-def test_a_category_of_few_facts_has_no_summary() -> None:
-    assert summaries_of([fact("tea", 1), fact("jazz", 2)]) == ()
-
-
 def test_what_is_asked_for_is_in_no_summary() -> None:
     facts = [fact(str(number), number) for number in range(5)]
 
