@@ -18,6 +18,7 @@ from contextlib import (
     contextmanager,
 )
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import psycopg
@@ -27,6 +28,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.memory.ports import Transaction
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.embedded.state import RuntimeState, read_state
@@ -40,6 +42,7 @@ from mnestic.worker import activities_of, make_worker
 from tests.chat_server import ChatServer, running_chat_server
 from tests.pooler import find_pgbouncer, running_pooler, through
 from tests.rates import TABLE
+from tests.transactions import Begin, Execute
 
 _DATA = "MNESTIC_TEST_DATA"
 _POOLER = "MNESTIC_TEST_POOLER"  # if set, the application reaches Postgres through PgBouncer
@@ -292,6 +295,32 @@ async def memory(
 
 
 @pytest.fixture
+def begin(memory: PostgresMemory, settings: Settings) -> Begin:
+    """Begins a transaction; agent and tenant of this test unless another is asked for."""
+
+    def begin(
+        agent: str = "ada", *, tenant: str | None = None, write: bool = True
+    ) -> AbstractAsyncContextManager[Transaction]:
+        return memory.transaction(
+            tenant_id=tenant or settings.tenant_id, agent_id=agent, actor="test", write=write
+        )
+
+    return begin
+
+
+@pytest.fixture
+def execute(admin_url: str, settings: Settings) -> Execute:
+    """Runs a statement about this test's tenant as the owner of all tables; returns its rows."""
+
+    def run(statement: str) -> list[Any]:
+        with psycopg.connect(admin_url) as connection:
+            done = connection.execute(statement.encode(), [settings.tenant_id])
+            return done.fetchall() if done.description else []
+
+    return run
+
+
+@pytest.fixture
 async def unembedded(application_url: str, pool: AsyncEngine) -> AsyncIterator[PostgresMemory]:
     """The same where a model is asked for vectors, so that entries get theirs later."""
     memory = PostgresMemory(application_url, shared_pool=pool)
@@ -327,13 +356,14 @@ async def client(
 @pytest.fixture
 def run_worker(
     client: MnesticClient, memory: PostgresMemory, settings: Settings
-) -> Callable[[], AbstractAsyncContextManager[None]]:
-    """Runs a worker with the local provider on this test's task queue, for as long as a block."""
+) -> Callable[..., AbstractAsyncContextManager[None]]:
+    """Runs a worker with the local provider on this test's task queue, maybe by other settings, for as long as a block."""
 
     @asynccontextmanager
-    async def run() -> AsyncIterator[None]:
+    async def run(**changes: str) -> AsyncIterator[None]:
         activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-        async with make_worker(client.temporal, settings, activities=activities):
+        chosen = settings.model_copy(update=changes)
+        async with make_worker(client.temporal, chosen, activities=activities):
             yield
 
     return run

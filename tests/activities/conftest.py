@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-import psycopg
 import pytest
 from openai import AsyncOpenAI
 
@@ -21,7 +20,6 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import (
     PRICES,
-    Begin,
     Call,
     Execute,
     Learn,
@@ -44,30 +42,6 @@ def operation() -> Callable[..., Operation]:
         return Operation(key=f"j1/0/{step}/{name}", name=name, job_id=job_id)
 
     return make
-
-
-@pytest.fixture
-def begin(memory: Memory, settings: Settings) -> Begin:
-    """Begins a transaction on an agent's memory."""
-
-    def begin(agent_id: str = "ada", *, write: bool = True) -> Any:
-        return memory.transaction(
-            tenant_id=settings.tenant_id, agent_id=agent_id, actor="test", write=write
-        )
-
-    return begin
-
-
-@pytest.fixture
-def execute(admin_url: str, settings: Settings) -> Execute:
-    """Runs a statement about this test's tenant as the owner of all tables; returns its rows."""
-
-    def run(statement: str) -> list[Any]:
-        with psycopg.connect(admin_url) as connection:
-            done = connection.execute(statement.encode(), [settings.tenant_id])
-            return done.fetchall() if done.description else []
-
-    return run
 
 
 @pytest.fixture

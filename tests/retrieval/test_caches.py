@@ -20,6 +20,7 @@ from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.search_samples import terms_of
+from tests.transactions import Begin
 
 TEXTS = (
     "The ferry to Texel leaves at nine.",
@@ -217,7 +218,7 @@ async def test_a_process_that_may_cache_nothing_answers_alike(
 
 
 async def test_a_database_is_told_by_server_timeline_and_itself(
-    memory: PostgresMemory, settings: Settings, admin_url: str
+    admin_url: str, begin: Begin
 ) -> None:
     with psycopg.connect(admin_url) as owner:
         expected = owner.execute("""
@@ -227,9 +228,7 @@ async def test_a_database_is_told_by_server_timeline_and_itself(
               FROM pg_control_system() AS s, pg_control_checkpoint() AS c, pg_database AS d
              WHERE d.datname = current_database()""").fetchone()
 
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=False
-    ) as transaction:
+    async with begin(write=False) as transaction:
         known = await transaction.search.resolve(terms_of(), model="")
 
     assert (known.database,) == expected

@@ -1,8 +1,8 @@
 """Builds of workers, side by side: which one takes which job."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +12,6 @@ from temporalio.client import Client
 from temporalio.common import VersioningBehavior, WorkerDeploymentVersion
 from temporalio.worker import Worker, WorkerDeploymentConfig
 
-from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.errors import (
     BuildUnavailableError,
     ConfigurationError,
@@ -25,7 +24,6 @@ from mnestic.starter.deployments import UNVERSIONED, Deployment, Move
 from mnestic.starter.jobs.plans import parse_plan
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.worker import activities_of, make_worker
 from tests.job_states import until_state
 
 pytestmark = pytest.mark.acceptance
@@ -64,17 +62,9 @@ def impatient(client: MnesticClient) -> Deployment:
 
 
 @pytest.fixture
-def worker_of(client: MnesticClient, memory: PostgresMemory) -> OfBuild:
+def worker_of(run_worker: Callable[..., AbstractAsyncContextManager[None]]) -> OfBuild:
     """Runs a worker of a build, for as long as a block."""
-
-    @asynccontextmanager
-    async def run(build_id: str) -> AsyncIterator[None]:
-        settings = client.settings.model_copy(update={"build_id": build_id})
-        activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-        async with make_worker(client.temporal, settings, activities=activities):
-            yield
-
-    return run
+    return lambda build_id: run_worker(build_id=build_id)
 
 
 @pytest.fixture

@@ -1,9 +1,8 @@
 """What each store's conformance tests need; another implementation joins by a name in `memory`."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 import psycopg
 import pytest
@@ -12,42 +11,22 @@ from psycopg.rows import TupleRow
 from mnestic.memory.jobs.snapshots import MemorySnapshot
 from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, ResumptionContext
 from mnestic.memory.jobs.working_memory import WorkingMemory
-from mnestic.memory.ports import Memory, Transaction
+from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
+from tests.transactions import Begin  # noqa: F401 - for the tests beside it
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-class Begin(Protocol):
-    def __call__(
-        self, *, agent: str = "ada", tenant: str | None = None, write: bool = True
-    ) -> AbstractAsyncContextManager[Transaction]: ...
-
-
 @pytest.fixture(params=["postgres"])
-async def memory(request: pytest.FixtureRequest, settings: Settings) -> AsyncIterator[Memory]:
+async def memory(request: pytest.FixtureRequest, application_url: str) -> AsyncIterator[Memory]:
     """Each implementation of `Memory`, connected as the application."""
     assert request.param == "postgres"
-    assert settings.database_url is not None
-    memory = PostgresMemory(settings.database_url.get_secret_value(), pool_size=5)
+    memory = PostgresMemory(application_url, pool_size=5)
     yield memory
     await memory.close()
-
-
-@pytest.fixture
-def begin(memory: Memory, settings: Settings) -> Begin:
-    """Begins a transaction; agent and tenant of this test unless another is asked for."""
-
-    def begin(
-        *, agent: str = "ada", tenant: str | None = None, write: bool = True
-    ) -> AbstractAsyncContextManager[Transaction]:
-        return memory.transaction(
-            tenant_id=tenant or settings.tenant_id, agent_id=agent, actor="test", write=write
-        )
-
-    return begin
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.memory.ports import Memory
@@ -21,6 +20,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.maintenance_wiring import maintenance_activities, make_maintenance_worker
 from mnestic.starter.settings import Settings
 from tests.job_states import until_state
+from tests.transactions import Execute
 
 OURS = ("MNESTIC_", "TEMPORAL_", "OPENAI_", "OTEL_")
 TABLES = (
@@ -163,20 +163,10 @@ async def waiting(
 
 
 @pytest.fixture
-def rows(admin_url: str, settings: Settings) -> Callable[[], dict[str, int]]:
+def rows(execute: Execute) -> Callable[[], dict[str, int]]:
     """How many rows this test's tenant has in each table, as the owner sees them."""
-
-    def count() -> dict[str, int]:
-        with psycopg.connect(admin_url) as connection:
-            return {
-                table: connection.execute(
-                    f"SELECT count(*) FROM mnestic.{table} WHERE tenant_id = %s",
-                    (settings.tenant_id,),
-                ).fetchone()[0]  # type: ignore[index]
-                for table in TABLES
-            }
-
-    return count
+    count = "SELECT count(*) FROM mnestic.{} WHERE tenant_id = %s"
+    return lambda: {table: execute(count.format(table))[0][0] for table in TABLES}
 
 
 @pytest.fixture

@@ -1,16 +1,14 @@
 """`mnestic deploy`: which build new jobs go to."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
 
-from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import read_plan
-from mnestic.stores.postgres.memory import PostgresMemory
-from mnestic.worker import activities_of, make_worker
+from mnestic.starter.settings import Settings
 from tests.starter.cli.conftest import Ask
 
 OfBuild = Callable[[str], AbstractAsyncContextManager[None]]
@@ -18,21 +16,13 @@ OfBuild = Callable[[str], AbstractAsyncContextManager[None]]
 
 @pytest.fixture
 def worker_of(
-    client: MnesticClient, memory: PostgresMemory, monkeypatch: pytest.MonkeyPatch
+    run_worker: Callable[..., AbstractAsyncContextManager[None]],
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> OfBuild:
     """Runs a worker of a build, in a deployment that only this test uses."""
-    name = client.settings.task_queue
-    monkeypatch.setenv("MNESTIC_DEPLOYMENT", name)
-
-    @asynccontextmanager
-    async def run(build_id: str) -> AsyncIterator[None]:
-        changes = {"build_id": build_id, "deployment": name}
-        settings = client.settings.model_copy(update=changes)
-        activities = activities_of(memory, model=LocalChatModel(), summariser=LocalSummariser())
-        async with make_worker(client.temporal, settings, activities=activities):
-            yield
-
-    return run
+    monkeypatch.setenv("MNESTIC_DEPLOYMENT", settings.task_queue)
+    return lambda build_id: run_worker(build_id=build_id, deployment=settings.task_queue)
 
 
 @pytest.mark.usefixtures("worker_of")

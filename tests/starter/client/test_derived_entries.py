@@ -7,11 +7,9 @@ import pytest
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.episodes import Episode
 from mnestic.memory.knowledge.entries import EntryKind, EntryQuery
-from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.memory import PostgresMemory
+from tests.transactions import Begin
 
 DERIVED: tuple[EntryKind, ...] = ("fact", "episode")
 
@@ -21,14 +19,11 @@ def told(found: Retrieval) -> list[tuple[str, str]]:
     return [(one.entry.kind, one.entry.content) for one in found.results]
 
 
-async def append(memory: Memory, settings: Settings, said: tuple[str, str]) -> None:
+async def append(begin: Begin, episode_id: str, summary: str) -> None:
     """An episode of ada, as the end of a job leaves one."""
-    episode_id, summary = said
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         episode = Episode(
-            id=f"{settings.tenant_id}/{episode_id}",
+            id=episode_id,
             agent_id="ada",
             session_id="s1",
             summary=summary,
@@ -56,10 +51,10 @@ async def test_what_follows_from_a_fact_is_not_changed_by_itself(ada: MemoryClie
 
 
 async def test_an_episode_is_found_behind_the_value_that_is_so(
-    ada: MemoryClient, memory: PostgresMemory, settings: Settings
+    ada: MemoryClient, begin: Begin
 ) -> None:
     await ada.facts.add("Kim", "lives_in", "Ghent")
-    await append(memory, settings, ("e1", "Kim lives in Ghent and ordered a boat."))
+    await append(begin, "e1", "Kim lives in Ghent and ordered a boat.")
     before = told(await ada.retrieve("Where does Kim live?"))
     await ada.facts.add("Kim", "lives_in", "Oslo")
 

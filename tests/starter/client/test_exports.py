@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError
@@ -20,11 +19,11 @@ from mnestic.memory.jobs.working_memory import Message, WorkingMemory
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
+from tests.transactions import Begin, Execute
 
 EVENING = datetime(2026, 3, 2, 19, tzinfo=timezone(timedelta(hours=2)))
 STATUSES = ("active", "archived", "deleted")
@@ -63,7 +62,7 @@ def said(number: int, speaker: str, content: str, **fields: Any) -> Resource:
     )
 
 
-async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryClient:
+async def remember_everything(client: MnesticClient, begin: Begin) -> MemoryClient:
     """An agent that has something of each kind, and of each state."""
     ada = client.memory("ada")
     await client.predicates().set("likes", cardinality="single", category="profile")
@@ -88,7 +87,7 @@ async def remember_everything(client: MnesticClient, memory: Memory) -> MemoryCl
     await _add_by_hand(ada)
     await _change_by_hand(ada)
     await ada.messages.append([said(20, "Mara", "Nobody learns from this.")])
-    await _write_as_jobs_do(memory, tenant_id=client.settings.tenant_id)
+    await _write_as_jobs_do(begin)
     await learned(client, "ada")
     shown = await ada.preview_forget("Zanzibar")
     await ada.forget("Zanzibar", confirm=shown.token)
@@ -139,12 +138,11 @@ async def _change_by_hand(ada: MemoryClient) -> None:
     await ada.facts.reactivate(archived[0].id)
 
 
-async def _write_as_jobs_do(memory: Memory, *, tenant_id: str) -> None:
+async def _write_as_jobs_do(begin: Begin) -> None:
     """Episodes, working memory, and messages that wait, are parked and are given up."""
     at = datetime(2026, 3, 1, tzinfo=UTC)
     waiting = [said(number, "Mara", f"I like sort {number} of tea.") for number in (30, 31)]
-    asked = {"tenant_id": tenant_id, "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**asked, write=True) as transaction:
+    async with begin() as transaction:
         for number in range(3):
             episode = Episode(
                 id=f"e{number}",
@@ -191,9 +189,9 @@ async def answers(memory: MemoryClient) -> list[Any]:
 @pytest.mark.acceptance
 @pytest.mark.usefixtures("worker")
 async def test_an_export_that_is_read_back_is_the_same_memory(
-    client: MnesticClient, other_tenant: MnesticClient, memory: Memory
+    client: MnesticClient, other_tenant: MnesticClient, begin: Begin
 ) -> None:
-    ada = await remember_everything(client, memory)
+    ada = await remember_everything(client, begin)
     lines = await exported(ada)
 
     for reached, agent in ((client, "eve"), (other_tenant, "ada")):
@@ -259,16 +257,12 @@ async def test_an_export_is_of_one_moment(client: MnesticClient) -> None:
 
 
 async def test_an_export_is_in_the_audit_log_before_its_first_line(
-    client: MnesticClient, admin_url: str
+    client: MnesticClient, execute: Execute
 ) -> None:
     lines = client.memory("ada").export()
     await anext(lines)
 
-    with psycopg.connect(admin_url) as connection:
-        found = connection.execute(
-            "SELECT agent_id, actor, action FROM mnestic.audit_log WHERE tenant_id = %s",
-            [client.settings.tenant_id],
-        ).fetchall()
+    found = execute("SELECT agent_id, actor, action FROM mnestic.audit_log WHERE tenant_id = %s")
     await lines.aclose()
 
     assert found == [("ada", "client", "memory.export")]
@@ -291,7 +285,7 @@ async def test_a_predicate_that_the_tenant_has_other_rules_for_is_refused(
 
 
 async def test_what_is_there_already_stays_as_it_is_however_long_the_lists_are(
-    client: MnesticClient, memory: Memory
+    client: MnesticClient, begin: Begin
 ) -> None:
     ada, eve = client.memory("ada"), client.memory("eve")
     for name, agent, town, most in (("ada", ada, "Ghent", 7), ("eve", eve, "Lima", 9)):
@@ -299,8 +293,7 @@ async def test_what_is_there_already_stays_as_it_is_however_long_the_lists_are(
         await agent.records.set("profile", "name", town)
         await agent.settings.change(auto_retrieve_max_results=most)
         for session in ("s1", "s2") if agent is ada else ("s1",):
-            asked = {"tenant_id": client.settings.tenant_id, "actor": "test", "write": True}
-            async with memory.transaction(agent_id=name, **asked) as transaction:
+            async with begin(name) as transaction:
                 await transaction.working.save(session, WorkingMemory().with_note(town))
     await ada.ingest([said(number, "Mara", f"Note {number}.") for number in range(2, 206)])
     for number in range(101):

@@ -6,17 +6,15 @@ import pytest
 
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.memory_client import MemoryClient
-from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.knowledge.decisions import decision_time_now
+from tests.transactions import Begin
 
 
 @pytest.fixture
-async def ahead(client: MnesticClient, memory: Memory, ada: MemoryClient) -> Fact:
+async def ahead(ada: MemoryClient, begin: Begin) -> Fact:
     """A fact out of a message that is dated a year ahead."""
-    asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**asked, write=True) as transaction:
+    async with begin() as transaction:
         said = Claim(
             id="c",
             subject="Mara",
@@ -49,10 +47,9 @@ async def test_a_person_knows_better_than_a_message_dated_ahead(
 
 
 async def test_who_began_before_somebody_else_decided_decides_after_them(
-    client: MnesticClient, memory: Memory, ada: MemoryClient
+    ada: MemoryClient, begin: Begin
 ) -> None:
-    asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**asked, write=True) as slow:
+    async with begin() as slow:
         began = await slow.now()
         await ada.facts.add("Mara", "lives_in", "Ghent")
         now, said_at = await decision_time_now(slow, "Mara", "lives_in")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator
 
-import psycopg
 import pytest
 
 from mnestic.memory.errors import (
@@ -17,6 +16,7 @@ from mnestic.memory.errors import (
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.lazy_temporal import LazyTemporal
 from mnestic.starter.settings import Settings
+from tests.transactions import Execute
 
 # Each takes from a tenth of a second to a whole one to import.
 HEAVY = {
@@ -53,14 +53,13 @@ async def connection(settings: Settings) -> AsyncIterator[MemoryConnection]:
 
 
 async def test_a_process_that_only_asks_memory_loads_nothing_that_it_does_not_use(
-    settings: Settings, connection: MemoryConnection
+    settings: Settings, connection: MemoryConnection, application_url: str
 ) -> None:
     await connection.memory("ada").add("The invoice is due on Friday.")
-    assert settings.database_url is not None
     env = {
         **os.environ,
         "MNESTIC_DATA_DIR": str(settings.data_dir),
-        "MNESTIC_DATABASE_URL": settings.database_url.get_secret_value(),
+        "MNESTIC_DATABASE_URL": application_url,
         "MNESTIC_TENANT_ID": settings.tenant_id,
     }
 
@@ -99,15 +98,11 @@ async def test_memory_is_read_and_written_where_nothing_says_where_temporal_is(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_preview_names_what_it_could_not_compare(
-    connection: MemoryConnection, admin_url: str, settings: Settings
+    connection: MemoryConnection, execute: Execute
 ) -> None:
     memory = connection.memory("ada")
     added = await memory.add("The physician prescribed rest.")
-    with psycopg.connect(admin_url) as owner:
-        owner.execute(
-            "UPDATE mnestic.embedding SET vector = vector - vector WHERE tenant_id = %s",
-            [settings.tenant_id],
-        )
+    execute("UPDATE mnestic.embedding SET vector = vector - vector WHERE tenant_id = %s")
 
     shown = await memory.preview_forget("doctors")
 

@@ -1,6 +1,6 @@
 """Exports that are no exports: what is refused, at which line, and what was read before it."""
 
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,22 +15,8 @@ from mnestic.memory.forgetting.export_lines import (
 )
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
-from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.client.mnestic_client import MnesticClient
-
-EVENING = datetime(2026, 3, 2, 19, tzinfo=timezone(timedelta(hours=2)))
-
-
-def said(number: int, speaker: str, content: str, **fields: Any) -> Resource:
-    return Resource(
-        session_id=f"s{number % 2}",
-        source_id=f"m{number}",
-        channel=("chat", "mail")[number % 2],
-        speaker=speaker,
-        content=content,
-        at=EVENING + timedelta(days=number),
-        **fields,
-    )
+from tests.starter.client.test_exports import EVENING, said
 
 
 async def test_a_claim_that_stands_with_another_message_is_refused(client: MnesticClient) -> None:

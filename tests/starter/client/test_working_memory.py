@@ -9,6 +9,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.short_term.segments import Segments
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Begin
 
 SEGMENTS = [
     {"segment_id": "reference", "priority": 1, "max_tokens": 100, "retention": "persistent"},
@@ -53,14 +54,12 @@ async def test_a_context_that_is_too_large_is_cut_within_its_budget(ada: MemoryC
 
 @pytest.mark.usefixtures("contract")
 async def test_a_requested_summary_lists_the_texts_that_it_replaces(
-    client: MnesticClient, ada: MemoryClient
+    ada: MemoryClient, begin: Begin
 ) -> None:
     memory = await ada.contract("s1")
     await memory.set_context("conversation", f"{SENTENCE} " * 10)
     first = (await memory.get_context("conversation")).entries[0]
-    async with client._memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         state = await transaction.working.load("s1", lock=True)
         held = await segments(ada)
         newer = first.model_copy(

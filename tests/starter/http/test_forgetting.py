@@ -1,7 +1,6 @@
 """Forgetting over HTTP: a preview, and its confirmation."""
 
 import httpx2
-import psycopg
 import pytest
 
 from mnestic.memory.canonical import sha256_hex
@@ -9,6 +8,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.operations import Operation
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Execute
 
 PREVIEW, FORGET = "/api/memory/forget/preview", "/api/memory/forget"
 
@@ -48,18 +48,15 @@ async def test_a_topic_is_forgotten_once_for_a_key(
 
 
 async def test_nothing_that_is_stored_of_a_request_is_a_hash_of_the_topic(
-    http: httpx2.AsyncClient, client: MnesticClient, admin_url: str
+    http: httpx2.AsyncClient, execute: Execute
 ) -> None:
     body = {"topic": "Porto", "token": "none"}
 
     await http.post(FORGET, json=body, headers={"Idempotency-Key": "k"})
 
-    with psycopg.connect(admin_url) as connection:
-        row = connection.execute(
-            "SELECT request_hash, o::text FROM mnestic.operation AS o WHERE tenant_id = %s",
-            [client.settings.tenant_id],
-        ).fetchone()
-    assert row is not None
+    (row,) = execute(
+        "SELECT request_hash, o::text FROM mnestic.operation AS o WHERE tenant_id = %s"
+    )
     request = {"route": f"POST {FORGET}", **body, "keep_out": False}
     plain = Operation(key="k", name="request").request_hash(request)
     assert row[0] != plain

@@ -4,7 +4,6 @@ from datetime import timedelta
 from typing import Any
 
 import httpx2
-import psycopg
 import pytest
 from fastapi import FastAPI
 
@@ -15,6 +14,7 @@ from mnestic.starter.health.findings import Finding, state_of
 from mnestic.starter.maintenance_wiring import create_schedules
 from mnestic.starter.settings import Settings
 from tests.starter.http.conftest import NewKey, opened
+from tests.transactions import Execute
 
 
 async def checked(app: FastAPI, new_key: NewKey) -> tuple[httpx2.Response, dict[str, Any]]:
@@ -53,15 +53,11 @@ async def test_without_a_worker_memory_is_degraded_and_answers(
 
 
 async def test_an_entry_that_its_own_words_or_vector_do_not_find_degrades_the_index(
-    app: FastAPI, new_key: NewKey, client: MnesticClient, admin_url: str
+    app: FastAPI, new_key: NewKey, client: MnesticClient, execute: Execute
 ) -> None:
     for content in ("Mara lives in Porto.", "Bert plays chess."):
         await client.memory("ada").add(content)
-    with psycopg.connect(admin_url) as connection:
-        connection.execute(
-            "DELETE FROM mnestic.posting WHERE tenant_id = %s AND lexeme = 'porto'",
-            [client.settings.tenant_id],
-        )
+    execute("DELETE FROM mnestic.posting WHERE tenant_id = %s AND lexeme = 'porto'")
 
     answer, checks = await checked(app, new_key)
 

@@ -10,6 +10,7 @@ from mnestic.memory.ports import Memory
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Begin
 from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import facts_of, forget, learn, said
 
@@ -54,16 +55,16 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
     memory: Memory,
     scan: Scan,
     run_worker: Callable[[], AbstractAsyncContextManager[None]],
+    begin: Begin,
 ) -> None:
     agent = {"tenant_id": client.settings.tenant_id, "agent_id": "ada"}
-    owner = {**agent, "actor": "test"}
     await MemoryClient(memory, **agent).ingest([said("1", TWO)])  # which starts no extraction
-    async with memory.transaction(**owner, write=True) as transaction:
+    async with begin() as transaction:
         taken = await transaction.ingest_states.take("received", limit=10)
 
     async with run_worker():
         await forget(ada, "Project Falcon")
-        async with memory.transaction(**owner, write=True) as transaction:
+        async with begin() as transaction:
             await transaction.ingest_states.store_extracted(taken, extractor="slow")
         after = await ada.messages.count()
         await (await start_ingest(client, agent_id="ada")).result()

@@ -20,6 +20,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of
 from mnestic.workflows.jobs.agent_memory import AgentMemory
+from tests.transactions import Begin
 from tests.workflows.conftest import Jobs, plan_of
 from tests.workflows.forgetting.conftest import Scan
 from tests.workflows.forgetting.forget_samples import forget, said
@@ -131,16 +132,14 @@ async def test_a_workflow_of_ones_own_keeps_what_it_has_in_mind_while_it_runs(
 
 @pytest.mark.usefixtures("worker")
 async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
-    client: MnesticClient, ada: MemoryClient, memory: PostgresMemory, scan: Scan
+    ada: MemoryClient, scan: Scan, begin: Begin
 ) -> None:
     trip = {"channel": "paris-trip"}
     gone = said("1", "We fly to Paris.").model_copy(update=trip)
     kept = said("2", "Tea is at four.").model_copy(update=trip)
     await ada.ingest([gone, kept, said("3", "It rains.")])
     await ada.add("Paris is lovely.", channel="paris-trip", speaker="Paris Air")
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         await transaction.retrieval_log.add(RetrievalLogEntry(channel="paris-trip", preview="Tea?"))
     assert scan("paris").keys() >= {"resource", "entry", "memory_retrievals"}
 
@@ -157,12 +156,8 @@ async def test_a_channel_that_names_what_is_forgotten_names_it_no_more(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_somebody_has_set_is_left_and_named(
-    client: MnesticClient, ada: MemoryClient, memory: PostgresMemory
-) -> None:
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+async def test_what_somebody_has_set_is_left_and_named(ada: MemoryClient, begin: Begin) -> None:
+    async with begin() as transaction:
         await transaction.settings.put("obsidian_context_notes", ["Paris.md"])
         rule = Predicate(name="paris_trip", cardinality="multi", category="events")
         await transaction.facts.set_predicate(rule)

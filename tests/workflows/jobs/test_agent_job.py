@@ -2,7 +2,6 @@
 
 import asyncio
 
-import psycopg
 import pytest
 
 from mnestic.memory.errors import (
@@ -11,6 +10,7 @@ from mnestic.memory.errors import (
     SnapshotUnverifiedError,
 )
 from mnestic.memory.jobs.agent_job import JobResult
+from tests.transactions import Execute
 from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -18,14 +18,10 @@ DEAR = {"word": "dear"}
 
 
 async def test_a_job_whose_working_memory_is_damaged_parks_and_can_be_cancelled(
-    admin_url: str, jobs: Jobs
+    jobs: Jobs, execute: Execute
 ) -> None:
     job_id = await jobs.start_waiting()
-    async with await psycopg.AsyncConnection.connect(admin_url) as connection:
-        await connection.execute(
-            "UPDATE mnestic.working_memory SET state = '[]' WHERE tenant_id = %s",
-            (jobs.settings.tenant_id,),
-        )
+    execute("UPDATE mnestic.working_memory SET state = '[]' WHERE tenant_id = %s")
 
     with pytest.raises(SnapshotUnverifiedError, match="working memory of session s1"):
         await jobs.resume_job(job_id, DEAR)

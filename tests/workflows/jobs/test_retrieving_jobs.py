@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.activities.clients.local import LocalSummariser
@@ -25,6 +24,7 @@ from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.worker import activities_of, make_worker
 from tests.activities.learning_models import vectors
+from tests.transactions import Execute
 from tests.workflows.conftest import Jobs, plan_of
 
 PRICES = ModelPrices.model_validate({"test": {"input": 1000, "output": 2000}})
@@ -100,18 +100,16 @@ def run(jobs: Jobs) -> Run:
     return run
 
 
-def usage(admin_url: str, client: MnesticClient, purpose: str, columns: str) -> list[Any]:
+def usage(execute: Execute, purpose: str, columns: str) -> list[Any]:
     """Columns of the calls of models for a purpose."""
-    with psycopg.connect(admin_url) as owner:
-        return owner.execute(
-            f"SELECT {columns} FROM mnestic.llm_usage WHERE tenant_id = %s AND purpose = %s",
-            [client.settings.tenant_id, purpose],
-        ).fetchall()
+    return execute(
+        f"SELECT {columns} FROM mnestic.llm_usage WHERE tenant_id = %s AND purpose = '{purpose}'"
+    )
 
 
 @pytest.mark.usefixtures("working", "ada")
 async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
-    run: Run, model: EchoModel, client: MnesticClient, admin_url: str
+    run: Run, model: EchoModel, client: MnesticClient, execute: Execute
 ) -> None:
     ended = await run()
 
@@ -124,7 +122,7 @@ async def test_a_think_is_told_what_is_found_and_its_tokens_are_on_the_books(
     ((kept,), _) = await client.memory("ada").retrieval_log.list()
     assert (kept.channel, kept.preview) == ("job", "Where does Mara live?")
     assert kept.tokens == count_tokens(block.content)
-    assert usage(admin_url, client, "think", "injected_tokens") == [(kept.tokens,)]
+    assert usage(execute, "think", "injected_tokens") == [(kept.tokens,)]
     costs = await client.costs()
     assert (costs.injections.retrievals, costs.injections.metered_tokens) == (1, kept.tokens)
 
@@ -170,7 +168,7 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
     memory: PostgresMemory,
     model: EchoModel,
     chat_server: Any,
-    admin_url: str,
+    execute: Execute,
     settings: Settings,
 ) -> None:
     chat_server.answers = vectors
@@ -182,7 +180,7 @@ async def test_what_a_node_asks_of_the_embedder_is_on_its_jobs_account(
             await run()
 
     columns = "agent_id, session_id, job_id, input_tokens"
-    assert usage(admin_url, client, "retrieve", columns) == [("ada", "s1", "j1", 7)]
+    assert usage(execute, "retrieve", columns) == [("ada", "s1", "j1", 7)]
 
 
 @pytest.mark.usefixtures("working")

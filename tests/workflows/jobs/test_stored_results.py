@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 
 from mnestic.starter.settings import Settings
+from tests.transactions import Execute
 from tests.workflows.conftest import Jobs, plan_of
 
 pytestmark = pytest.mark.usefixtures("worker")
@@ -39,7 +39,7 @@ NAMED = plan_of("named")
 
 
 async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
-    jobs: Jobs, admin_url: str
+    jobs: Jobs, execute: Execute
 ) -> None:
     job_id = await jobs.start(NAMED)
     await resume_each(jobs, job_id, 750_000, "abc")
@@ -54,10 +54,7 @@ async def test_results_that_nodes_ahead_name_come_back_for_them_in_new_runs(
     result = await jobs.wait_for_result(job_id)
 
     waits = await jobs.waits(job_id)
-    with psycopg.connect(admin_url) as connection:
-        kept = connection.execute(
-            "SELECT node FROM mnestic.tool_result WHERE job_id = %s ORDER BY node", [job_id]
-        ).fetchall()
+    kept = execute("SELECT node FROM mnestic.tool_result WHERE tenant_id = %s ORDER BY node")
     assert waits[3].ask == "of a of b of c?"
     assert await jobs.texts() == ["of a of b of c", "of c of a"]
     assert sum(event.ByteSize() for event in history.events) < 1_200_000

@@ -10,8 +10,7 @@ from temporalio.common import RawValue
 from mnestic.memory.knowledge.claims import PERSON
 from mnestic.memory.knowledge.inbox import MessageSignal, Statement, ToolOutput
 from mnestic.memory.knowledge.ingestion import IncomingMessage
-from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.stores.postgres.memory import PostgresMemory
+from tests.transactions import Begin
 from tests.workflows.knowledge.conftest import Inbox
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -132,7 +131,7 @@ async def test_a_refused_signal_that_is_sent_again_mended_is_kept(inbox: Inbox) 
 
 @pytest.mark.usefixtures("worker")
 async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be_kept(
-    client: MnesticClient, memory: PostgresMemory, inbox: Inbox
+    inbox: Inbox, begin: Begin
 ) -> None:
     told = inbox.memory
     nobody = {"subject": " ", "predicate": "lives_in", "object": "Ghent"}
@@ -147,9 +146,7 @@ async def test_a_refused_signal_that_is_tried_again_stays_parked_until_it_can_be
 
     # What an older version refused, and this one takes.
     mended = {"source_id": "m1", "content": "I live in Ghent.", "speaker": "Mara"}
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         kept = refused[0].resource.model_copy(
             update={"source_id": "refused#1", "content": json.dumps(mended)}
         )

@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import Any
 
-import psycopg
 import pytest
 from pydantic import SecretStr
 from temporalio.client import WorkflowExecutionStatus
@@ -19,6 +18,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.worker import activities_of, make_worker, open_models
 from tests.activities.learning_models import Answer, completion, read, said, texts_of, vectors
+from tests.transactions import Execute
 from tests.workflows.conftest import Until
 
 SOON = timedelta(milliseconds=200)
@@ -93,7 +93,7 @@ async def until_learned(client: MnesticClient, until: Until, number: int) -> Non
 
 
 async def test_messages_become_facts_entries_and_vectors_by_models(
-    client: MnesticClient, serve: Serve, admin_url: str, chat_server: Any
+    client: MnesticClient, serve: Serve, chat_server: Any, execute: Execute
 ) -> None:
     failures: list[Answer] = [
         (429, {"error": {"message": "slow down"}}, {"retry-after-ms": "300"}),
@@ -113,12 +113,9 @@ async def test_messages_become_facts_entries_and_vectors_by_models(
     (fact,), _ = await ada.facts.list()
     _, (claim,) = await ada.facts.why(fact.id)
     parked, _ = await ada.parked.list()
-    with psycopg.connect(admin_url) as connection:
-        usage = connection.execute(
-            "SELECT purpose, count(*) FROM mnestic.llm_usage WHERE tenant_id = %s "
-            "GROUP BY 1 ORDER BY 1",
-            [client.settings.tenant_id],
-        ).fetchall()
+    usage = execute(
+        "SELECT purpose, count(*) FROM mnestic.llm_usage WHERE tenant_id = %s GROUP BY 1 ORDER BY 1"
+    )
     asked = [request["path"] for request in chat_server.requests]
     assert (fact.predicate, fact.object) == ("lives_in", "Ghent")
     assert (claim.source.extractor, claim.source.session_id) == ("openai-2/reader", "s1")

@@ -27,6 +27,7 @@ from mnestic.starter.maintenance_wiring import (
     make_maintenance_worker,
 )
 from mnestic.starter.settings import Settings
+from tests.transactions import Begin
 
 Until = Callable[..., Awaitable[Any]]
 
@@ -114,14 +115,12 @@ async def test_a_run_says_how_far_it_is_and_shows_what_it_did(
 
 @pytest.mark.usefixtures("maintained")
 async def test_a_batch_that_runs_counts_by_its_heartbeats(
-    client: MnesticClient, memory: Memory, settings: Settings, until: Until
+    client: MnesticClient, until: Until, begin: Begin
 ) -> None:
     await client.memory("ada").add("The code is 4711.")
     await client.memory("bo").facts.add("Mara", "lives_in", "Ghent")
 
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="bo", actor="test", write=True
-    ) as held:  # maintenance waits for whoever writes the second agent's facts
+    async with begin("bo") as held:  # maintenance waits for whoever writes the second agent's facts
         await held.categories.lock()
         started = await client.maintenance.start("nightly")
 

@@ -19,6 +19,7 @@ from mnestic.starter.maintenance_wiring import (
     make_maintenance_worker,
 )
 from mnestic.starter.settings import Settings
+from tests.transactions import Begin
 
 Until = Callable[..., Awaitable[Any]]
 
@@ -55,10 +56,9 @@ def handle(
 
 async def test_a_run_that_meets_the_one_before_is_skipped(
     client: MnesticClient,
-    memory: Memory,
-    settings: Settings,
     handle: Callable[[MaintenanceKind], ScheduleHandle],
     until: Until,
+    begin: Begin,
 ) -> None:
     await client.memory("ada").facts.add("Mara", "lives_in", "Ghent")
     nightly = handle("nightly")
@@ -67,9 +67,7 @@ async def test_a_run_that_meets_the_one_before_is_skipped(
         description = await nightly.describe()
         return description if ready(description) else None
 
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as writing:  # maintenance waits for whoever writes the agent's facts
+    async with begin() as writing:  # maintenance waits for whoever writes the agent's facts
         await writing.categories.lock()
         await nightly.trigger()
         first = await until(lambda: find(lambda found: bool(found.info.running_actions)))

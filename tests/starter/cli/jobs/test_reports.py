@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from mnestic.memory.jobs.plans import Plan
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from tests.job_states import until_state
 from tests.starter.cli.conftest import Ask
+from tests.transactions import Begin
 
 RESUME = ("--payload", '{"word": "dear"}', "--request-id", "r1", "--json")
 
@@ -40,15 +40,13 @@ async def test_a_difference_in_words_is_cut_to_the_terminal(
 
 @pytest.mark.usefixtures("worker")
 async def test_memory_that_was_set_aside_is_named_wherever_the_job_is_told_of(
-    client: MnesticClient, memory: Memory, pinned: Plan, ask: Ask
+    client: MnesticClient, pinned: Plan, ask: Ask, begin: Begin
 ) -> None:
     job_id = await client.start_job(
         pinned, agent_id="ada", session_id="s1", inputs={"name": "Mara"}
     )
     await until_state(client, job_id, "waiting")
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         state = await transaction.working.load("s1", lock=True)
         await transaction.working.save("s1", state.with_note("newer"))
 

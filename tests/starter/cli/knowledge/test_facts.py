@@ -4,16 +4,16 @@ from datetime import UTC, datetime
 
 from mnestic.memory.knowledge.claims import Claim, ClaimSource, Span
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask
+from tests.transactions import Begin
 
 ADA = ("--agent", "ada")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 async def test_why_a_fact_is_believed_names_the_words_and_the_way_of_each_claim(
-    ask: Ask, client: MnesticClient, memory: Memory
+    ask: Ask, client: MnesticClient, begin: Begin
 ) -> None:
     said = "I moved. I live in \x1b[1m[b]Ghent[/b]."
     message = Resource(
@@ -31,8 +31,7 @@ async def test_why_a_fact_is_believed_names_the_words_and_the_way_of_each_claim(
     claim = Claim(
         id="c", subject="Mara", predicate="lives_in", object="Ghent", said_at=NOON, source=source
     )
-    asked = {"tenant_id": client.settings.tenant_id, "agent_id": "ada", "actor": "test"}
-    async with memory.transaction(**asked, write=True) as transaction:
+    async with begin() as transaction:
         (change,) = await transaction.facts.claim([claim])
     await ask("memory", "facts", "add", "Mara", "lives_in", "Ghent", *ADA)
 

@@ -5,16 +5,15 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mnestic.memory.knowledge.entries import Entry
-from mnestic.memory.ports import Memory
-from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.starter.cli.conftest import Ask
+from tests.transactions import Begin
 
 ADA = ("--agent", "ada")
 NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-async def told(ask: Ask, client: MnesticClient, memory: Memory) -> None:
+async def told(ask: Ask, begin: Begin) -> None:
     """Mara has moved, and has attended the choir on each of the last Mondays."""
     facts = ("memory", "facts", "add", "Mara")
     await ask(*facts, "lives_in", "Utrecht", "--since", "2020-01-01", *ADA)
@@ -24,9 +23,7 @@ async def told(ask: Ask, client: MnesticClient, memory: Memory) -> None:
         until = (begins + timedelta(hours=2)).isoformat()
         attended = (*facts, "attended", "choir", "--since", begins.isoformat(), "--until", until)
         await ask(*attended, *ADA)
-    async with memory.transaction(
-        tenant_id=client.settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         await transaction.entries.add(
             [
                 Entry(

@@ -11,18 +11,15 @@ from mnestic.memory.retrieval.retrieval_log import (
     RetrievalLogEntry,
     Skipped,
 )
-from mnestic.starter.settings import Settings
-from mnestic.stores.postgres.memory import PostgresMemory
 from tests.starter.cli.conftest import Ask
+from tests.transactions import Begin
 
 
 @pytest.fixture
-async def books(memory: PostgresMemory, settings: Settings) -> None:
+async def books(begin: Begin) -> None:
     """A call of each of two models, and two injections, one of them into the first call."""
     for agent, model, injected in (("ada", "gpt-5-mini", 400), ("eve", "unheard-of", 0)):
-        async with memory.transaction(
-            tenant_id=settings.tenant_id, agent_id=agent, actor="test", write=True
-        ) as transaction:
+        async with begin(agent) as transaction:
             call = ModelCall(
                 session_id="s1",
                 job_id=None,

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from mnestic.memory.knowledge.entries import ArchiveMark
-from mnestic.memory.ports import Memory
-from mnestic.starter.settings import Settings
 from tests.starter.cli.conftest import Ask
+from tests.transactions import Begin
 
 ADA = ("--agent", "ada")
 OFFICE, EUROS = "The tide table hangs in the office.", "A tide table costs four euros."
@@ -48,13 +47,9 @@ async def test_the_best_are_read_once_more_by_the_server_that_is_set(
     assert {one["path"] for one in chat_server.requests} == {"/v1/rerank"}
 
 
-async def test_a_result_out_of_the_archive_is_marked(
-    ask: Ask, memory: Memory, settings: Settings
-) -> None:
+async def test_a_result_out_of_the_archive_is_marked(ask: Ask, begin: Begin) -> None:
     added = await ask("memory", "add", "Nora is allergic to latex.", *ADA, "--json")
-    async with memory.transaction(
-        tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
-    ) as transaction:
+    async with begin() as transaction:
         mark = ArchiveMark(archived_at=datetime.now(UTC), reason="unimportant", run="test")
         await transaction.archive.add([added.document["id"]], mark)
     asked = ("memory", "search", "What is Nora allergic to?", *ADA)

@@ -2,11 +2,11 @@
 
 from typing import Any, Literal
 
-import psycopg
 import pytest
 
 from mnestic.memory.errors import InvalidInputError, ResumeRefusedError, SnapshotUnverifiedError
 from mnestic.starter.client.mnestic_client import MnesticClient
+from tests.transactions import Execute
 from tests.workflows.conftest import RECHECK, Jobs
 
 STRICT = RECHECK.replace("rebase", "strict")
@@ -22,13 +22,11 @@ async def price_after(jobs: Jobs) -> Any:
     return (await jobs.variables())["after"]["records"]["order"]["price"]
 
 
-def reasons(admin_url: str, client: MnesticClient) -> list[tuple[str, str, str]]:
-    with psycopg.connect(admin_url) as connection:
-        return connection.execute(
-            "SELECT action, target, reason FROM mnestic.audit_log"
-            " WHERE tenant_id = %s AND NOT starts_with(reason, 'refused: ')",
-            [client.settings.tenant_id],
-        ).fetchall()
+def reasons(execute: Execute) -> list[tuple[str, str, str]]:
+    return execute(
+        "SELECT action, target, reason FROM mnestic.audit_log"
+        " WHERE tenant_id = %s AND NOT starts_with(reason, 'refused: ')"
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +67,7 @@ async def test_a_record_that_is_new_in_a_namespace_is_seen_unless_it_is_pinned(
 
 @pytest.mark.parametrize(("policy", "price"), [("rebase", 12), ("pinned", 10)])
 async def test_a_strict_job_parks_with_what_has_changed_until_an_override_with_a_reason(
-    admin_url: str, jobs: Jobs, policy: Literal["rebase", "pinned"], price: int
+    execute: Execute, jobs: Jobs, policy: Literal["rebase", "pinned"], price: int
 ) -> None:
     job_id = await jobs.start_waiting(STRICT)
     with pytest.raises(ResumeRefusedError, match="needs no attention"):
@@ -96,20 +94,18 @@ async def test_a_strict_job_parks_with_what_has_changed_until_an_override_with_a
     assert again == receipt
     assert await price_after(jobs) == price
     expected = [(f"wait.override.{policy}", f"{job_id}/w1", "agreed with Mara")]
-    assert reasons(admin_url, jobs) == expected
+    assert reasons(execute) == expected
 
 
 async def test_an_override_by_pinned_goes_on_without_working_memory(
-    admin_url: str, jobs: Jobs
+    execute: Execute, jobs: Jobs
 ) -> None:
     job_id = await jobs.start_waiting(RECHECK)
     before = await jobs.variables()
-    with psycopg.connect(admin_url) as connection:  # working memory that cannot be read
-        connection.execute(
-            "UPDATE mnestic.working_memory SET version = version - 1, "
-            """state = '{"messages": [5]}' WHERE tenant_id = %s""",
-            [jobs.settings.tenant_id],
-        )
+    execute(  # working memory that cannot be read
+        "UPDATE mnestic.working_memory SET version = version - 1, "
+        """state = '{"messages": [5]}' WHERE tenant_id = %s"""
+    )
     with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
         await jobs.resume_job(job_id)
     with pytest.raises(SnapshotUnverifiedError, match="cannot be read: messages"):
@@ -120,13 +116,11 @@ async def test_an_override_by_pinned_goes_on_without_working_memory(
 
     assert receipt is not None
     assert receipt.verified
-    with psycopg.connect(admin_url) as connection:
-        ((aside,),) = connection.execute(
-            "SELECT convert_from(body, 'UTF8')::jsonb #> '{working_memory,messages}'"
-            " FROM mnestic.memory_snapshot WHERE id = %s",
-            [receipt.set_aside],
-        ).fetchall()
+    ((aside,),) = execute(
+        "SELECT convert_from(body, 'UTF8')::jsonb #> '{working_memory,messages}'"
+        f" FROM mnestic.memory_snapshot WHERE tenant_id = %s AND id = '{receipt.set_aside}'"
+    )
     assert aside == [5]
     assert (await jobs.variables())["before"] == before["before"]
     assert await price_after(jobs) == 10
-    assert reasons(admin_url, jobs) == [("wait.override.pinned", f"{job_id}/w1", "it is broken")]
+    assert reasons(execute) == [("wait.override.pinned", f"{job_id}/w1", "it is broken")]
