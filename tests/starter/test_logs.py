@@ -117,10 +117,7 @@ def test_an_error_of_ours_keeps_its_words_and_its_cause_the_type(log: Read) -> N
         assert json.loads(log())["message"] == "it failed"
 
 
-@pytest.mark.parametrize(
-    ("statement", "told"),
-    read_cases(__file__, "postgres_errors"),
-)
+@pytest.mark.parametrize(("statement", "told"), read_cases(__file__, "postgres_errors"))
 def test_an_error_of_postgres_is_told_by_its_code_and_names(
     admin_url: str, statement: str, told: str
 ) -> None:

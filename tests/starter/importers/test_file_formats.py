@@ -34,10 +34,7 @@ def written(path: Path, content: Any) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("name", "content", "what"),
-    read_cases(__file__, "formats"),
-)
+@pytest.mark.parametrize(("name", "content", "what"), read_cases(__file__, "formats"))
 def test_a_file_of_another_program_is_refused_by_what_it_is(
     tmp_path: Path, name: str, content: Any, what: str
 ) -> None:

@@ -47,10 +47,7 @@ def test_the_first_of_many_samples_is_read_unless_one_is_named(tmp_path: Path) -
         read_conversation(path, sample="s-3")
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "why"),
-    read_cases(__file__, "locomo"),
-)
+@pytest.mark.parametrize(("key", "value", "why"), read_cases(__file__, "locomo"))
 def test_a_bad_locomo_file_names_the_path_within(
     tmp_path: Path, key: str, value: object, why: str
 ) -> None:

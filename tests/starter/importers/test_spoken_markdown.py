@@ -31,10 +31,7 @@ def said(turns: list[Turn]) -> list[tuple[str, str]]:
     return [(turn.speaker, turn.text) for turn in turns]
 
 
-@pytest.mark.parametrize(
-    ("line", "speaker", "clock"),
-    read_cases(__file__, "spoken_lines"),
-)
+@pytest.mark.parametrize(("line", "speaker", "clock"), read_cases(__file__, "spoken_lines"))
 def test_a_name_in_any_usual_form_is_who_speaks(
     tmp_path: Path, line: str, speaker: str, clock: str
 ) -> None:
@@ -46,10 +43,7 @@ def test_a_name_in_any_usual_form_is_who_speaks(
     assert refused == []
 
 
-@pytest.mark.parametrize(
-    "page",
-    read_cases(__file__, "unspoken_pages"),
-)
+@pytest.mark.parametrize("page", read_cases(__file__, "unspoken_pages"))
 def test_a_page_in_which_nobody_speaks_is_its_owners(tmp_path: Path, page: str) -> None:
     turns, refused = read(tmp_path, page)
 
@@ -57,10 +51,7 @@ def test_a_page_in_which_nobody_speaks_is_its_owners(tmp_path: Path, page: str) 
     assert refused == []
 
 
-@pytest.mark.parametrize(
-    ("text", "speakers"),
-    read_cases(__file__, "spoken_pages"),
-)
+@pytest.mark.parametrize(("text", "speakers"), read_cases(__file__, "spoken_pages"))
 def test_looser_forms_speak_where_several_do(
     tmp_path: Path, text: str, speakers: list[str]
 ) -> None:
@@ -71,10 +62,7 @@ def test_looser_forms_speak_where_several_do(
     assert refused == []
 
 
-@pytest.mark.parametrize(
-    ("text", "times"),
-    read_cases(__file__, "spoken_times"),
-)
+@pytest.mark.parametrize(("text", "times"), read_cases(__file__, "spoken_times"))
 def test_times_are_of_the_day_that_the_page_names(
     tmp_path: Path, text: str, times: list[str]
 ) -> None:

@@ -134,10 +134,7 @@ def test_an_activity_that_is_tried_again_is_told_as_it_stands(event: Event) -> N
     assert (entry.detail["attempts"], entry.detail["cause"]) == (4, "it is down")
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "detail"),
-    read_cases(__file__, "signals"),
-)
+@pytest.mark.parametrize(("name", "asked", "detail"), read_cases(__file__, "signals"))
 def test_a_signal_is_told_without_what_is_none_of_ours(
     event: Event, name: str, asked: Any, detail: dict[str, Any]
 ) -> None:

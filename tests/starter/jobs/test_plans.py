@@ -42,10 +42,7 @@ nodes:
     }
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "told"),
-    read_cases(__file__, "problems"),
-)
+@pytest.mark.parametrize(("before", "after", "told"), read_cases(__file__, "problems"))
 def test_a_problem_names_its_node_and_its_line(before: str, after: str, told: str) -> None:
     assert before in SOUND
 

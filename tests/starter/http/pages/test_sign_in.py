@@ -78,10 +78,7 @@ async def test_the_api_reads_no_cookie_and_the_page_no_header(
     assert (of_cookie.status_code, of_header.status_code) == (401, 303)
 
 
-@pytest.mark.parametrize(
-    "headers",
-    read_cases(__file__, "foreign_headers"),
-)
+@pytest.mark.parametrize("headers", read_cases(__file__, "foreign_headers"))
 async def test_a_write_of_another_site_is_refused(
     browser: httpx2.AsyncClient, headers: dict[str, str]
 ) -> None:

@@ -38,10 +38,7 @@ def test_a_body_is_decoded_as_far_as_it_can_be(
     assert [one.content for one in found] == ([text] if text else [])
 
 
-@pytest.mark.parametrize(
-    "rest",
-    read_cases(__file__, "mail_ends"),
-)
+@pytest.mark.parametrize("rest", read_cases(__file__, "mail_ends"))
 def test_quotes_and_signatures_are_cut(rest: str) -> None:
     assert own_text(f"I sing alto: really.{rest}") == "I sing alto: really."
 
@@ -52,9 +49,6 @@ def test_answers_between_quotes_stay() -> None:
     assert own_text(text) == "Alto.\nMonday:\n\n- the 10th"
 
 
-@pytest.mark.parametrize(
-    ("markup", "text"),
-    read_cases(__file__, "mail_markup"),
-)
+@pytest.mark.parametrize(("markup", "text"), read_cases(__file__, "mail_markup"))
 def test_html_becomes_text(markup: str, text: str) -> None:
     assert own_text(html_text(markup)) == text

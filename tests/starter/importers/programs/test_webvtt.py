@@ -22,10 +22,7 @@ def cues(*texts: str) -> str:
     return "WEBVTT\n\n" + "\n".join(timed)
 
 
-@pytest.mark.parametrize(
-    ("texts", "spoken"),
-    read_cases(__file__, "spoken_cues"),
-)
+@pytest.mark.parametrize(("texts", "spoken"), read_cases(__file__, "spoken_cues"))
 def test_names_before_colons_speak(
     read_messages: ReadMessages, texts: list[str], spoken: list[list[str]]
 ) -> None:

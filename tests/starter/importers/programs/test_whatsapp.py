@@ -9,10 +9,7 @@ from tests.starter.case_files import read_cases
 from tests.starter.importers.programs.conftest import Read, ReadMessages
 
 
-@pytest.mark.parametrize(
-    ("dates", "first"),
-    read_cases(__file__, "whatsapp_dates"),
-)
+@pytest.mark.parametrize(("dates", "first"), read_cases(__file__, "whatsapp_dates"))
 def test_the_order_of_day_and_month_follows_from_all_dates(
     read_messages: ReadMessages, dates: tuple[str, ...], first: str
 ) -> None:
@@ -21,10 +18,7 @@ def test_the_order_of_day_and_month_follows_from_all_dates(
     assert f"{read_messages('chat.txt', text=text)[0].at:%Y-%m-%d}" == first
 
 
-@pytest.mark.parametrize(
-    ("clock", "time"),
-    read_cases(__file__, "whatsapp_clocks"),
-)
+@pytest.mark.parametrize(("clock", "time"), read_cases(__file__, "whatsapp_clocks"))
 def test_times_have_twelve_or_twenty_four_hours(
     read_messages: ReadMessages, clock: str, time: str
 ) -> None:
