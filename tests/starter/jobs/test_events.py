@@ -21,7 +21,9 @@ FOLDER = Path(__file__).parents[2] / "histories"
 NAMES = [  # of jobs
     path.stem
     for path in sorted(FOLDER.glob("*.json"))
-    if not path.stem.partition("-")[2].startswith(("forget", "inbox", "ingest", "maintenance"))
+    if not path.stem.partition("-")[2].startswith(
+        ("flush", "forget", "inbox", "ingest", "maintenance")
+    )
 ]
 TIMELINES: dict[str, list[str]] = read_cases(__file__, "timelines")
 TOLD = ("kind", "node", "state", "epoch", "via", "request_id", "outcome", "verified", "drift_count")
