@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from tests.starter.maintenance.conftest import Place, databases, place, url
+from tests.starter.maintenance.conftest import Place, databases, place
 
-__all__ = ["place", "url"]  # fixtures
+__all__ = ["place"]  # a fixture
 pytestmark = pytest.mark.acceptance
 
 # A process that backs up, verifies or restores, and stands still at a table.
