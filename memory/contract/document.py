@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
-from mnestic.memory.contract.selectors import Selector
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.scope import Id
+from mnestic.memory.selectors import Selector
 from mnestic.memory.validation import Name
 
 EvictionPolicy = Literal["lru", "fifo", "priority"]

@@ -17,7 +17,6 @@ from mnestic.memory.canonical import canonical_json, sha256_hex
 from mnestic.memory.contract.checks import parse
 from mnestic.memory.contract.differences import Change, consequences, differences
 from mnestic.memory.contract.document import MemoryContract
-from mnestic.memory.contract.selectors import check_selector
 from mnestic.memory.contract.variables import filled
 from mnestic.memory.contract.versions import ContractPreview, ContractVersion
 from mnestic.memory.errors import (
@@ -29,6 +28,7 @@ from mnestic.memory.errors import (
 )
 from mnestic.memory.ports import Memory, Transaction
 from mnestic.memory.scope import EVERY_AGENT, check_id
+from mnestic.memory.selectors import check_selector
 from mnestic.starter.checked_texts import ChecksTexts
 from mnestic.starter.contract.record_backends import OpenBackends
 from mnestic.stores.postgres.jobs.record_indexes import index_records

@@ -12,7 +12,6 @@ import pytest
 import yaml
 from hypothesis import given
 
-from mnestic.memory.contract.selectors import find_selector
 from mnestic.memory.errors import (
     ConfigurationError,
     InvalidContractError,
@@ -22,6 +21,7 @@ from mnestic.memory.errors import (
     StaleVersionError,
 )
 from mnestic.memory.jobs.long_term.filters import read_filter
+from mnestic.memory.selectors import find_selector
 from mnestic.starter.access.audit import AuditClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.contract.contracts import ContractsClient

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mnestic.memory.contract.selectors import check_selector, find_selector, matches
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.selectors import check_selector, find_selector, matches
 from tests.memory.tables import tables, wrong
 
 CASES = tables(__file__)
