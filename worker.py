@@ -79,6 +79,7 @@ from mnestic.starter.memory_wiring import (
 from mnestic.starter.payloads.keys import payload_keys
 from mnestic.starter.plugins import make_plugin
 from mnestic.starter.settings import Settings, load_settings
+from mnestic.starter.sharing.event_poll import event_poll
 from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints
@@ -336,6 +337,7 @@ async def run_worker(settings: Settings) -> None:
                 )
                 for poll in (extraction_poll, record_poll)
             )
+            workers.append(event_poll(memory, client, tenants=settings.worker_tenants or ()))
         if serves != "jobs":
             workers.append(_maintenance_worker(client, settings, memory, models=models))
             await create_schedules(memory, client, settings)

@@ -169,6 +169,14 @@ class ForeignTenantError(RefusedError):
         )
 
 
+class AccessDeniedError(RefusedError):
+    """An agent asks for memory of others that its contract does not give it."""
+
+    def __init__(self, *, agent_id: str, what: str, allowed: str) -> None:
+        self.agent_id, self.what = agent_id, what
+        super().__init__(f"agent {agent_id} has no access to {what}; its contract gives: {allowed}")
+
+
 class EventsTrimmedError(RefusedError):
     """Events that a subscriber has not seen are no longer stored; it has to read memory itself."""
 

@@ -5,7 +5,7 @@ Stores and model clients implement them, activities receive them; neither side i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
     from mnestic.memory.scope import Scope
+    from mnestic.memory.sharing.ports import ChannelStore
 
 
 class Transaction(Protocol):
@@ -61,6 +62,8 @@ class Transaction(Protocol):
     def records(self) -> RecordStore: ...  # noqa: D102
     @property
     def contracts(self) -> ContractStore: ...  # noqa: D102
+    @property
+    def channels(self) -> ChannelStore: ...  # noqa: D102
     @property
     def facts(self) -> FactStore: ...  # noqa: D102
     @property
@@ -203,6 +206,17 @@ class Memory(Protocol):
 
     async def list_job_ids(self, prefix: str, *, tenant_id: str, limit: int) -> tuple[str, ...]:
         """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot."""
+        ...
+
+    async def list_agents_with_events(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+        """The agents of some tenants, or of all, with a job whose wait has got an event that was not sent to it lately."""
+        ...
+
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
+        """What rests for so many seconds, or until an event is published, for as long as a block.
+
+        It rests for the whole time where no connection can listen, as behind a pool of transactions.
+        """
         ...
 
     async def list_waiting_agents(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:

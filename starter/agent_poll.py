@@ -16,12 +16,18 @@ from mnestic.memory.agents import WaitingAgent
 from mnestic.memory.error_texts import describe_error
 
 List = Callable[[], Awaitable[Sequence[WaitingAgent]]]
+Rest = Callable[[float], Awaitable[Any]]
 Start = Callable[[WaitingAgent], Awaitable[Any]]
 
 
 @asynccontextmanager
 async def agent_poll(
-    list_agents: List, start: Start, *, what: str, every: timedelta
+    list_agents: List,
+    start: Start,
+    *,
+    what: str,
+    every: timedelta,
+    rest: Rest = asyncio.sleep,
 ) -> AsyncIterator[None]:
     """Starts work for agents that wait for it, for as long as a block.
 
@@ -30,6 +36,7 @@ async def agent_poll(
         start: Starts the work of one; what runs already is left alone.
         what: The work, for the log.
         every: How long it rests between two looks.
+        rest: Rests for so many seconds, or until there is something to do.
     """
     log = logging.getLogger(f"mnestic.{what}")
 
@@ -40,7 +47,7 @@ async def agent_poll(
                     await _start(start, waiting, what=what, log=log)
             except Exception as error:  # noqa: BLE001 - whatever it was, the next look may succeed
                 log.warning("%s is not started yet", what, extra={"why": describe_error(error)})
-            await asyncio.sleep(every.total_seconds())
+            await rest(every.total_seconds())
 
     polling = asyncio.create_task(poll())
     try:

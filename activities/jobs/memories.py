@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.jobs.channels import find_channels
 from mnestic.activities.jobs.exclusions import allowed_episode, allowed_records
 from mnestic.activities.jobs.segments import SegmentInput, SegmentStep, SegmentWriter, find_rules
 from mnestic.activities.jobs.template_values import TemplateValues, fill_in, load_values
@@ -28,13 +29,14 @@ from mnestic.memory.jobs.long_term.records import RecordRef
 from mnestic.memory.jobs.recalls import RecallQuery
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Message, ToolCall, WorkingMemory
-from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite
+from mnestic.memory.jobs.writes import EpisodeWrite, MemoryWrite, MessageWrite
 from mnestic.memory.models.messages import Summary
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import Memory, Retriever, Summariser, Transaction
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.retrieval_log import RetrievalLogEntry, Skipped
 from mnestic.memory.retrieval.selections import SearchSelection
+from mnestic.memory.selectors import matches
 
 _MAX_REFS = 10  # in a result, which travels through the workflow's history
 
@@ -43,13 +45,14 @@ class RememberInput(SegmentInput):
     """What to store. With `templates`, those that name memory are filled in from working memory.
 
     `results` are those that the templates name, by node: small ones, and references to large ones.
-    With `learn`, the message and the tool's result are ingested. With a `sealed_tail`, templates take episodes from
+    With `learn`, the message and the tool's result are ingested. With `emit`, the message is an event on its channel. With a `sealed_tail`, templates take episodes from
     that snapshot. With a `contract`, the message enters a segment.
     """
 
     write: MemoryWrite
     templates: bool = False
     learn: bool = False
+    emit: bool = False
     tool_call: ToolCall | None = None
     results: dict[str, Any] = Field(default_factory=dict)
     sealed_tail: PinnedEpisodes | None = None
@@ -235,6 +238,8 @@ class MemoryActivities:
             changed = await transaction.working.save(params.scope.session_id, changed)
         if params.learn:
             await _receive(transaction, params, write)
+        if params.emit and write.message is not None:
+            await _emit(transaction, params, write.message)
         episode_id = None
         if write.episode is not None:
             episode_id = params.new_id("episode")
@@ -388,6 +393,15 @@ def _filled(params: RememberInput, state: WorkingMemory, values: TemplateValues)
     if isinstance(write.records, str):
         raise InvalidInputError(what="records", why="is text, not a list of records")
     return write
+
+
+async def _emit(transaction: Transaction, params: RememberInput, message: MessageWrite) -> None:
+    """Publishes a message on its channel, if the contract of the job has that; else it stays with the job."""
+    channel = message.channel or ""
+    channels = await find_channels(transaction, params.contract)
+    if any(matches(one, channel) for one in channels):
+        payload = {"content": message.content, "job_id": params.operation.job_id}
+        transaction.channels.publish(channel, channels, payload, event_id=params.new_id("event"))
 
 
 async def _write_records(

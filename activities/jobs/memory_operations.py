@@ -5,6 +5,7 @@ from functools import partial
 
 from pydantic import BaseModel
 
+from mnestic.activities.jobs.channels import use_channels
 from mnestic.activities.jobs.record_writes import persist_record
 from mnestic.activities.jobs.segments import (
     SegmentInput,
@@ -20,8 +21,10 @@ from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
     GetContextArguments,
+    ListEventsArguments,
     OperationArguments,
     PersistArguments,
+    PublishArguments,
     QueryArguments,
     RecordPage,
     RetrieveArguments,
@@ -92,6 +95,8 @@ class MemoryOperations:
                 await self._rules_of(transaction, params, arguments.schema_id)
                 found = await transaction.records.query(arguments.schema_id, arguments.filter)
                 result = RecordPage(records=found[0], next_cursor=found[1])
+            case PublishArguments() | ListEventsArguments():
+                result = await use_channels(transaction, params, arguments)
             case SetContextArguments():
                 result = await self._set_context(transaction, params, arguments)
             case GetContextArguments():

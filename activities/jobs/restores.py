@@ -30,10 +30,18 @@ from mnestic.memory.jobs.snapshots import (
     episode_key,
     newer_episodes,
 )
-from mnestic.memory.jobs.waits import OpenWait, Restored, ResumeReceipt, ResumeRequest, WaitPolicy
+from mnestic.memory.jobs.waits import (
+    OpenWait,
+    Restored,
+    ResumeReceipt,
+    ResumeRequest,
+    SentEvent,
+    WaitPolicy,
+)
 from mnestic.memory.jobs.working_memory import DRIFT_VARIABLE, WorkingMemory, WorkingRef
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import EVENT
 
 _MAX_DRIFT = 100  # the first; history and working memory stay small whatever changed
 _VALUE_BYTES = 2048  # of a value in the drift; a larger one is left out
@@ -85,7 +93,7 @@ async def restore_wait(
         ResumeRefusedError: the request has resumed another wait.
     """
     job_id = wait.wait_id.rpartition("/")[0]
-    await _refuse_second_use(transaction, wait, request)
+    request = await _checked_request(transaction, wait, request)
     policy: WaitPolicy = wait.policy
     if request is not None and request.override is not None:
         policy = request.override.policy
@@ -141,18 +149,30 @@ async def _close(
         log.warning("goes on without its wait's row", extra={"wait": wait.wait_id})
 
 
-async def _refuse_second_use(
+async def _checked_request(
     transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
-) -> None:
-    """A request resumes one wait only, also when the job has forgotten its receipt."""
-    if request is None:
-        return
+) -> ResumeRequest | None:
+    """Who ends the wait: the request, or at a timeout an event that came in time and was not sent by then.
+
+    A request resumes one wait only, also when the job has forgotten its receipt; an event the wait that has got it.
+    """
     job_id = wait.wait_id.rpartition("/")[0]
+    if request is None or request.outcome == EVENT:
+        event = await transaction.waits.find_event(wait.wait_id)
+        sent = None if event is None else SentEvent(job_id, wait.wait_id, event).request
+        if request is None:
+            return sent if event is not None and event.at < wait.deadline else None
+        if sent is None or request.payload != sent.payload:
+            why = (
+                f"wait {wait.wait_id} has got no such event; only one that was published ends it so"
+            )
+            raise ResumeRefusedError(job_id=job_id, why=why)
     first = await transaction.waits.find_receipt(job_id, request.request_id)
     if first is not None and first.wait_id != wait.wait_id:
         raise ResumeRefusedError(
             job_id=job_id, why=f"request {request.request_id} has resumed wait {first.wait_id}"
         )
+    return request
 
 
 async def _find(

@@ -6,8 +6,10 @@ from typing import Any
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.jobs.channels import find_channels
 from mnestic.activities.jobs.contexts import load_context
 from mnestic.activities.jobs.restores import restore_wait
+from mnestic.activities.jobs.segments import find_contract
 from mnestic.activities.operations import OperationInput, run_once
 from mnestic.memory.errors import ResumeRefusedError, StaleVersionError
 from mnestic.memory.jobs.contexts import ContextSelection, PinnedEpisodes
@@ -24,6 +26,7 @@ from mnestic.memory.jobs.waits import (
     WaitPolicy,
 )
 from mnestic.memory.ports import Memory, Retriever, Transaction
+from mnestic.memory.sharing.events import EventCondition
 
 
 class OpenWaitInput(OperationInput):
@@ -36,6 +39,7 @@ class OpenWaitInput(OperationInput):
     outcomes: tuple[str, ...] = ()
     ask: str | None = None
     form: dict[str, Any] | None = None
+    event: EventCondition | None = None
     opened_at: datetime
     deadline: datetime
     sealed_tail: PinnedEpisodes | None = None
@@ -136,6 +140,10 @@ class WaitActivities:
             snapshot_at=params.opened_at,
         )
         ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
+        if params.event is not None:
+            contract = await find_contract(transaction, params.scope.agent_id)
+            channels = await find_channels(transaction, contract)
+            await transaction.channels.expect(params.event.channel, channels)
         await transaction.waits.open(
             JobWait(
                 wait_id=params.wait_id,
@@ -149,6 +157,7 @@ class WaitActivities:
                 outcomes=params.outcomes,
                 ask=params.ask,
                 form=params.form,
+                event=params.event,
                 deadline=params.deadline,
                 opened_at=params.opened_at,
             )

@@ -16,11 +16,23 @@ from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
+from mnestic.memory.scope import Id
+from mnestic.memory.selectors import Selector
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.memory.validation import Name, refused
 
 _LONGEST_SHOWN = 256  # characters of an argument in the audit log
 
-OperationName = Literal["get_context", "set_context", "summarize", "persist", "retrieve", "query"]
+OperationName = Literal[
+    "get_context",
+    "set_context",
+    "summarize",
+    "persist",
+    "retrieve",
+    "query",
+    "publish",
+    "list_events",
+]
 
 
 class OperationArguments(DeferredModel):
@@ -85,6 +97,47 @@ class QueryArguments(OperationArguments):
         description="Which records, in which order; all by default",
         examples=[{"where": {"field": "score", "op": "lt", "value": 80}}],
     )
+
+
+class PublishArguments(OperationArguments):
+    """An event to publish."""
+
+    channel: Id = Field(description="A channel of the contract", examples=["seo.violation.title"])
+    event: dict[str, Any] = Field(
+        description="What it says", examples=[{"severity": "high", "page": "/"}]
+    )
+
+
+class ListEventsArguments(OperationArguments):
+    """Events to read."""
+
+    channel: Selector = Field(
+        description="A channel of the contract, or a pattern of such", examples=["seo.violation.*"]
+    )
+    after: int | None = Field(
+        None,
+        ge=0,
+        strict=True,
+        description="The number of the last event seen; by default the oldest kept",
+    )
+    limit: int = Field(100, ge=1, le=1000, strict=True, description="How many at the most")
+
+
+class PublishedEvent(DeferredModel):
+    """An event that was published; its number is known once it is read."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    channel: str
+
+
+class EventList(DeferredModel):
+    """Events in their order; the next ones are after the number of the last."""
+
+    model_config = ConfigDict(frozen=True)
+
+    events: tuple[ChannelEvent, ...]
 
 
 class RecordPage(DeferredModel):
@@ -154,6 +207,19 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
                 QueryArguments,
                 RecordPage,
             ),
+            MemoryOperation(
+                "publish",
+                "Publishes an event on a channel of the contract.",
+                PublishArguments,
+                PublishedEvent,
+                writes=True,
+            ),
+            MemoryOperation(
+                "list_events",
+                "Reads events on channels of the contract in their order.",
+                ListEventsArguments,
+                EventList,
+            ),
         )
     }
 )
@@ -172,7 +238,7 @@ def access_of(
         raise InvalidInputError(what="name", why=why)
     named = arguments if isinstance(arguments, Mapping) else {}
     parts = [session_id] if OPERATIONS[name].of_session else []
-    parts += [named.get(field) for field in ("segment_id", "schema_id", "key")]
+    parts += [named.get(field) for field in ("segment_id", "schema_id", "key", "channel")]
     shown = (part[:_LONGEST_SHOWN] for part in parts if isinstance(part, str))
     return f"memory.{name}", "/".join(shown)
 

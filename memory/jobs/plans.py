@@ -21,6 +21,7 @@ from mnestic.memory.jobs.writes import MemoryWrite
 from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
+from mnestic.memory.sharing.events import EVENT, EventCondition
 from mnestic.memory.validation import Name
 
 END = "end"
@@ -169,7 +170,8 @@ class EmitNode(Step):
 class WaitNode(DeferredModel):
     """Parks the job until a resume, or until the time is up; `on` names a successor per outcome.
 
-    `form` is a JSON Schema that the payload of a resume must fit; a timeout has none.
+    `form` is a JSON Schema that the payload of a resume must fit; a timeout has none. With `event`, the first event on
+    its channel that has the members `where` resumes it too, with the outcome `event`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -181,7 +183,14 @@ class WaitNode(DeferredModel):
     timeout: Duration
     policy: WaitPolicy = "rebase"
     form: dict[str, Any] | None = None
+    event: EventCondition | None = None
     on: dict[str, NodeId]
+
+    @model_validator(mode="after")
+    def _an_event_has_a_successor(self) -> Self:
+        if (self.event is not None) != (EVENT in self.on):
+            raise ValueError("a wait for an event has the outcome event in on, and no other has")
+        return self
 
     def successors(self) -> tuple[str, ...]:
         """The nodes that may come next."""

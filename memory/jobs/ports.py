@@ -19,8 +19,9 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.short_term.segments import Segments
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
     from mnestic.memory.jobs.tool_results import ToolResultRef
-    from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
+    from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, SentEvent, WaitState
     from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
+    from mnestic.memory.sharing.events import ChannelEvent
 
 
 class WorkingMemoryStore(Protocol):
@@ -332,6 +333,14 @@ class WaitStore(Protocol):
 
     async def cancel_open(self, job_id: str) -> int:
         """Ends the waits of a job that are still open, as cancelled; returns how many there were."""
+        ...
+
+    async def find_event(self, wait_id: str) -> ChannelEvent | None:
+        """The event that a wait has got, or None."""
+        ...
+
+    async def claim_events(self) -> tuple[SentEvent, ...]:
+        """The events that are to be sent to jobs of the agent whose waits they end; none is claimed again for a minute."""
         ...
 
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:

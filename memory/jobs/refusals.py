@@ -15,6 +15,7 @@ from mnestic.memory.jobs.waits import (
     OpenWait,
     ResumeRequest,
 )
+from mnestic.memory.sharing.events import EVENT
 
 
 def resume_refusal(
@@ -38,7 +39,7 @@ def resume_refusal(
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
-    return None if request.outcome == TIMEOUT else _misfit(request.payload, open_wait.form)
+    return None if request.outcome in (TIMEOUT, EVENT) else _misfit(request.payload, open_wait.form)
 
 
 def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:

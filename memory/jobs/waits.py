@@ -2,7 +2,7 @@
 
 import json
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 
@@ -12,6 +12,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.snapshots import Drift, MemorySnapshot, SnapshotRef
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import EVENT, ChannelEvent, EventCondition
 
 _LONGEST_REQUEST_ID = 256  # characters
 LONGEST_WAIT = timedelta(days=3650)  # from now
@@ -167,6 +168,25 @@ class JobWait(DeferredModel):
     opened_at: AwareDatetime
     closed_at: AwareDatetime | None = None
     receipt: ResumeReceipt | None = None
+    event: EventCondition | None = None
+
+
+class SentEvent(NamedTuple):
+    """An event that is sent to the job whose wait it ends."""
+
+    job_id: str
+    wait_id: str
+    event: ChannelEvent
+
+    @property
+    def request(self) -> ResumeRequest:
+        """What the job is sent; however often that is, it is one request."""
+        return ResumeRequest(
+            request_id=f"event/{self.wait_id}",
+            wait_id=self.wait_id,
+            outcome=EVENT,
+            payload=self.event.model_dump(mode="json"),
+        )
 
 
 class Restored(DeferredModel):

@@ -3,7 +3,7 @@
 The parts have nothing else in common: none knows another.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
@@ -29,6 +29,10 @@ class ClientScope:
     def transaction(self, *, write: bool) -> AbstractAsyncContextManager[Transaction]:
         """A transaction of the agent, with audit rows."""
         return self.caller(write=write)
+
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
+        """What rests for so many seconds, or until an event is published."""
+        return self.caller.memory.listen()
 
     def segment_writer(self) -> SegmentWriter:
         """Writes segments of working memory; it summarizes by key sentences, since only workers ask the chat model."""

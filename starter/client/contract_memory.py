@@ -1,6 +1,7 @@
 """The memory of one agent by its contract: the operations of the document, each done by the part of memory that has it."""
 
 import uuid
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -18,7 +19,9 @@ from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.long_term.schemas import Misfit, misfit_of
 from mnestic.memory.jobs.memory_operations import (
     OPERATIONS,
+    EventList,
     OperationName,
+    PublishedEvent,
     RecordPage,
     access_of,
     check_arguments,
@@ -26,9 +29,11 @@ from mnestic.memory.jobs.memory_operations import (
 from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentContext
 from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope, check_id
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 
+_EVERY_S = 1.0  # between two looks of a subscription, where nothing wakes it
 Result = TypeVar("Result", bound=BaseModel)
 
 
@@ -159,6 +164,71 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
         """
         page = await self._do("query", RecordPage, schema_id=schema_id, filter=where or {})
         return page.records, page.next_cursor
+
+    async def publish(self, channel: str, event: dict[str, Any]) -> str:
+        """Publishes an event on a channel; returns its id. Jobs that wait for it go on with it.
+
+        Raises:
+            AccessDeniedError: the contract does not have the channel.
+            KeptOutError: the event speaks of what was forgotten and is kept out.
+        """
+        return (await self._do("publish", PublishedEvent, channel=channel, event=event)).id
+
+    async def list_events(
+        self, channel: str, *, after: int | None = None, limit: int = 100
+    ) -> tuple[ChannelEvent, ...]:
+        """The events of a channel, or of a pattern of channels, in their order.
+
+        Args:
+            channel: Which; in a pattern `*` stands for any characters.
+            after: The number of the last event seen; by default all that are kept.
+            limit: How many at the most.
+
+        Raises:
+            AccessDeniedError: the contract does not have the channel.
+            EventsTrimmedError: some of those after the number are no longer kept.
+        """
+        arguments = {"channel": channel, "after": after, "limit": limit}
+        return (await self._do("list_events", EventList, **arguments)).events
+
+    async def subscribe(
+        self,
+        channel: str,
+        handler: Callable[[ChannelEvent], Awaitable[None]],
+        *,
+        name: str | None = None,
+        after: int | None = None,
+    ) -> None:
+        """Hands each event of a channel, or of a pattern of channels, to a handler, until it is cancelled.
+
+        Each comes at least once and in order: if the handler raises, so does this, and a subscription of that name gets the
+        event again. Its `id` tells whether it came before.
+
+        Args:
+            channel: Which; in a pattern `*` stands for any characters.
+            handler: It is given one event at a time.
+            name: Under which the agent's subscription goes on where it was; without one it begins anew.
+            after: The number of the event before its first; by default it begins with those to come.
+
+        Raises:
+            AccessDeniedError: the contract does not have the channel.
+            EventsTrimmedError: events that it has not seen are no longer kept.
+        """
+        async with self._scope.listen() as rest:
+            if after is None:
+                async with self._scope.transaction(write=False) as transaction:
+                    place = None if name is None else await transaction.channels.find_place(name)
+                    after = place if place is not None else await transaction.channels.last_number()
+            while True:
+                events = await self.list_events(channel, after=after)
+                for event in events:
+                    await handler(event)
+                    after = event.number
+                    if name is not None:
+                        async with self._scope.transaction(write=True) as transaction:
+                            await transaction.channels.save_place(name, after)
+                if not events:
+                    await rest(_EVERY_S)
 
     async def list_misfits(
         self, schema_id: str, *, limit: int = 1000, cursor: str | None = None

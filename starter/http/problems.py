@@ -44,6 +44,7 @@ _STATUSES: Mapping[type[errors.MnesticError], HTTPStatus] = MappingProxyType(
         ForbiddenError: HTTPStatus.FORBIDDEN,
         errors.NotFoundError: HTTPStatus.NOT_FOUND,
         errors.ForeignTenantError: HTTPStatus.NOT_FOUND,
+        errors.AccessDeniedError: HTTPStatus.FORBIDDEN,
         errors.EventsTrimmedError: HTTPStatus.GONE,
         errors.PayloadTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         errors.BudgetExceededError: HTTPStatus.TOO_MANY_REQUESTS,

@@ -1,6 +1,6 @@
 """An agent's memory in Postgres: the transactions that all stores work in."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_c
 from mnestic.stores.postgres.failures import failures
 from mnestic.stores.postgres.jobs.record_sync import RecordSync
 from mnestic.stores.postgres.knowledge.accesses import AccessCounts
+from mnestic.stores.postgres.listening import listening
 from mnestic.stores.postgres.poolers import prepare_unless_pooled
 from mnestic.stores.postgres.priorities import share_priority_with
 from mnestic.stores.postgres.queries import NamedQuery, read_query
@@ -35,6 +36,7 @@ _FIND_AGENT, _LIST_JOB_IDS = read_query("memory.find_agent"), read_query("memory
 _LIST_AGENT_IDS, _LIST_AGENTS = read_query("memory.list_agent_ids"), read_query("list_agents")
 _LIST_WAITING = read_query("memory.list_waiting_agents")
 _LIST_PENDING = read_query("memory.list_pending_agents")
+_LIST_WITH_EVENTS = read_query("memory.list_agents_with_events")
 
 
 def open_pool(url: str, *, size: int) -> AsyncEngine:
@@ -95,7 +97,7 @@ class PostgresMemory:
         Raises:
             ConfigurationError: the address is malformed.
         """
-        self._where = describe_url(url)
+        self._url, self._where = url, describe_url(url)
         self._is_shared = shared_pool is not None
         self.engine = shared_pool or open_pool(url, size=pool_size)
         self._embedder, self._secrets = embedder, suppression_secrets
@@ -182,6 +184,15 @@ class PostgresMemory:
         """See the port."""
         rows = await self._rows(_LIST_PENDING, tenant_id="", tenants=[*tenants])  # of no tenant
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
+
+    async def list_agents_with_events(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+        """See the port."""
+        rows = await self._rows(_LIST_WITH_EVENTS, tenant_id="", tenants=[*tenants])
+        return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
+
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
+        """See the port."""
+        return listening(self._url)
 
     async def list_agent_ids(
         self, *, tenant_id: str, after: str | None, limit: int

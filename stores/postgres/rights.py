@@ -30,6 +30,7 @@ _TABLES = {
     "archived_entry": "SELECT INSERT UPDATE DELETE",
     "audit_log": "SELECT INSERT",
     "category": "SELECT INSERT UPDATE DELETE",
+    "channel_event": "SELECT INSERT DELETE",
     "claim": "SELECT INSERT",
     "contract": "SELECT INSERT",
     "corpus": "SELECT INSERT UPDATE",
@@ -38,6 +39,7 @@ _TABLES = {
     "entry": "SELECT INSERT UPDATE DELETE",
     "entry_term": "SELECT INSERT DELETE",
     "episode": "SELECT INSERT UPDATE DELETE",
+    "event_count": "SELECT INSERT UPDATE",
     "fact": "SELECT INSERT UPDATE DELETE",
     "forgetting": "SELECT INSERT",
     "graph_edge": "SELECT INSERT UPDATE DELETE",
@@ -57,6 +59,7 @@ _TABLES = {
     "predicate": "SELECT INSERT UPDATE",
     "resource": "SELECT INSERT",
     "setting": "SELECT INSERT UPDATE DELETE",
+    "subscription": "SELECT INSERT UPDATE",
     "summary": "SELECT INSERT DELETE",
     "supersession": "SELECT INSERT UPDATE DELETE",
     "tenant": "SELECT INSERT",
@@ -66,6 +69,7 @@ _TABLES = {
 }
 _UPDATED_COLUMNS = {
     "api_key": "revoked_at",
+    "channel_event": "payload",
     "forgetting": "topic entries purged finished_at kept_out",
     "memory_event": "subject predicate",
     "memory_retrievals": "preview memories notes skipped channel",
@@ -73,6 +77,7 @@ _UPDATED_COLUMNS = {
 }
 _FUNCTIONS = {
     "backend_of": _PUBLIC,
+    "agents_with_events": _PUBLIC,
     "begin_forgetting": _PUBLIC,
     "contract_of": _PUBLIC,
     "count_lexemes": _PUBLIC,

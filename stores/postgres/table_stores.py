@@ -36,6 +36,7 @@ from mnestic.stores.postgres.models.usage import PostgresUsageStore
 from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStore
 from mnestic.stores.postgres.retrieval.embeddings import PostgresEmbeddingStore
 from mnestic.stores.postgres.retrieval.retrieval_log import PostgresRetrievalLogStore
+from mnestic.stores.postgres.sharing.channels import PostgresChannelStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 
@@ -48,6 +49,7 @@ class TableStores:
         index = EntryIndex(unit, embedder)
         derived = DerivedEntries(unit, index)
         self.contracts = PostgresContractStore(unit)
+        self.channels = PostgresChannelStore(unit)
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)

@@ -24,6 +24,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CacheScope, RetrievalCaches
 from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
+from mnestic.memory.sharing.ports import ChannelStore
 from mnestic.stores.postgres.knowledge.accesses import PostgresAccessStore
 from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -67,6 +68,11 @@ class PostgresTransaction:
     def records(self) -> job_ports.RecordStore:
         """See the port."""
         return self._stores.records
+
+    @property
+    def channels(self) -> ChannelStore:
+        """See the port."""
+        return self._stores.channels
 
     @property
     def facts(self) -> knowledge.FactStore:

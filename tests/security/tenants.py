@@ -28,6 +28,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import read_plan
@@ -158,6 +159,14 @@ async def set_rules(client: MnesticClient) -> None:
         await client.contracts().apply(CONTRACT, {"Memory": {"short_term": short_term}})
 
 
+async def publish_something(client: MnesticClient) -> None:
+    """An event, and how far a subscription has come."""
+    caller = client_caller(client._memory, tenant_id=client.settings.tenant_id, agent_id=AGENT)
+    async with caller(write=True) as transaction:
+        transaction.channels.publish("news", ["news"], {"place": SECRET}, event_id="their-event")
+        await transaction.channels.save_place("their-subscription", 1)
+
+
 async def remember_everything(settings: Settings, admin_url: str) -> Victim:
     """Makes a tenant whose agent has something in every store, two jobs, of which one waits, and a vault."""
     vault = settings.data_dir / "vault"
@@ -183,7 +192,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         )
         await memory.facts.add("Mara", "lives_in", SECRET)
         await memory.facts.add("Mara", "visits", f"{SECRET} fair")
-        await set_rules(client)
+        await asyncio.gather(set_rules(client), publish_something(client))
         await client.predicates().set("attends", cardinality="single", category="events")
         await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
         inbox = client.temporal.get_workflow_handle(inbox_workflow_id(settings.tenant_id, AGENT))

@@ -158,8 +158,9 @@ async def test_the_plan_names_something_in_each_field_of_each_kind(victim: Victi
         get_args(kind.model_fields["kind"].annotation)[0]: kind
         for kind in get_args(get_args(Node)[0])
     }
-    # Which activity a tool is, on which task queue, is tried with each of ours in test_tenant_calls.
-    tried = {"tool": {"activity", "task_queue"}}
+    # Which activity a tool is, on which task queue, is tried with each of ours in test_tenant_calls; a channel that the
+    # contract does not give ends the plan, as workflows/jobs/waits/test_events.py tries.
+    tried = {"tool": {"activity", "task_queue"}, "wait": {"event.channel", "event.where"}}
 
     for name, kind in kinds.items():
         named = {

@@ -122,6 +122,10 @@ class AgentContract(AgentKnowledge):
         """Reads a record of a schema, as it is or as a wait has pinned it."""
         return await self.operate("retrieve", {"schema_id": schema_id, "key": key}, save_as=save_as)
 
+    async def publish(self, channel: str, event: dict[str, Any]) -> OperateResult:
+        """Publishes an event on a channel of the contract, once. Jobs that wait for it go on with it."""
+        return await self.operate("publish", {"channel": channel, "event": event})
+
     async def query(
         self, schema_id: str, where: QueryFilter | dict[str, Any] | None = None, *, save_as: str
     ) -> OperateResult:

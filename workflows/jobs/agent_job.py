@@ -220,6 +220,7 @@ class AgentJob:
         result = await self._memory.remember(
             write,
             learn=isinstance(node, RememberNode) and node.learn,
+            emit=isinstance(node, EmitNode),
             templates=True,
             results=self._results_named(write.model_dump(mode="json")),
             retry=retry_policy(node.retry, usual=OURS),
@@ -271,7 +272,9 @@ class AgentJob:
         return {name: result for name, result in self._results.items() if name in named}
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
-        ask = None
+        ask, event = None, node.event
+        if event is not None:
+            event = event.model_copy(update={"where": self._filled(event.where)})
         if self._memory.open_wait is None:
             ask = None if node.ask is None else as_text(self._filled(node.ask))
             await self._stored_results.store_largest(
@@ -287,6 +290,7 @@ class AgentJob:
             policy=node.policy,
             ask=ask,
             form=node.form,
+            event=event,
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,

@@ -45,6 +45,7 @@ from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import EVENT, EventCondition
 from mnestic.workflows.calls import (
     WITH_MODEL,
     run_activity,
@@ -190,6 +191,7 @@ class AgentMemory(AgentContract):
         tool_call: ToolCall | None = None,
         tool: Operation | None = None,
         learn: bool = True,
+        emit: bool = False,
         templates: bool = False,
         results: Mapping[str, Any] | None = None,
         retry: RetryPolicy | None = None,
@@ -198,7 +200,8 @@ class AgentMemory(AgentContract):
 
         Facts are extracted from the message, unless its role is `system`, and from the result of the
         `tool_call`, unless `learn` is off. If `tool`, the operation of the tool's call, is given too, the call
-        is stored inside the workflow task. With `templates`, `${memory...}` in the values is filled in from
+        is stored inside the workflow task. With `emit`, the message is published on its channel, if the contract
+        has that. With `templates`, `${memory...}` in the values is filled in from
         working memory, and `${memory.results...}` from `results`. Leave it off for text that others wrote.
         """
         await self.until_unpaused()
@@ -209,6 +212,7 @@ class AgentMemory(AgentContract):
             write=write,
             templates=templates,
             learn=learn and (write.message is not None or tool_call is not None),
+            emit=emit,
             tool_call=tool_call,
             results=dict(results or {}),
             sealed_tail=self.sealed_tail,
@@ -294,7 +298,7 @@ class AgentMemory(AgentContract):
         )
         return await run_activity(ThinkActivities.think, params, timeout=timeout, retry=retry)
 
-    async def wait(
+    async def wait(  # noqa: PLR0913 - what a wait node says
         self,
         key: str,
         *,
@@ -304,6 +308,7 @@ class AgentMemory(AgentContract):
         policy: WaitPolicy = "rebase",
         ask: str | None = None,
         form: dict[str, Any] | None = None,
+        event: EventCondition | None = None,
         payload_type: type[Payload] | None = None,
     ) -> WaitOutcome[Payload]:
         """Parks the workflow until a resume or the timeout, then restores its memory.
@@ -316,6 +321,7 @@ class AgentMemory(AgentContract):
             policy: What a restore does if memory has changed.
             ask: The question to a person, for the card in the Temporal UI.
             form: JSON Schema that the payload must match.
+            event: An event between agents that resumes it too; the outcome is `event`, and it is the payload.
             payload_type: Type of the payload; its JSON Schema is the form, unless `form` is given.
 
         Raises:
@@ -335,16 +341,17 @@ class AgentMemory(AgentContract):
                 timeout=timeout,
                 context=context
                 or ResumptionContext(cursor_node=key, plan_decision_id=workflow_type),
-                outcomes=outcomes,
+                outcomes=outcomes if event is None else tuple(dict.fromkeys((*outcomes, EVENT))),
                 policy=policy,
                 ask=ask,
                 form=form,
+                event=event,
                 refuse=partial(type_mismatch, adapter),
             )
         )
         answer = request if request is not None and request.outcome != TIMEOUT else None
         payload = answer.payload if answer else None
-        if adapter is not None and answer is not None:
+        if adapter is not None and answer is not None and answer.outcome != EVENT:
             payload = adapter.validate_python(payload)
         return WaitOutcome(
             wait_id=wait.wait_id,

@@ -35,6 +35,7 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import EVENT, EventCondition
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
 from mnestic.workflows.jobs.controls import JobControls
@@ -69,6 +70,7 @@ class WaitTerms:
     policy: WaitPolicy
     ask: str | None
     form: dict[str, Any] | None
+    event: EventCondition | None
     refuse: Callable[[Any], str | None]
 
 
@@ -181,6 +183,7 @@ class JobWaits:
             outcomes=terms.outcomes,
             ask=terms.ask,
             form=terms.form,
+            event=terms.event,
             opened_at=opened_at,
             deadline=opened_at + terms.timeout,
             sealed_tail=self.sealed_tail,
@@ -246,7 +249,8 @@ class JobWaits:
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
     ) -> Restored | None:
         """Restores, or gives the sender the reason why not."""
-        why = terms.refuse(request.payload) if request and request.outcome != TIMEOUT else None
+        is_answer = request is not None and request.outcome not in (TIMEOUT, EVENT)
+        why = terms.refuse(request.payload) if request and is_answer else None
         if why is not None:
             self._inbox.refuse_duplicate(why)
             return None

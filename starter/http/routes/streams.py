@@ -12,6 +12,9 @@ from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.maintenance.reports import MaintenanceRun
 from mnestic.memory.scope import Id
+from mnestic.memory.selectors import Selector
+from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.http.calls import AgentCall, OfJob, TenantCall, agent_call, tenant_call
 from mnestic.starter.http.server_sent_events import HELD, Held, LastEventId, Stream, finished
 
@@ -30,8 +33,7 @@ class _Start(NamedTuple):
     events: tuple[StoredEvent, ...]
 
 
-async def _start(  # noqa: PLR0917 - its parameters are those of the stream
-    call: Annotated[AgentCall, agent_call("read")],
+def _place(
     after: Annotated[
         int | None,
         Query(
@@ -40,9 +42,9 @@ async def _start(  # noqa: PLR0917 - its parameters are those of the stream
             description="The number of the last event seen; by default the oldest stored",
         ),
     ] = None,
-    kind: Annotated[list[EventKind], Query(description="Only of these kinds")] = [],  # noqa: B006 - FastAPI reads it
     last_event_id: LastEventId = None,
-) -> _Start:
+) -> int | None:
+    """The number of the last event seen: that of the browser, or of the query."""
     if last_event_id is not None:
         if not (
             last_event_id.isascii()
@@ -52,8 +54,39 @@ async def _start(  # noqa: PLR0917 - its parameters are those of the stream
             why = {"loc": ("header", "Last-Event-ID"), "msg": "is no number", "type": "value_error"}
             raise RequestValidationError([why])
         after = int(last_event_id)
+    return after
+
+
+Place = Annotated[int | None, Depends(_place)]
+
+
+async def _start(
+    call: Annotated[AgentCall, agent_call("read")],
+    after: Place,
+    kind: Annotated[list[EventKind], Query(description="Only of these kinds")] = [],  # noqa: B006 - FastAPI reads it
+) -> _Start:
     events = await call.memory.events.list(after=after, kinds=kind)
     return _Start(call, tuple(kind), after, events)
+
+
+class _Channel(NamedTuple):
+    """A stream of a channel before its first answer."""
+
+    contract: ContractMemory
+    channel: str
+    after: int | None
+    events: tuple[ChannelEvent, ...]
+
+
+async def _channel(
+    call: Annotated[AgentCall, agent_call("read")],
+    channel: Annotated[
+        Selector, Query(description="A channel of the contract, or a pattern of such")
+    ],
+    after: Place,
+) -> _Channel:
+    contract = await call.memory.contract()
+    return _Channel(contract, channel, after, await contract.list_events(channel, after=after))
 
 
 class _Run(NamedTuple):
@@ -88,6 +121,24 @@ async def stream_events(
                 yield ServerSentEvent(event=event.kind, id=str(event.number), data=event)
             after = events[-1].number
             events = await finished(of_agent.list(after=after, kinds=start.kinds))
+
+
+@router.get("/api/contract/events", response_class=EventSourceResponse)
+async def stream_channel(
+    start: Annotated[_Channel, Depends(_channel)], stream: Held
+) -> AsyncIterator[ServerSentEvent]:
+    """Streams the events of a channel in their order; the id of each is its number.
+
+    It ends after five minutes: go on with `Last-Event-ID`, as browsers do.
+    """
+    contract, channel, after, events = start
+    async for _ in stream.polls():
+        events = events or await finished(contract.list_events(channel, after=after))
+        while events:
+            for event in events:
+                yield ServerSentEvent(event=event.channel, id=str(event.number), data=event)
+            after = events[-1].number
+            events = await finished(contract.list_events(channel, after=after))
 
 
 @router.get("/api/jobs/{job_id}/events", response_class=EventSourceResponse)

@@ -41,6 +41,7 @@ from mnestic.stores.postgres.knowledge.tables import (
 )
 from mnestic.stores.postgres.queries import NamedQuery, as_json, read_query
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow, SettingRow
+from mnestic.stores.postgres.sharing.tables import ChannelEventRow
 from mnestic.stores.postgres.tables import (
     AuditRow,
     OperationRow,
@@ -97,9 +98,12 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "job_wait": _ScannedTable(
             of=WaitRow,
             key=("wait_id",),
-            texts=("key", "context", "outcomes", "ask", "form", "receipt"),
+            texts=("key", "context", "outcomes", "ask", "form", "receipt", "event_where"),
             copies=True,
             locked=True,
+        ),
+        "channel_event": _ScannedTable(
+            of=ChannelEventRow, key=("number",), texts=("payload",), copies=True, locked=True
         ),
         "job_read": _ScannedTable(
             of=JobReadRow,

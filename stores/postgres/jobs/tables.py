@@ -145,6 +145,11 @@ class WaitRow(Table, table=True):
             unique=True,
             postgresql_where="request_id IS NOT NULL",
         ),
+        # serves the match of events, and the poll that sends them
+        Index(
+            *("job_wait_of_event", "tenant_id"),
+            postgresql_where="state = 'waiting' AND event_channel IS NOT NULL",
+        ),
     )
 
     wait_id: str = words(key=True)
@@ -164,6 +169,12 @@ class WaitRow(Table, table=True):
     closed_at: datetime | None = maybe_instant()
     request_id: str | None = maybe_words()
     receipt: Any = Field(default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True))
+    event_channel: str | None = maybe_words()
+    event_where: dict[str, Any] | None = Field(
+        default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True)
+    )
+    event_number: int | None = Field(default=None, nullable=True, sa_type=BigInteger)
+    event_sent_at: datetime | None = maybe_instant()
 
 
 class PlanRow(Table, table=True):

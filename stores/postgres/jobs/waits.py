@@ -1,6 +1,6 @@
 """Job waits in Postgres."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -11,16 +11,19 @@ from mnestic.memory.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, WaitState
+from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, SentEvent, WaitState
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _OPEN, _GET, _CLOSE = read_query("waits.open"), read_query("waits.get"), read_query("waits.close")
+_SEND_AGAIN = timedelta(minutes=1)  # if the wait has not ended by then
 _EXTEND, _CANCEL_OPEN = read_query("waits.extend"), read_query("waits.cancel_open")
 _FIND_RECEIPT = read_query("waits.find_receipt")
+_FIND_EVENT, _CLAIM_EVENTS = read_query("waits.find_event"), read_query("waits.claim_events")
 _LIST_BY_JOB, _LIST_LATEST = read_query("waits.list_by_job"), read_query("waits.list_latest")
 
 
@@ -32,12 +35,16 @@ class PostgresWaitStore:
 
     async def open(self, wait: JobWait) -> None:
         """See the port."""
-        columns = wait.model_dump(exclude={"context", "outcomes", "scope", "closed_at", "receipt"})
+        columns = wait.model_dump(
+            exclude={"context", "outcomes", "scope", "closed_at", "receipt", "event"}
+        )
         columns |= {
             "session_id": wait.scope.session_id,
             "context": as_json(wait.context.model_dump(mode="json")),
             "outcomes": as_json(wait.outcomes),
             "form": as_json(wait.form),
+            "event_channel": None if wait.event is None else wait.event.channel,
+            "event_where": None if wait.event is None else as_json(wait.event.where),
         }
         opened = await self._unit.fetch_one(_OPEN, **columns)
         if opened is None:
@@ -100,6 +107,24 @@ class PostgresWaitStore:
         self._unit.read("wait.receipt", f"{job_id}/{request_id}")
         return ResumeReceipt.model_validate(row.receipt) if row else None
 
+    async def find_event(self, wait_id: str) -> ChannelEvent | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND_EVENT, wait_id=wait_id)
+        self._unit.read("wait.event", wait_id)
+        return None if row is None else read_stored(ChannelEvent, row._asdict(), what="event")
+
+    async def claim_events(self) -> tuple[SentEvent, ...]:
+        """See the port."""
+        rows = await self._unit.fetch(_CLAIM_EVENTS, again=_SEND_AGAIN)
+        for row in rows:
+            self._unit.wrote("wait.event", row.wait_id)
+        return tuple(
+            SentEvent(
+                row.job_id, row.wait_id, read_stored(ChannelEvent, row._asdict(), what="event")
+            )
+            for row in rows
+        )
+
     async def list_by_job(
         self, job_id: str, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[JobWait, ...], str | None]:
@@ -133,4 +158,6 @@ class PostgresWaitStore:
     def _wait(self, row: Any) -> JobWait:
         scope = Scope(**self._unit.owner, session_id=row.session_id)
         columns = {**row._asdict(), "scope": scope}
+        if row.event_channel is not None:
+            columns["event"] = {"channel": row.event_channel, "where": row.event_where}
         return read_stored(JobWait, columns, what=f"wait {row.wait_id}")

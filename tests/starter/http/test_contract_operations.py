@@ -32,6 +32,10 @@ DOCUMENT = {
                 }
             ],
         },
+        "shared": {
+            "enabled": True,
+            "pubsub": {"enabled": True, "channels": [{"channel": "news", "pattern": "seo.*"}]},
+        },
     }
 }
 # In an order in which each finds what it needs; the audit row of what each reads or writes.
@@ -48,12 +52,15 @@ CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
     ),
     "retrieve": ({"schema_id": "audits", "key": "site-7"}, ("record.get", "audits/site-7")),
     "query": ({"schema_id": "audits"}, ("record.query", "audits")),
+    "publish": ({"channel": "seo.title", "event": {"page": "/"}}, ("memory.publish", "seo.title")),
+    "list_events": ({"channel": "seo.*"}, ("event.list", "seo.*")),
 }
 
 
 TASK, SITE, NONE = {"segment_id": "task"}, {"schema_id": "audits", "key": "site-7"}, "none"
 # What is refused, with the target of its audit row and the error that the row names.
 INVALID, KEPT_OUT, NOT_FOUND = "InvalidInputError", "KeptOutError", "NotFoundError"
+DENIED = "AccessDeniedError"
 REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
     ("set_context", {"segment_id": NONE, "content": "Hello."}, "s1/none", INVALID),
     ("set_context", {**TASK, "content": 7}, "s1/task", INVALID),
@@ -71,6 +78,11 @@ REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
     ("retrieve", {**SITE, "key": ""}, "audits/", INVALID),
     ("query", {"schema_id": NONE}, "none", INVALID),
     ("query", {"schema_id": "audits", "filter": {"limit": 0}}, "audits", INVALID),
+    ("publish", {"channel": "other", "event": {}}, "other", DENIED),
+    ("publish", {"channel": "news", "event": 7}, "news", INVALID),
+    ("publish", {"channel": "news", "event": {"by": "Otilia"}}, "news", KEPT_OUT),
+    ("list_events", {"channel": "*"}, "*", DENIED),
+    ("list_events", {"channel": "news", "after": 99}, "news", INVALID),
 )
 
 
@@ -78,7 +90,9 @@ def shown(result: dict[str, Any]) -> Any:
     """What a result says, without times and ids."""
     if "records" in result:
         return [one["value"] for one in result["records"]]
-    return result.get("value", result.get("content"))
+    if "events" in result:
+        return [one["payload"] for one in result["events"]]
+    return result.get("value", result.get("content", result.get("channel")))
 
 
 EXPECTED: dict[str, Any] = {
@@ -86,6 +100,8 @@ EXPECTED: dict[str, Any] = {
     "persist": {"score": 71},
     "retrieve": {"score": 71},
     "query": [{"score": 71}],
+    "publish": "seo.title",
+    "list_events": [{"page": "/"}],
 }
 Calls = Sequence[tuple[OperationName, dict[str, Any]]]
 Results = list[dict[str, Any] | None]  # None where a call was refused
@@ -202,9 +218,13 @@ async def test_without_a_contract_each_operation_leaves_one_audit_row_too(
 
     results = await WAYS[way](client, app, new_key, calls)
 
-    error = INVALID if way == "a node" else NOT_FOUND
+    def error(name: OperationName) -> str:
+        if way != "a node":
+            return NOT_FOUND
+        return DENIED if name in {"publish", "list_events"} else INVALID
+
     assert results == [None] * len(calls)
     assert await rows_of(client, way) == [
-        (*access_of(name, arguments, session_id=SESSION), f"refused: {error}")
+        (*access_of(name, arguments, session_id=SESSION), f"refused: {error(name)}")
         for name, arguments in calls
     ]

@@ -1,9 +1,9 @@
 -- name: open
 -- Opens a wait, unless there is one of its id; it is too late if the job has ended, whose operation has an index of its own.
 INSERT INTO mnestic.job_wait (tenant_id, agent_id, session_id, job_id, wait_id, key, state, policy, snapshot_id, context, outcomes,
-                              ask, form, deadline, opened_at)
+                              ask, form, deadline, opened_at, event_channel, event_where)
 VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, %(job_id)s, %(wait_id)s, %(key)s, %(state)s, %(policy)s, %(snapshot_id)s,
-        %(context)s, %(outcomes)s, %(ask)s, %(form)s, %(deadline)s, %(opened_at)s)
+        %(context)s, %(outcomes)s, %(ask)s, %(form)s, %(deadline)s, %(opened_at)s, %(event_channel)s, %(event_where)s)
 ON CONFLICT DO NOTHING
 RETURNING EXISTS (SELECT FROM mnestic.operation
                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND job_id = %(job_id)s
@@ -56,3 +56,21 @@ SELECT -- include wait_columns
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND job_id = %(job_id)s
  ORDER BY opened_at DESC, wait_id DESC
  LIMIT %(limit)s
+
+-- name: find_event
+-- Reads the event that a wait has got.
+SELECT e.number, e.id, e.channel, e.agent_id, e.payload, e.at
+  FROM mnestic.job_wait AS w
+  JOIN mnestic.channel_event AS e ON e.tenant_id = w.tenant_id AND e.number = w.event_number
+ WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
+
+-- name: claim_events
+-- Takes waits that have got an event which was not sent to their job yet, or some time ago without the wait having ended.
+UPDATE mnestic.job_wait AS w
+   SET event_sent_at = clock_timestamp()
+  FROM mnestic.channel_event AS e
+ WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.state = 'waiting'
+   AND w.event_channel IS NOT NULL
+   AND (w.event_sent_at IS NULL OR w.event_sent_at < clock_timestamp() - CAST(%(again)s AS interval))
+   AND e.tenant_id = w.tenant_id AND e.number = w.event_number
+RETURNING w.job_id, w.wait_id, e.number, e.id, e.channel, e.agent_id, e.payload, e.at

@@ -1,4 +1,4 @@
-"""Records whose schemas name a backend of their own: how far each has come to it.
+"""Backends of records, and events between agents.
 
 Revision ID: 0041
 Revises: 0040

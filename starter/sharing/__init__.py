@@ -1,0 +1,1 @@
+"""Memory between agents: events on their way to jobs and subscribers."""

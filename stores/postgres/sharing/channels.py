@@ -1,0 +1,91 @@
+"""Events between agents in Postgres."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mnestic.memory.canonical import check_json
+from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
+from mnestic.memory.sharing.events import KEPT_FOR, ChannelEvent, check_channel
+from mnestic.stores.postgres.cursors import check_limit
+from mnestic.stores.postgres.queries import as_json, read_query
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+_PUBLISH, _MATCH = read_query("channels.publish"), read_query("channels.match")
+_WAKE, _LIST, _RANGE = (read_query(f"channels.{name}") for name in ("wake", "list", "range"))
+_FIND_PLACE, _SAVE_PLACE = read_query("channels.find_place"), read_query("channels.save_place")
+_TRIM, _LOCK = read_query("channels.trim"), read_query("channels.lock")
+
+
+class PostgresChannelStore:
+    """Implements `mnestic.memory.sharing.ports.ChannelStore`."""
+
+    def __init__(self, unit: UnitOfWork) -> None:
+        self._unit = unit
+        self._events: list[dict[str, Any]] = []
+
+    def publish(
+        self, channel: str, allowed: Sequence[str], payload: dict[str, Any], *, event_id: str
+    ) -> None:
+        """See the port."""
+        self._unit.attempt("event.publish", f"{channel}/{event_id}")
+        check_channel(allowed, channel, agent_id=self._unit.agent_id)
+        check_json(payload, what="event")
+        self._events.append({"id": event_id, "channel": channel, "payload": payload})
+        self._unit.wrote("event.publish", f"{channel}/{event_id}")
+        self._unit.before_commit(self._send)
+
+    async def expect(self, pattern: str, allowed: Sequence[str]) -> None:
+        """See the port."""
+        self._unit.attempt("event.expect", pattern)
+        check_channel(allowed, pattern, agent_id=self._unit.agent_id)
+        await self._unit.fetch(_LOCK)
+        self._unit.read("event.expect", pattern)
+
+    async def list_events(
+        self, pattern: str, allowed: Sequence[str], *, after: int | None = None, limit: int = 100
+    ) -> tuple[ChannelEvent, ...]:
+        """See the port."""
+        self._unit.attempt("event.list", pattern)
+        check_channel(allowed, pattern, agent_id=self._unit.agent_id)
+        channels = pattern.replace("_", r"\_").replace("*", "%")
+        rows = await self._unit.fetch(
+            _LIST, channels=channels, after=after, limit=check_limit(limit)
+        )
+        if after is not None:  # later than the list, so that nothing is trimmed between them unseen
+            await self._check_place(after)
+        self._unit.read("event.list", pattern)
+        return tuple(read_stored(ChannelEvent, row._asdict(), what="event") for row in rows)
+
+    async def last_number(self) -> int:
+        """See the port."""
+        row = await self._unit.fetch_one(_RANGE)
+        return int(row.events) if row else 0
+
+    async def find_place(self, name: str) -> int | None:
+        """See the port."""
+        row = await self._unit.fetch_one(_FIND_PLACE, name=name)
+        self._unit.read("subscription.get", name)
+        return None if row is None else int(row.number)
+
+    async def save_place(self, name: str, number: int) -> None:
+        """See the port."""
+        await self._unit.write(_SAVE_PLACE, name=name, number=number)
+        self._unit.wrote("subscription.set", name)
+
+    async def _send(self) -> None:
+        """Writes the events at the end of the transaction, so that others wait for their numbers as short as can be."""
+        events, self._events = self._events, []
+        named = self._unit.owner | {"kept_for": KEPT_FOR, "count": len(events)}
+        named["events"] = as_json(events)
+        await self._unit.rows_of(*(query.bind(named) for query in (_PUBLISH, _MATCH, _TRIM, _WAKE)))
+
+    async def _check_place(self, after: int) -> None:
+        """Refuses a place that is not among the events, or no longer."""
+        row = await self._unit.fetch_one(_RANGE)
+        last = row.events if row else 0
+        first = row.first if row and row.first else last + 1
+        if not 0 <= after <= last:
+            raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")
+        if after + 1 < first:
+            raise EventsTrimmedError(after=after, first=first)

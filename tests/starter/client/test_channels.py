@@ -1,0 +1,146 @@
+"""Events between agents: published, read in their order, handed to subscribers, and removed once they are old."""
+
+import asyncio
+from typing import Any
+
+import psycopg
+import pytest
+
+from mnestic.memory.errors import AccessDeniedError, EventsTrimmedError
+from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.starter.client.contract_memory import ContractMemory
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+CHANNELS = [{"channel": "news"}, {"channel": "seo", "pattern": "seo.violation.*"}]
+DOCUMENT = {
+    "Memory": {"shared": {"enabled": True, "pubsub": {"enabled": True, "channels": CHANNELS}}}
+}
+
+
+@pytest.fixture
+async def crawler(client: MnesticClient) -> ContractMemory:
+    await client.contracts().apply("*", DOCUMENT)
+    return await client.contract("crawler")
+
+
+@pytest.fixture
+async def auditor(client: MnesticClient, crawler: ContractMemory) -> ContractMemory:
+    assert crawler.config.shared is not None
+    return await client.contract("auditor")
+
+
+class Subscriber:
+    """Takes so many events, and fails at the one whose number it is told."""
+
+    def __init__(self, take: int, *, fails_at: int | None = None) -> None:
+        self.numbers: list[int] = []
+        self._take, self._fails_at, self.done = take, fails_at, asyncio.Event()
+
+    async def __call__(self, event: ChannelEvent) -> None:
+        if event.number == self._fails_at:
+            raise ValueError(event.id)
+        self.numbers.append(event.number)
+        if len(self.numbers) == self._take:
+            self.done.set()
+
+    async def run(self, memory: ContractMemory, **fields: Any) -> list[int]:
+        """The numbers of the events that it takes."""
+        running = asyncio.create_task(memory.subscribe("seo.violation.*", self, **fields))
+        async with asyncio.timeout(30):
+            await asyncio.wait(
+                {running, asyncio.create_task(self.done.wait())}, return_when="FIRST_COMPLETED"
+            )
+        if not running.done():
+            running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return self.numbers
+
+
+async def test_events_are_read_in_their_order_by_channel_and_pattern(
+    crawler: ContractMemory, auditor: ContractMemory
+) -> None:
+    for channel in ("news", "seo.violation.title", "news", "seo.violation.h1"):
+        await crawler.publish(channel, {"of": channel})
+
+    found = await auditor.list_events("seo.violation.*")
+    later = await auditor.list_events("news", after=1)
+
+    assert [(event.number, event.channel) for event in found] == [
+        (2, "seo.violation.title"),
+        (4, "seo.violation.h1"),
+    ]
+    assert [event.number for event in later] == [3]
+    assert {event.agent_id for event in found} == {"crawler"}
+
+
+async def test_twenty_that_publish_at_once_leave_no_gap_and_no_double(
+    crawler: ContractMemory,
+) -> None:
+    ids = await asyncio.gather(*(crawler.publish("news", {"n": n}) for n in range(20)))
+
+    events = await crawler.list_events("news")
+
+    assert [event.number for event in events] == [*range(1, 21)]
+    assert {event.id for event in events} == {*ids}
+
+
+async def test_a_subscription_of_a_name_goes_on_where_it_was_and_has_again_what_was_not_handled(
+    crawler: ContractMemory, auditor: ContractMemory
+) -> None:
+    for n in range(4):
+        await crawler.publish("seo.violation.title", {"n": n})
+
+    first = await Subscriber(9, fails_at=3).run(auditor, name="audit", after=0)
+    then = await Subscriber(2).run(auditor, name="audit")
+    anew = await Subscriber(4).run(auditor, after=0)
+
+    assert (first, then, anew) == ([1, 2], [3, 4], [1, 2, 3, 4])
+
+
+async def test_a_subscriber_is_woken_by_what_is_published_to_come(
+    crawler: ContractMemory, auditor: ContractMemory
+) -> None:
+    await crawler.publish("seo.violation.title", {"n": "before"})
+    subscriber = Subscriber(1)
+    running = asyncio.create_task(subscriber.run(auditor, name="audit", after=1))
+
+    await crawler.publish("seo.violation.title", {"n": "after"})
+
+    assert await running == [2]
+
+
+async def test_a_channel_that_the_contract_does_not_have_is_denied(
+    client: MnesticClient, crawler: ContractMemory
+) -> None:
+    with pytest.raises(
+        AccessDeniedError,
+        match=r"crawler has no access to channel seo\.x; its contract gives: news, seo",
+    ):
+        await crawler.publish("seo.x", {})
+    for pattern in ("*", "seo.*", "new*"):
+        with pytest.raises(AccessDeniedError):
+            await crawler.list_events(pattern)
+    with pytest.raises(AccessDeniedError):
+        await crawler.subscribe("*", Subscriber(1))
+
+    await client.contracts().apply("other", {"Memory": {}})
+    with pytest.raises(AccessDeniedError, match="gives: none"):
+        await (await client.contract("other")).publish("news", {})
+
+
+async def test_old_events_are_removed_by_later_ones_and_a_subscriber_is_told(
+    crawler: ContractMemory, admin_url: str, client: MnesticClient
+) -> None:
+    for n in range(3):
+        await crawler.publish("news", {"n": n})
+    with psycopg.connect(admin_url) as connection:
+        connection.execute(
+            "UPDATE mnestic.channel_event SET at = at - interval '31 days' WHERE tenant_id = %s AND number < 3",
+            [client.settings.tenant_id],
+        )
+
+    await crawler.publish("news", {"n": 3})
+
+    assert [event.number for event in await crawler.list_events("news")] == [3, 4]
+    with pytest.raises(EventsTrimmedError, match="events 1 to 2 are trimmed"):
+        await crawler.list_events("news", after=0)

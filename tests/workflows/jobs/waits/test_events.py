@@ -1,0 +1,141 @@
+"""Jobs that wait for an event of another agent."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from mnestic.memory.errors import ResumeRefusedError
+from mnestic.starter.client.contract_memory import ContractMemory
+from mnestic.starter.sharing.event_poll import event_poll
+from tests.workflows.conftest import Jobs
+
+WATCH = """
+name: watch
+nodes:
+  - id: hold
+    kind: wait
+    key: violation
+    timeout: 1d
+    event: {channel: "seo.violation.*", where: {severity: high}}
+    on: {event: note, timeout: end}
+  - {id: note, kind: remember, message: {role: assistant, content: "${results.hold.payload.payload.page}"}, next: end}
+"""
+SAYS = """
+name: says
+nodes:
+  - {id: say, kind: emit, channel: seo.violation.title, content: "No title.", next: end}
+"""
+HIGH = {"severity": "high", "page": "/pricing"}
+
+
+def document(*, pubsub: bool = True) -> dict[str, Any]:
+    channels = [{"channel": "aicos:seo", "pattern": "seo.violation.*"}]
+    return {
+        "Memory": {"shared": {"enabled": True, "pubsub": {"enabled": pubsub, "channels": channels}}}
+    }
+
+
+@pytest.fixture
+async def crawler(jobs: Jobs) -> ContractMemory:
+    """The agent that publishes; `ada` may wait for what it says."""
+    await jobs.contracts().apply("*", document())
+    return await jobs.contract("crawler")
+
+
+@asynccontextmanager
+async def sending(jobs: Jobs) -> AsyncIterator[None]:
+    async with event_poll(jobs._memory, jobs.temporal, tenants=[jobs.settings.tenant_id]):
+        yield
+
+
+@pytest.mark.usefixtures("worker")
+async def test_the_first_event_that_fits_resumes_the_job_once(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    await crawler.publish("seo.violation.title", HIGH | {"page": "/before"})
+    job_id = await jobs.start_waiting(WATCH)
+    async with sending(jobs):
+        await crawler.publish("seo.violation.title", {"severity": "low"})
+        await crawler.publish("aicos:seo", HIGH)
+        published = await crawler.publish("seo.violation.title", HIGH)
+        await crawler.publish("seo.violation.title", HIGH | {"page": "/after"})
+
+        result = await jobs.result(job_id)
+
+    outcome = result.results["hold"]
+    assert (outcome["outcome"], outcome["payload"]["id"]) == ("event", published)
+    assert outcome["payload"]["agent_id"] == "crawler"
+    assert await jobs.texts() == ["/pricing"]
+    (wait,) = await jobs.waits(job_id)
+    assert (wait.state, wait.receipt and wait.receipt.verified) == ("resumed", True)
+
+
+async def test_an_event_that_came_while_no_worker_was_up_ends_the_wait_before_its_deadline(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    async with jobs.worker():
+        job_id = await jobs.start_waiting(WATCH)
+    await crawler.publish("seo.violation.title", HIGH)
+    await jobs.pass_deadline(job_id)
+    async with jobs.worker():
+        result = await jobs.result(job_id)
+
+    assert result.results["hold"]["outcome"] == "event"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_many_jobs_wait_on_one_channel_and_each_is_resumed_once(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    waiting = [await jobs.start_waiting(WATCH, session_id=f"s{n}") for n in range(5)]
+    async with sending(jobs), sending(jobs):
+        await asyncio.gather(*(crawler.publish("seo.violation.title", HIGH) for _ in range(4)))
+        results = [await jobs.result(job_id) for job_id in waiting]
+
+    assert {result.results["hold"]["payload"]["number"] for result in results} == {1}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_nobody_pretends_an_event(jobs: Jobs, crawler: ContractMemory) -> None:
+    job_id = await jobs.start_waiting(WATCH)
+    event = {"number": 1, "id": "e1", "channel": "seo.violation.title", "payload": HIGH}
+
+    with pytest.raises(ResumeRefusedError, match="has got no such event"):
+        await jobs.resume_job(job_id, event, outcome="event")
+
+    assert crawler is not None
+    assert (await jobs.describe_job(job_id)).state == "waiting"
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_job_may_not_wait_for_a_channel_that_its_contract_does_not_have(
+    jobs: Jobs,
+) -> None:
+    await jobs.contracts().apply("*", document(pubsub=False))
+
+    job_id = await jobs.start(WATCH)
+    await jobs.until_state(job_id, "failed")
+
+    assert "no access to channel seo.violation.*" in str((await jobs.describe_job(job_id)).failure)
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_a_plan_emits_is_published_and_wakes_another_job(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    plan = WATCH.replace("where: {severity: high}", "where: {content: No title.}")
+    job_id = await jobs.start_waiting(plan.replace("payload.page", "payload.content"))
+    async with sending(jobs):
+        said = await jobs.run(SAYS, agent_id="crawler", session_id="s2")
+        result = await jobs.result(job_id)
+
+    assert result.results["hold"]["payload"]["payload"]["job_id"] == said.job_id
+    (event,) = (
+        await crawler.list_events("seo.*")
+        if False
+        else await crawler.list_events("seo.violation.*")
+    )
+    assert event.payload == {"content": "No title.", "job_id": said.job_id}
