@@ -29,6 +29,7 @@ from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.jobs.short_term.segment_steps import SegmentEdit
 from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments, tokens_of
 from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.cli.output import print_json, print_progress, print_table
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.memory_connection import MemoryConnection
@@ -39,11 +40,12 @@ from mnestic.stores.postgres.schema import migrate
 from mnestic.worker import freeze_heap
 
 TENANT, AGENT, SESSION, SCHEMA = "contract", "ada", "session", "audits"
-TARGETS = {"persist": 3.0, "retrieve": 3.0, "query": 2.0, "assemble": 1.5}
+TARGETS = {"persist": 3.0, "retrieve": 3.0, "query": 2.0, "assemble": 1.5, "publish": 3.0}
 """How many times as long as its floor each may take, p95; of a query p50 too."""
 
 _WARM_UP = 10
 _MATCHES = 20  # records of a query
+_CHANNEL = "steps"
 _SEGMENT, _BYTES_PER_TOKEN = "conversation", 40  # of a message with all its fields, at least
 _RECORDS = ("persist", "retrieve", "query")
 _VALUE = {"score": 71, "url": "https://example.org/prices", "findings": ["no title", "slow"]}
@@ -78,6 +80,10 @@ _CONTRACT = {
                     "ttl_days": 90,
                 }
             ],
+        },
+        "shared": {
+            "enabled": True,
+            "pubsub": {"enabled": True, "channels": [{"channel": _CHANNEL}]},
         },
     }
 }
@@ -169,12 +175,16 @@ async def compare(
     client: MemoryConnection, admin_url: str, *, rows: int, tokens: int, samples: int, rounds: int
 ) -> dict[str, Any]:
     """All figures but the machine, on servers that are there."""
-    async with _open_records(client, admin_url, rows=rows) as (memory, floor):
+    async with (
+        _open_records(client, admin_url, rows=rows) as (memory, floor),
+        _subscribed(memory, admin_url) as publishing,
+    ):
         sides = {
             "persist": _persisting(memory, floor),
             "retrieve": _retrieving(memory, floor, rows=rows),
             "query": _querying(memory, floor, rows=rows),
             "assemble": _assembling(segments := _fill_segments(tokens)),
+            "publish": publishing,
         }
         trips = {name: await _trips(sides[name][0]) for name in _RECORDS}
         freeze_heap()  # as a worker does
@@ -246,6 +256,44 @@ def _querying(
         assert len(await found.fetchall()) >= _MATCHES
 
     return product, floor
+
+
+@asynccontextmanager
+async def _subscribed(memory: ContractMemory, admin_url: str) -> AsyncIterator[tuple[Step, Step]]:
+    """From an event to the subscriber that is handed it; the floor is a bare NOTIFY to a connection that listens."""
+    handed: asyncio.Queue[int] = asyncio.Queue()
+    notified: asyncio.Queue[int] = asyncio.Queue()
+
+    async def take(event: ChannelEvent) -> None:
+        handed.put_nowait(event.payload["step"])
+
+    async def listen(connection: psycopg.AsyncConnection[Any]) -> None:
+        async for notify in connection.notifies():
+            notified.put_nowait(int(notify.payload))
+
+    async def product(step: int) -> None:
+        await memory.publish(_CHANNEL, {"step": step})
+        assert await handed.get() == step
+
+    async def floor(step: int) -> None:
+        await sender.execute("SELECT pg_notify('floor', %s)", [str(step)], prepare=True)
+        assert await notified.get() == step
+
+    async with (
+        await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as listener,
+        await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as sender,
+    ):
+        await listener.execute("LISTEN floor")
+        reading = (
+            asyncio.create_task(memory.subscribe(_CHANNEL, take, after=0)),
+            asyncio.create_task(listen(listener)),
+        )
+        try:
+            yield product, floor
+        finally:
+            for task in reading:
+                task.cancel()
+            await asyncio.gather(*reading, return_exceptions=True)
 
 
 def _fill_segments(tokens: int) -> Segments:
