@@ -157,6 +157,15 @@ def test_a_job_waits_for_a_decision(up: Any, run_example: RunExample, outcome: s
     assert up.asked("job", "show", order)["state"] == "completed"
 
 
+def test_an_agent_waits_for_another(run_example: RunExample) -> None:
+    for _ in range(2):
+        assert run_example("two_agents.py") == [
+            "web.mender waits",
+            "It was woken by an event: site.problem.price",
+            "I mend /pricing, as web.crawler says.",
+        ]
+
+
 def test_facts_are_corrected_and_a_topic_is_forgotten(run_example: RunExample) -> None:
     lines = run_example("correct_and_forget.py")
 
