@@ -139,11 +139,11 @@ class WaitActivities:
             read_set=context.records,
             snapshot_at=params.opened_at,
         )
-        ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
-        if params.event is not None:
+        if params.event is not None:  # before the snapshot, which takes the agent's last lock
             contract = await find_contract(transaction, params.scope.agent_id)
             channels = await find_channels(transaction, contract)
             await transaction.channels.expect(params.event.channel, channels)
+        ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
         await transaction.waits.open(
             JobWait(
                 wait_id=params.wait_id,

@@ -133,9 +133,24 @@ async def test_what_a_plan_emits_is_published_and_wakes_another_job(
         result = await jobs.result(job_id)
 
     assert result.results["hold"]["payload"]["payload"]["job_id"] == said.job_id
-    (event,) = (
-        await crawler.list_events("seo.*")
-        if False
-        else await crawler.list_events("seo.violation.*")
-    )
+    (event,) = await crawler.list_events("seo.violation.*")
     assert event.payload == {"content": "No title.", "job_id": said.job_id}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_agent_publishes_while_its_own_jobs_begin_to_wait(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    own = await jobs.contract("ada")
+
+    async def publish() -> None:
+        for n in range(30):
+            await own.publish("aicos:seo", {"n": n})
+
+    waiting, *_ = await asyncio.gather(
+        asyncio.gather(*(jobs.start_waiting(WATCH, session_id=f"s{n}") for n in range(6))),
+        *(publish() for _ in range(3)),
+    )
+
+    assert len(waiting) == 6
+    assert len(await crawler.list_events("aicos:seo")) == 90
