@@ -159,14 +159,17 @@ async def _checked_request(
     job_id = wait.wait_id.rpartition("/")[0]
     if request is None or request.outcome == EVENT:
         event = await transaction.waits.find_event(wait.wait_id)
-        sent = None if event is None else SentEvent(job_id, wait.wait_id, event).request
         if request is None:
-            return sent if event is not None and event.at < wait.deadline else None
-        if sent is None or request.payload != sent.payload:
+            if event is None or event.at >= wait.deadline:
+                return None
+            request = SentEvent(job_id, wait.wait_id, event).request
+        named = request.payload.get("id") if isinstance(request.payload, dict) else None
+        if event is None or named != event.id:
             why = (
                 f"wait {wait.wait_id} has got no such event; only one that was published ends it so"
             )
             raise ResumeRefusedError(job_id=job_id, why=why)
+        request = request.model_copy(update={"payload": event.model_dump(mode="json")})
     first = await transaction.waits.find_receipt(job_id, request.request_id)
     if first is not None and first.wait_id != wait.wait_id:
         raise ResumeRefusedError(

@@ -180,12 +180,12 @@ class SentEvent(NamedTuple):
 
     @property
     def request(self) -> ResumeRequest:
-        """What the job is sent; however often that is, it is one request."""
+        """What the job is sent; however often that is, it is one request. The restore reads what the event says."""
         return ResumeRequest(
             request_id=f"event/{self.wait_id}",
             wait_id=self.wait_id,
             outcome=EVENT,
-            payload=self.event.model_dump(mode="json"),
+            payload={"id": self.event.id},
         )
 
 

@@ -13,6 +13,10 @@ from mnestic.memory.selectors import Selector, matches
 EVENT = "event"  # the outcome of a wait that an event has ended
 KEPT_FOR = timedelta(days=30)  # at least; then what is published later removes it
 
+LARGEST_BYTES = (
+    65_536  # of a payload, as canonical JSON; that of a wait's event travels through Temporal
+)
+
 
 class ChannelEvent(DeferredModel):
     """An event as it was published. Numbers of a tenant have no gaps, and come to be seen in their order."""

@@ -20,6 +20,7 @@ class ChannelStore(Protocol):
 
         Raises:
             AccessDeniedError: the channel is not among those that are allowed.
+            PayloadTooLargeError: the payload is over 64 KiB.
         """
         ...
 

@@ -394,10 +394,14 @@ def _cancellations() -> int:
 
 
 def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:
-    """Who resumed the wait: the request that was taken, or one that an attempt took which was lost."""
+    """Who resumed the wait: the request that was taken, or one that an attempt took which was lost.
+
+    An event is as the restore has read it: the signal only names it.
+    """
     if restored.receipt is None:
         return None
-    if taken is not None and taken.request_id == restored.receipt.request_id:
+    is_taken = taken is not None and taken.request_id == restored.receipt.request_id
+    if is_taken and (restored.receipt.outcome != EVENT or restored.request is None):
         return taken
     return restored.request
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from mnestic.memory.canonical import check_json
+from mnestic.memory.canonical import check_size
 from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
-from mnestic.memory.sharing.events import KEPT_FOR, ChannelEvent, check_channel
+from mnestic.memory.sharing.events import KEPT_FOR, LARGEST_BYTES, ChannelEvent, check_channel
 from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
@@ -30,7 +30,7 @@ class PostgresChannelStore:
         """See the port."""
         self._unit.attempt("event.publish", f"{channel}/{event_id}")
         check_channel(allowed, channel, agent_id=self._unit.agent_id)
-        check_json(payload, what="event")
+        check_size(payload, what="event", limit_bytes=LARGEST_BYTES)
         self._events.append({"id": event_id, "channel": channel, "payload": payload})
         self._unit.wrote("event.publish", f"{channel}/{event_id}")
         self._unit.before_commit(self._send)

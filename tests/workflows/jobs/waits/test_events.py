@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import psycopg
 import pytest
 
 from mnestic.memory.errors import ResumeRefusedError
@@ -154,3 +155,37 @@ async def test_an_agent_publishes_while_its_own_jobs_begin_to_wait(
 
     assert len(waiting) == 6
     assert len(await crawler.list_events("aicos:seo")) == 90
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_event_that_is_larger_than_the_payload_of_a_resume_resumes_a_job(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    job_id = await jobs.start_waiting(WATCH)
+    large = HIGH | {"text": "x" * 60_000}
+    async with sending(jobs):
+        await crawler.publish("seo.violation.title", large)
+        result = await jobs.result(job_id)
+
+    assert result.results["hold"]["payload"]["payload"] == large
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_event_that_is_changed_after_it_was_sent_resumes_the_job_as_it_is_then(
+    jobs: Jobs, crawler: ContractMemory, admin_url: str
+) -> None:
+    job_id = await jobs.start_waiting(WATCH)
+    jobs.rot()
+    async with sending(jobs):
+        await crawler.publish("seo.violation.title", HIGH)
+        await jobs.until_state(job_id, "needs_attention")
+    with psycopg.connect(admin_url) as connection:  # as forgetting a topic does
+        connection.execute(
+            """UPDATE mnestic.channel_event SET payload = '{"page": "[removed]"}' WHERE tenant_id = %s""",
+            [jobs.settings.tenant_id],
+        )
+    jobs.rot()
+    await jobs.poke_job(job_id)
+
+    assert (await jobs.result(job_id)).results["hold"]["outcome"] == "event"
+    assert await jobs.texts() == ["[removed]"]
