@@ -396,12 +396,20 @@ def _filled(params: RememberInput, state: WorkingMemory, values: TemplateValues)
 
 
 async def _emit(transaction: Transaction, params: RememberInput, message: MessageWrite) -> None:
-    """Publishes a message on its channel, if the contract of the job has that; else it stays with the job."""
+    """Publishes a message on its channel, if the contract of the job has that; else it stays with the job.
+
+    So does one that speaks of what was forgotten and is kept out.
+    """
     channel = message.channel or ""
     channels = await find_channels(transaction, params.contract)
-    if any(matches(one, channel) for one in channels):
-        payload = {"content": message.content, "job_id": params.operation.job_id}
-        transaction.channels.publish(channel, channels, payload, event_id=params.new_id("event"))
+    if not any(matches(one, channel) for one in channels):
+        return
+    (is_out,) = await transaction.suppression_list.are_kept_out([(message.content,)])
+    if is_out:
+        transaction.note("event.keep_out", channel)
+        return
+    payload = {"content": message.content, "job_id": params.operation.job_id}
+    transaction.channels.publish(channel, channels, payload, event_id=params.new_id("event"))
 
 
 async def _write_records(

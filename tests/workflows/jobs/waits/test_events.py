@@ -189,3 +189,17 @@ async def test_an_event_that_is_changed_after_it_was_sent_resumes_the_job_as_it_
 
     assert (await jobs.result(job_id)).results["hold"]["outcome"] == "event"
     assert await jobs.texts() == ["[removed]"]
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_is_kept_out_is_not_emitted_to_others(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    memory = jobs.memory("crawler")
+    shown = await memory.preview_forget("Otilia")
+    await memory.forget("Otilia", confirm=shown.token, keep_out=True)
+
+    said = SAYS.replace("No title.", "Otilia has no title.")
+    await jobs.run(said, agent_id="crawler", session_id="s2")
+
+    assert await crawler.list_events("seo.violation.*") == ()
