@@ -273,9 +273,9 @@ class AgentJob:
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
         ask, event = None, node.event
-        if event is not None:
-            event = event.model_copy(update={"where": self._filled(event.where)})
-        if self._memory.open_wait is None:
+        if self._memory.open_wait is None:  # else its results may be references by now
+            if event is not None:
+                event = event.model_copy(update={"where": self._filled(event.where)})
             ask = None if node.ask is None else as_text(self._filled(node.ask))
             await self._stored_results.store_largest(
                 self._results,
