@@ -1,5 +1,6 @@
 """The memory of one agent by its contract: the operations of the document, each done by the part of memory that has it."""
 
+import time
 import uuid
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -34,6 +35,7 @@ from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 
 _EVERY_S = 1.0  # between two looks of a subscription, where nothing wakes it
+_ADVANCES_S = 3600.0  # between two moves of a place past events of other channels
 Result = TypeVar("Result", bound=BaseModel)
 
 
@@ -208,27 +210,50 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
             channel: Which; in a pattern `*` stands for any characters.
             handler: It is given one event at a time.
             name: Under which the agent's subscription goes on where it was; without one it begins anew.
-            after: The number of the event before its first; by default it begins with those to come.
+            after: The number of the event before its first; by default it begins with those to come. A subscription whose
+                name was there before goes on where it was.
 
         Raises:
             AccessDeniedError: the contract does not have the channel.
             EventsTrimmedError: events that it has not seen are no longer kept.
         """
         async with self._scope.listen() as rest:
-            if after is None:
-                async with self._scope.transaction(write=False) as transaction:
-                    place = None if name is None else await transaction.channels.find_place(name)
-                    after = place if place is not None else await transaction.channels.last_number()
+            async with self._scope.transaction(write=False) as transaction:
+                place = None if name is None else await transaction.channels.find_place(name)
+                if place is None and after is None:
+                    after = await transaction.channels.last_number()
+            at = after if place is None else place
+            events = await self.list_events(channel, after=at)
+            if (
+                place is None and at is not None
+            ):  # so that it has again what its handler fails at first
+                await self._save_place(name, at)
+            advances = time.monotonic()
             while True:
-                events = await self.list_events(channel, after=after)
                 for event in events:
                     await handler(event)
-                    after = event.number
-                    if name is not None:
-                        async with self._scope.transaction(write=True) as transaction:
-                            await transaction.channels.save_place(name, after)
+                    at = event.number
+                    await self._save_place(name, at)
                 if not events:
+                    if time.monotonic() >= advances:
+                        at = await self._advance(channel, name, at)
+                        advances = time.monotonic() + _ADVANCES_S
                     await rest(_EVERY_S)
+                events = await self.list_events(channel, after=at)
+
+    async def _advance(self, channel: str, name: str | None, at: int | None) -> int | None:
+        """Moves a place past events of other channels, before they are trimmed."""
+        async with self._scope.transaction(write=False) as transaction:
+            last = await transaction.channels.last_number()
+        if last == at or await self.list_events(channel, after=at, limit=1):
+            return at
+        await self._save_place(name, last)
+        return last
+
+    async def _save_place(self, name: str | None, number: int) -> None:
+        if name is not None:
+            async with self._scope.transaction(write=True) as transaction:
+                await transaction.channels.save_place(name, number)
 
     async def list_misfits(
         self, schema_id: str, *, limit: int = 1000, cursor: str | None = None

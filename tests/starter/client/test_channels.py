@@ -6,8 +6,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from mnestic.memory.errors import AccessDeniedError, EventsTrimmedError
+from mnestic.memory.errors import AccessDeniedError, EventsTrimmedError, PayloadTooLargeError
 from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.starter.client import contract_memory
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -91,7 +92,7 @@ async def test_a_subscription_of_a_name_goes_on_where_it_was_and_has_again_what_
         await crawler.publish("seo.violation.title", {"n": n})
 
     first = await Subscriber(9, fails_at=3).run(auditor, name="audit", after=0)
-    then = await Subscriber(2).run(auditor, name="audit")
+    then = await Subscriber(2).run(auditor, name="audit", after=0)
     anew = await Subscriber(4).run(auditor, after=0)
 
     assert (first, then, anew) == ([1, 2], [3, 4], [1, 2, 3, 4])
@@ -144,3 +145,54 @@ async def test_old_events_are_removed_by_later_ones_and_a_subscriber_is_told(
     assert [event.number for event in await crawler.list_events("news")] == [3, 4]
     with pytest.raises(EventsTrimmedError, match="events 1 to 2 are trimmed"):
         await crawler.list_events("news", after=0)
+
+
+async def test_a_subscription_of_a_name_has_again_what_its_handler_fails_at_first(
+    crawler: ContractMemory, auditor: ContractMemory, admin_url: str
+) -> None:
+    running = asyncio.create_task(Subscriber(1, fails_at=1).run(auditor, name="audit"))
+    await until_placed(admin_url, auditor, 0)
+    await crawler.publish("seo.violation.title", {})
+    first = await running
+
+    then = await Subscriber(1).run(auditor, name="audit")
+
+    assert (first, then) == ([], [1])
+
+
+async def test_a_subscription_of_a_quiet_channel_moves_past_events_of_others(
+    crawler: ContractMemory,
+    auditor: ContractMemory,
+    admin_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(contract_memory, "_ADVANCES_S", 0.0)
+    subscriber = Subscriber(1)
+    running = asyncio.create_task(subscriber.run(auditor, name="audit", after=0))
+    for _ in range(3):
+        await crawler.publish("news", {})
+
+    await until_placed(admin_url, auditor, 3)
+    await crawler.publish("seo.violation.title", {})
+
+    assert await running == [4]
+
+
+async def until_placed(admin_url: str, memory: ContractMemory, number: int) -> None:
+    """Waits until the subscription of the test has come so far."""
+    query = "SELECT FROM mnestic.subscription WHERE tenant_id = %s AND number = %s"
+    place = [memory._scope.caller.tenant_id, number]
+    async with (
+        asyncio.timeout(10),
+        await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as connection,
+    ):
+        while True:
+            found = await connection.execute(query, place)
+            if found.rowcount:
+                return
+            await asyncio.sleep(0.1)
+
+
+async def test_an_event_that_is_too_large_is_refused(crawler: ContractMemory) -> None:
+    with pytest.raises(PayloadTooLargeError, match="the limit is 65536"):
+        await crawler.publish("news", {"text": "x" * 65_536})
