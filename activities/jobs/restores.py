@@ -41,7 +41,6 @@ from mnestic.memory.jobs.waits import (
 from mnestic.memory.jobs.working_memory import DRIFT_VARIABLE, WorkingMemory, WorkingRef
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import EVENT
 
 _MAX_DRIFT = 100  # the first; history and working memory stay small whatever changed
 _VALUE_BYTES = 2048  # of a value in the drift; a larger one is left out
@@ -152,30 +151,35 @@ async def _close(
 async def _checked_request(
     transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
 ) -> ResumeRequest | None:
-    """Who ends the wait: the request, or at a timeout an event that came in time and was not sent by then.
-
-    A request resumes one wait only, also when the job has forgotten its receipt; an event the wait that has got it.
-    """
+    """Who ends the wait; None for its timeout. A request resumes one wait only, also when the job has forgotten its receipt."""
+    if wait.event is not None and (request is None or wait.is_for_event(request.outcome)):
+        request = await _request_of_event(transaction, wait, request)
+    if request is None:
+        return None
     job_id = wait.wait_id.rpartition("/")[0]
-    if request is None or request.outcome == EVENT:
-        event = await transaction.waits.find_event(wait.wait_id)
-        if request is None:
-            if event is None or event.at >= wait.deadline:
-                return None
-            request = SentEvent(job_id, wait.wait_id, event).request
-        named = request.payload.get("id") if isinstance(request.payload, dict) else None
-        if event is None or named != event.id:
-            why = (
-                f"wait {wait.wait_id} has got no such event; only one that was published ends it so"
-            )
-            raise ResumeRefusedError(job_id=job_id, why=why)
-        request = request.model_copy(update={"payload": event.model_dump(mode="json")})
     first = await transaction.waits.find_receipt(job_id, request.request_id)
     if first is not None and first.wait_id != wait.wait_id:
         raise ResumeRefusedError(
             job_id=job_id, why=f"request {request.request_id} has resumed wait {first.wait_id}"
         )
     return request
+
+
+async def _request_of_event(
+    transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
+) -> ResumeRequest | None:
+    """The request of the event that the wait has got, as it is stored; at a timeout if it came in time and was not sent by then."""
+    job_id = wait.wait_id.rpartition("/")[0]
+    event = await transaction.waits.find_event(wait.wait_id)
+    if request is None:
+        if event is None or event.at >= wait.deadline:
+            return None
+        request = SentEvent(job_id, wait.wait_id, event).request
+    named = request.payload.get("id") if isinstance(request.payload, dict) else None
+    if event is None or named != event.id:
+        why = f"wait {wait.wait_id} has got no such event; only one that was published ends it so"
+        raise ResumeRefusedError(job_id=job_id, why=why)
+    return request.model_copy(update={"payload": event.model_dump(mode="json")})
 
 
 async def _find(

@@ -188,8 +188,8 @@ class WaitNode(DeferredModel):
 
     @model_validator(mode="after")
     def _an_event_has_a_successor(self) -> Self:
-        if (self.event is not None) != (EVENT in self.on):
-            raise ValueError("a wait for an event has the outcome event in on, and no other has")
+        if self.event is not None and EVENT not in self.on:
+            raise ValueError("on has to name a successor of the outcome event")
         return self
 
     def successors(self) -> tuple[str, ...]:

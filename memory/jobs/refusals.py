@@ -15,7 +15,6 @@ from mnestic.memory.jobs.waits import (
     OpenWait,
     ResumeRequest,
 )
-from mnestic.memory.sharing.events import EVENT
 
 
 def resume_refusal(
@@ -39,7 +38,8 @@ def resume_refusal(
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
-    return None if request.outcome in (TIMEOUT, EVENT) else _misfit(request.payload, open_wait.form)
+    has_form = request.outcome != TIMEOUT and not open_wait.is_for_event(request.outcome)
+    return _misfit(request.payload, open_wait.form) if has_form else None
 
 
 def _misfit(payload: Any, form: dict[str, Any] | None) -> str | None:

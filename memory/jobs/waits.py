@@ -146,6 +146,11 @@ class OpenWait(DeferredModel):
     snapshot: SnapshotRef
     ask: str | None = None
     form: dict[str, Any] | None = None
+    event: EventCondition | None = None
+
+    def is_for_event(self, outcome: str) -> bool:
+        """Whether an outcome says that the event has come; of a wait for no event it is a name as any other."""
+        return self.event is not None and outcome == EVENT
 
 
 class JobWait(DeferredModel):

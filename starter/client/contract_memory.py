@@ -34,7 +34,7 @@ from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 
-_EVERY_S = 1.0  # between two looks of a subscription, where nothing wakes it
+_EVERY_S = 5.0  # between two looks of a subscription, where nothing wakes it
 _ADVANCES_S = 3600.0  # between two moves of a place past events of other channels
 Result = TypeVar("Result", bound=BaseModel)
 

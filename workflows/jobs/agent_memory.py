@@ -351,7 +351,7 @@ class AgentMemory(AgentContract):
         )
         answer = request if request is not None and request.outcome != TIMEOUT else None
         payload = answer.payload if answer else None
-        if adapter is not None and answer is not None and answer.outcome != EVENT:
+        if adapter is not None and answer is not None and not wait.is_for_event(answer.outcome):
             payload = adapter.validate_python(payload)
         return WaitOutcome(
             wait_id=wait.wait_id,

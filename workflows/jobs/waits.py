@@ -35,7 +35,7 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import EVENT, EventCondition
+from mnestic.memory.sharing.events import EventCondition
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
 from mnestic.workflows.jobs.controls import JobControls
@@ -207,6 +207,7 @@ class JobWaits:
             snapshot=snapshot,
             ask=terms.ask,
             form=terms.form,
+            event=terms.event,
         )
 
     async def _until_restored(
@@ -233,7 +234,7 @@ class JobWaits:
                 await self._refuse_late()
                 restored = await self._restore(self._opened, self._inbox.taken, terms)
             if restored is not None:
-                return _decision(self._inbox.taken, restored), restored
+                return _decision(self._opened, self._inbox.taken, restored), restored
             if modern:
                 self._inbox.open(self._opened)  # for requests that were deferred during the opening
 
@@ -249,7 +250,8 @@ class JobWaits:
         self, wait: OpenWait, request: ResumeRequest | None, terms: WaitTerms
     ) -> Restored | None:
         """Restores, or gives the sender the reason why not."""
-        is_answer = request is not None and request.outcome not in (TIMEOUT, EVENT)
+        outcome = request.outcome if request else TIMEOUT
+        is_answer = outcome != TIMEOUT and not wait.is_for_event(outcome)
         why = terms.refuse(request.payload) if request and is_answer else None
         if why is not None:
             self._inbox.refuse_duplicate(why)
@@ -393,7 +395,9 @@ def _cancellations() -> int:
     return task.cancelling()
 
 
-def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest | None:
+def _decision(
+    wait: OpenWait, taken: ResumeRequest | None, restored: Restored
+) -> ResumeRequest | None:
     """Who resumed the wait: the request that was taken, or one that an attempt took which was lost.
 
     An event is as the restore has read it: the signal only names it.
@@ -401,7 +405,7 @@ def _decision(taken: ResumeRequest | None, restored: Restored) -> ResumeRequest 
     if restored.receipt is None:
         return None
     is_taken = taken is not None and taken.request_id == restored.receipt.request_id
-    if is_taken and (restored.receipt.outcome != EVENT or restored.request is None):
+    if is_taken and not wait.is_for_event(restored.receipt.outcome):
         return taken
     return restored.request
 

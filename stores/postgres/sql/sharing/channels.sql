@@ -69,12 +69,12 @@ ON CONFLICT (tenant_id, agent_id, name)
 DO UPDATE SET number = greatest(s.number, excluded.number), updated_at = now()
 
 -- name: trim
--- Removes the oldest events, once they are old, but none that a wait has still to get.
+-- Removes the oldest events, once they are old, up to the first that a wait has still to get, so that none is missing between others.
 DELETE FROM mnestic.channel_event AS e
  WHERE e.tenant_id = %(tenant_id)s
    AND e.number IN (SELECT o.number FROM mnestic.channel_event AS o
                      WHERE o.tenant_id = %(tenant_id)s ORDER BY o.number LIMIT 100)
    AND e.at < now() - CAST(%(kept_for)s AS interval)
-   AND NOT EXISTS (SELECT FROM mnestic.job_wait AS w
-                    WHERE w.tenant_id = e.tenant_id AND w.state = 'waiting' AND w.event_channel IS NOT NULL
-                      AND w.event_number = e.number)
+   AND e.number < ALL (SELECT w.event_number FROM mnestic.job_wait AS w
+                        WHERE w.tenant_id = %(tenant_id)s AND w.state = 'waiting' AND w.event_channel IS NOT NULL
+                          AND w.event_number IS NOT NULL)

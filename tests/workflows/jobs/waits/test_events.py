@@ -203,3 +203,14 @@ async def test_what_is_kept_out_is_not_emitted_to_others(
     await jobs.run(said, agent_id="crawler", session_id="s2")
 
     assert await crawler.list_events("seo.violation.*") == ()
+
+
+@pytest.mark.usefixtures("worker")
+async def test_of_a_wait_for_no_event_the_outcome_event_is_a_name_as_any_other(jobs: Jobs) -> None:
+    plan = WATCH.replace('    event: {channel: "seo.violation.*", where: {severity: high}}\n', "")
+    job_id = await jobs.start_waiting(plan.replace("payload.payload.page", "payload.page"))
+
+    await jobs.resume_job(job_id, {"page": "/mine"}, outcome="event")
+    await jobs.result(job_id)
+
+    assert await jobs.texts() == ["/mine"]
