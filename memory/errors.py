@@ -16,6 +16,7 @@ code a command ends with, which HTTP status is answered. Those of language model
     │   ├── AlreadyExistsError        something is stored under that name
     │   ├── StaleRequestError         what it is based on has changed since
     │   ├── StaleVersionError         the stored version has moved on
+    │   ├── AccessDeniedError         the agent's contract does not give it that memory of others
     │   ├── EventsTrimmedError        events after a number are no longer kept
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume

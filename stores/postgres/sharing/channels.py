@@ -12,7 +12,8 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _PUBLISH, _MATCH = read_query("channels.publish"), read_query("channels.match")
-_WAKE, _LIST, _RANGE = (read_query(f"channels.{name}") for name in ("wake", "list", "range"))
+_WAKE, _LIST = read_query("channels.wake"), read_query("channels.list")
+_RANGE = read_query("channels.range")
 _FIND_PLACE, _SAVE_PLACE = read_query("channels.find_place"), read_query("channels.save_place")
 _TRIM, _LOCK = read_query("channels.trim"), read_query("channels.lock")
 
