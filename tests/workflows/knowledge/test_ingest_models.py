@@ -154,9 +154,12 @@ async def test_learning_goes_on_in_a_new_run_once_its_history_is_long(
 
     down = (500, {"error": {"message": "oh"}}, {})
     chat_server.answers = lambda path, body: down if "embeddings" in path else api(path, body)
-    sent = 0
+    sent = 1
 
     async with serve():
+        await client.memory("ada").ingest(
+            [said(0, "Hm, 0?")]
+        )  # a run with nothing to do ends at once
         handle = await start_ingest(client, agent_id="ada")
         run_id = (await handle.describe()).run_id
         first = client.temporal.get_workflow_handle(handle.id, run_id=run_id)
