@@ -47,14 +47,12 @@ from mnestic.memory.errors import ConfigurationError, MnesticError
 from mnestic.memory.models.usage import ModelPrices
 from mnestic.memory.ports import ChatModel, Extractor, Memory, Summariser
 from mnestic.starter.cli.output import exit_code, exit_process, fail
-from mnestic.starter.contract.record_poll import record_poll
 from mnestic.starter.extraction_wiring import (
     extraction_limits,
     extractor_of,
     local_extractor,
     log_missing_extractor,
 )
-from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.logs import configure_logs, log_uncaught_errors
 from mnestic.starter.maintenance_wiring import (
     SHUTDOWN,
@@ -78,8 +76,10 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.payloads.keys import payload_keys
 from mnestic.starter.plugins import make_plugin
+from mnestic.starter.polls.event_poll import event_poll
+from mnestic.starter.polls.extraction_poll import extraction_poll
+from mnestic.starter.polls.record_poll import record_poll
 from mnestic.starter.settings import Settings, load_settings
-from mnestic.starter.sharing.event_poll import event_poll
 from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.unknown_variables import describe_unknown_variables
 from mnestic.starter.wiring import connect_temporal, find_endpoints

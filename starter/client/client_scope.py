@@ -42,7 +42,7 @@ class ClientScope:
         )
 
     def start_extraction(self) -> None:
-        """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`extraction_poll.py`)."""
+        """Starts extraction in the background if Temporal is connected; otherwise a worker polls (`polls/extraction_poll.py`)."""
         if self.extraction is not None:
             self.extraction.start_in_background(self.caller.agent_id)
 

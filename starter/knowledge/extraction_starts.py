@@ -1,7 +1,7 @@
 """Extraction that begins by itself: who has added to memory has `IngestMessages` started, and waits for nothing.
 
 A call that adds must neither wait for Temporal nor fail by it. What gets lost here, a worker finds
-(`extraction_poll.py`).
+(`polls/extraction_poll.py`).
 """
 
 import asyncio

@@ -18,9 +18,9 @@ from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.knowledge.extraction_poll import extraction_poll
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
 from mnestic.starter.lazy_temporal import LazyTemporal
+from mnestic.starter.polls.extraction_poll import extraction_poll
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 

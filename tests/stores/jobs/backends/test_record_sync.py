@@ -22,7 +22,7 @@ from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
-from mnestic.starter.contract.record_poll import record_poll
+from mnestic.starter.polls.record_poll import record_poll
 from mnestic.starter.settings import Settings
 from tests.stores.jobs.backends.conftest import Notes
 

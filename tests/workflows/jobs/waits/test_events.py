@@ -10,7 +10,7 @@ import pytest
 
 from mnestic.memory.errors import ResumeRefusedError
 from mnestic.starter.client.contract_memory import ContractMemory
-from mnestic.starter.sharing.event_poll import event_poll
+from mnestic.starter.polls.event_poll import event_poll
 from tests.workflows.conftest import Jobs
 
 WATCH = """

@@ -10,7 +10,7 @@ from temporalio.client import Client
 from mnestic.activities.knowledge.ingest_starts import start_ingest
 from mnestic.memory.agents import WaitingAgent
 from mnestic.memory.ports import Memory
-from mnestic.starter.agent_poll import agent_poll
+from mnestic.starter.polls.agent_poll import agent_poll
 
 _EVERY = timedelta(seconds=10)
 

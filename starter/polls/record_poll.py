@@ -12,7 +12,7 @@ from mnestic.memory.agents import WaitingAgent
 from mnestic.memory.jobs.long_term.backends import FLUSH_DELAY
 from mnestic.memory.names import FLUSH_RECORDS, flush_workflow_id
 from mnestic.memory.ports import Memory
-from mnestic.starter.agent_poll import agent_poll
+from mnestic.starter.polls.agent_poll import agent_poll
 
 
 def record_poll(

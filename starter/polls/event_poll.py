@@ -13,7 +13,7 @@ from mnestic.memory.agents import WaitingAgent
 from mnestic.memory.jobs.waits import SentEvent
 from mnestic.memory.names import RESUME, job_workflow_id
 from mnestic.memory.ports import Memory
-from mnestic.starter.agent_poll import agent_poll
+from mnestic.starter.polls.agent_poll import agent_poll
 
 _EVERY = timedelta(seconds=5)  # where nothing wakes it
 

@@ -1,0 +1,1 @@
+"""A worker's polls: what waits in memory is started or sent, whoever put it there."""

@@ -1,1 +1,0 @@
-"""Memory between agents: events on their way to jobs and subscribers."""
