@@ -28,6 +28,7 @@ async def test_each_answer_is_one_that_the_document_names(
         processes.run,
         *(RUNNER, "--config-file", CONFIGURATION, "run", f"{url}/openapi.json"),
         env={"MNESTIC_KEY": issued.text},
+        limit_s=900,
     )
 
     assert done.code == 0, done.out
