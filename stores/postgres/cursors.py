@@ -4,9 +4,10 @@ import base64
 import binascii
 import json
 from datetime import datetime
+from typing import Any
 
 from mnestic.memory.canonical import check_text
-from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
 
 LARGEST_PAGE = 1000  # rows
 _LONGEST_NUMBER = 18  # digits of a bigint, at least
@@ -86,3 +87,18 @@ def check_limit(limit: int) -> int:
 
 def _foreign() -> InvalidInputError:
     return InvalidInputError(what="cursor", why="was not given by this list; begin without one")
+
+
+def check_place(after: int, *, stored: Any | None) -> None:
+    """Refuses a place in a list of events, whose row `stored` has how many there were and the number of the first that is there.
+
+    Raises:
+        InvalidInputError: there has been no event of that number yet.
+        EventsTrimmedError: some events after it are no longer there.
+    """
+    last = stored.events if stored else 0
+    first = stored.first if stored and stored.first else last + 1
+    if not 0 <= after <= last:
+        raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")
+    if after + 1 < first:
+        raise EventsTrimmedError(after=after, first=first)

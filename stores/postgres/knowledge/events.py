@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
 from mnestic.memory.knowledge.events import EventKind, StoredEvent
-from mnestic.stores.postgres.cursors import check_limit
+from mnestic.stores.postgres.cursors import check_limit, check_place
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -29,7 +28,7 @@ class PostgresEventStore:
             _LIST, after=after, kinds=[*kinds] or None, limit=check_limit(limit)
         )
         if after is not None:  # later than the list, so that nothing is trimmed between them unseen
-            await self._check(after)
+            check_place(after, stored=await self._unit.fetch_one(_RANGE))
         self._unit.read("signal.list", str(after or "*"))
         return tuple(_event(row) for row in rows)
 
@@ -44,16 +43,6 @@ class PostgresEventStore:
         if gone:
             self._unit.wrote("signal.trim", f"{gone} events")
         return gone
-
-    async def _check(self, after: int) -> None:
-        """Refuses a place that is not in the outbox, or no longer."""
-        row = await self._unit.fetch_one(_RANGE)
-        last = row.events if row else 0
-        oldest = row.first if row and row.first else last + 1
-        if not 0 <= after <= last:
-            raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")
-        if after + 1 < oldest:
-            raise EventsTrimmedError(after=after, first=oldest)
 
 
 def _event(row: Any) -> StoredEvent:

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnestic.memory.canonical import check_size
-from mnestic.memory.errors import EventsTrimmedError, InvalidInputError
 from mnestic.memory.sharing.events import KEPT_FOR, LARGEST_BYTES, ChannelEvent, check_channel
-from mnestic.stores.postgres.cursors import check_limit
+from mnestic.stores.postgres.cursors import check_limit, check_place
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -54,7 +53,7 @@ class PostgresChannelStore:
             _LIST, channels=channels, after=after, limit=check_limit(limit)
         )
         if after is not None:  # later than the list, so that nothing is trimmed between them unseen
-            await self._check_place(after)
+            check_place(after, stored=await self._unit.fetch_one(_RANGE))
         self._unit.read("event.list", pattern)
         return tuple(read_stored(ChannelEvent, row._asdict(), what="event") for row in rows)
 
@@ -80,13 +79,3 @@ class PostgresChannelStore:
         named = self._unit.owner | {"kept_for": KEPT_FOR, "count": len(events)}
         named["events"] = as_json(events)
         await self._unit.rows_of(*(query.bind(named) for query in (_PUBLISH, _MATCH, _TRIM, _WAKE)))
-
-    async def _check_place(self, after: int) -> None:
-        """Refuses a place that is not among the events, or no longer."""
-        row = await self._unit.fetch_one(_RANGE)
-        last = row.events if row else 0
-        first = row.first if row and row.first else last + 1
-        if not 0 <= after <= last:
-            raise InvalidInputError(what="after", why=f"is {after}; the last event is {last}")
-        if after + 1 < first:
-            raise EventsTrimmedError(after=after, first=first)

@@ -129,7 +129,7 @@ async def test_a_channel_that_the_contract_does_not_have_is_denied(
         await (await client.contract("other")).publish("news", {})
 
 
-async def test_old_events_are_removed_by_later_ones_and_a_subscriber_is_told(
+async def test_old_events_are_removed_by_later_ones_and_who_asks_for_them_is_refused(
     crawler: ContractMemory, admin_url: str, client: MnesticClient
 ) -> None:
     for n in range(3):
