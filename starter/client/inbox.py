@@ -44,7 +44,8 @@ from mnestic.workflows.knowledge.agent_inbox import AgentInbox, InboxInput
 
 InboxItem = TypeVar("InboxItem", Interaction, Insight, Correction)
 _QUERY_TIMEOUT = timedelta(seconds=10)
-_NO_WORKER = frozenset({RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.DEADLINE_EXCEEDED})
+_TRY_TIMEOUT = timedelta(seconds=2)
+_NO_ANSWER = frozenset({RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED})
 _RETRY_S = 0.1
 
 
@@ -250,18 +251,19 @@ class InboxClient(ChecksTexts):
         return status
 
     async def _try_query(self) -> InboxStatus | None:
-        """The status that the workflow answers; None while Temporal repeats a failed workflow task.
+        """The status that the workflow answers; None if it has to be asked again.
 
-        That happens to a healthy inbox when a signal arrives while it continues as new.
+        That happens to a healthy inbox: Temporal repeats a workflow task that failed because a signal arrived
+        while it continued as new, and no worker answers a query whose run ends meanwhile.
         """
         try:
             status: InboxStatus = await self._handle.query(
-                STATUS, result_type=InboxStatus, rpc_timeout=_QUERY_TIMEOUT
+                STATUS, result_type=InboxStatus, rpc_timeout=_TRY_TIMEOUT
             )
         except RPCError as error:
-            if _is_repeated(error):
+            if _is_repeated(error) or error.status in _NO_ANSWER:
                 return None
-            if error.status in _NO_WORKER:
+            if error.status is RPCStatusCode.FAILED_PRECONDITION:
                 raise WorkerUnavailableError(
                     job_id=self._workflow_id, limit=_QUERY_TIMEOUT, again="then"
                 ) from error
