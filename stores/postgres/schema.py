@@ -24,7 +24,7 @@ from mnestic.stores.postgres.sqlstates import (
     unavailable,
 )
 
-SCHEMA_VERSION = "0041"  # the latest revision in migrations/versions; a test holds it to that
+SCHEMA_VERSION = "0042"  # the latest revision in migrations/versions; a test holds it to that
 log = logging.getLogger("mnestic.schema")
 FIND_TABLE, FIND_VERSION = read_query("schema.find_table"), read_query("schema.find_version")
 _TAKE_LOCK = read_query("schema.lock")
