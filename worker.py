@@ -76,9 +76,9 @@ from mnestic.starter.memory_wiring import (
 )
 from mnestic.starter.payloads.keys import payload_keys
 from mnestic.starter.plugins import make_plugin
-from mnestic.starter.polls.event_poll import event_poll
 from mnestic.starter.polls.extraction_poll import extraction_poll
 from mnestic.starter.polls.record_poll import record_poll
+from mnestic.starter.polls.wait_poll import wait_poll
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.suppression_secret import SuppressionSecret
 from mnestic.starter.unknown_variables import describe_unknown_variables
@@ -337,7 +337,7 @@ async def run_worker(settings: Settings) -> None:
                 )
                 for poll in (extraction_poll, record_poll)
             )
-            workers.append(event_poll(memory, client, tenants=settings.worker_tenants or ()))
+            workers.append(wait_poll(memory, client, tenants=settings.worker_tenants or ()))
         if serves != "jobs":
             workers.append(_maintenance_worker(client, settings, memory, models=models))
             await create_schedules(memory, client, settings)

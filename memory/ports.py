@@ -208,8 +208,10 @@ class Memory(Protocol):
         """The ids of jobs that begin so and have written memory, in their order; also of jobs that Temporal forgot."""
         ...
 
-    async def list_agents_with_events(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
-        """The agents of some tenants, or of all, with a job whose wait has got an event that was not sent to it lately."""
+    async def list_agents_with_met_waits(
+        self, *, tenants: Sequence[str]
+    ) -> tuple[WaitingAgent, ...]:
+        """The agents of some tenants, or of all, with a wait whose condition is met, and whose job was not sent that lately."""
         ...
 
     def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:

@@ -31,16 +31,18 @@ from mnestic.memory.jobs.snapshots import (
     newer_episodes,
 )
 from mnestic.memory.jobs.waits import (
+    MetWait,
     OpenWait,
     Restored,
     ResumeReceipt,
     ResumeRequest,
-    SentEvent,
     WaitPolicy,
 )
 from mnestic.memory.jobs.working_memory import DRIFT_VARIABLE, WorkingMemory, WorkingRef
+from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.events import ChannelEvent, EventCondition
 
 _MAX_DRIFT = 100  # the first; history and working memory stay small whatever changed
 _VALUE_BYTES = 2048  # of a value in the drift; a larger one is left out
@@ -152,8 +154,8 @@ async def _checked_request(
     transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
 ) -> ResumeRequest | None:
     """Who ends the wait; None for its timeout. A request resumes one wait only, also when the job has forgotten its receipt."""
-    if wait.event is not None and (request is None or wait.is_for_event(request.outcome)):
-        request = await _request_of_event(transaction, wait, request)
+    if wait.condition is not None and (request is None or wait.is_by_condition(request.outcome)):
+        request = await _request_of_condition(transaction, wait, request)
     if request is None:
         return None
     job_id = wait.wait_id.rpartition("/")[0]
@@ -165,21 +167,27 @@ async def _checked_request(
     return request
 
 
-async def _request_of_event(
+async def _request_of_condition(
     transaction: Transaction, wait: OpenWait, request: ResumeRequest | None
 ) -> ResumeRequest | None:
-    """The request of the event that the wait has got, as it is stored; at a timeout if it came in time and was not sent by then."""
-    job_id = wait.wait_id.rpartition("/")[0]
-    event = await transaction.waits.find_event(wait.wait_id)
-    if request is None:
-        if event is None or event.at >= wait.deadline:
+    """The request by what meets the condition, as it is stored; at a timeout if it came in time and was not sent by then."""
+    assert wait.condition is not None
+    job_id, outcome = wait.wait_id.rpartition("/")[0], wait.condition.outcome
+    found: ChannelEvent | Fact | None
+    if isinstance(wait.condition, EventCondition):
+        found = await transaction.waits.find_event(wait.wait_id)
+        if found is not None and request is None and found.at >= wait.deadline:
             return None
-        request = SentEvent(job_id, wait.wait_id, event).request
-    named = request.payload.get("id") if isinstance(request.payload, dict) else None
-    if event is None or named != event.id:
-        why = f"wait {wait.wait_id} has got no such event; only one that was published ends it so"
+    else:
+        fact_id = await transaction.waits.find_fact(wait.wait_id)
+        found = None if fact_id is None else await transaction.facts.get(fact_id)
+    if found is None and request is None:
+        return None
+    if found is None:
+        why = f"wait {wait.wait_id} has got no {outcome}; only one that is stored ends it so"
         raise ResumeRefusedError(job_id=job_id, why=why)
-    return request.model_copy(update={"payload": event.model_dump(mode="json")})
+    request = request or MetWait(job_id, wait.wait_id, outcome).request
+    return request.model_copy(update={"payload": found.model_dump(mode="json")})
 
 
 async def _find(

@@ -22,6 +22,7 @@ from mnestic.memory.jobs.waits import (
     Restored,
     ResumeRequest,
     ResumptionContext,
+    WaitCondition,
     WaitExtended,
     WaitPolicy,
 )
@@ -39,7 +40,7 @@ class OpenWaitInput(OperationInput):
     outcomes: tuple[str, ...] = ()
     ask: str | None = None
     form: dict[str, Any] | None = None
-    event: EventCondition | None = None
+    condition: WaitCondition | None = None
     opened_at: datetime
     deadline: datetime
     sealed_tail: PinnedEpisodes | None = None
@@ -139,10 +140,12 @@ class WaitActivities:
             read_set=context.records,
             snapshot_at=params.opened_at,
         )
-        if params.event is not None:  # before the snapshot, which takes the agent's last lock
+        if isinstance(
+            params.condition, EventCondition
+        ):  # before the snapshot, which takes the agent's last lock
             contract = await find_contract(transaction, params.scope.agent_id)
             channels = await find_channels(transaction, contract)
-            await transaction.channels.expect(params.event.channel, channels)
+            await transaction.channels.expect(params.condition.channel, channels)
         ref = await transaction.snapshots.put(snapshot_id, parts, job_id=job_id)
         await transaction.waits.open(
             JobWait(
@@ -157,7 +160,7 @@ class WaitActivities:
                 outcomes=params.outcomes,
                 ask=params.ask,
                 form=params.form,
-                event=params.event,
+                condition=params.condition,
                 deadline=params.deadline,
                 opened_at=params.opened_at,
             )

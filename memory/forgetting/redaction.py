@@ -276,6 +276,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "context": _result,
             "receipt": _result,
             "event_where": _free,
+            "fact": _free,
         },
         "channel_event": {"payload": _free},
         "job_read": {"value": _free},

@@ -16,12 +16,12 @@ from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.jobs.recalls import EpisodeSelection, RecordSelection
 from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.jobs.templates import names_under
-from mnestic.memory.jobs.waits import WaitPolicy
+from mnestic.memory.jobs.waits import WaitCondition, WaitPolicy
 from mnestic.memory.jobs.writes import MemoryWrite
-from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.knowledge.selections import FactCondition, KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
-from mnestic.memory.sharing.events import EVENT, EventCondition
+from mnestic.memory.sharing.events import EventCondition
 from mnestic.memory.validation import Name
 
 END = "end"
@@ -171,7 +171,8 @@ class WaitNode(DeferredModel):
     """Parks the job until a resume, or until the time is up; `on` names a successor per outcome.
 
     `form` is a JSON Schema that the payload of a resume must fit; a timeout has none. With `event`, the first event on
-    its channel that has the members `where` resumes it too, with the outcome `event`.
+    its channel that has the members `where` resumes it too, with the outcome `event`; with `fact`, such a fact that holds
+    does, with the outcome `fact`.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -184,13 +185,22 @@ class WaitNode(DeferredModel):
     policy: WaitPolicy = "rebase"
     form: dict[str, Any] | None = None
     event: EventCondition | None = None
+    fact: FactCondition | None = None
     on: dict[str, NodeId]
 
     @model_validator(mode="after")
-    def _an_event_has_a_successor(self) -> Self:
-        if self.event is not None and EVENT not in self.on:
-            raise ValueError("on has to name a successor of the outcome event")
+    def _a_condition_has_a_successor(self) -> Self:
+        if self.event is not None and self.fact is not None:
+            raise ValueError("a wait has an event or a fact, not both")
+        condition = self.condition
+        if condition is not None and condition.outcome not in self.on:
+            raise ValueError(f"on has to name a successor of the outcome {condition.outcome}")
         return self
+
+    @property
+    def condition(self) -> WaitCondition | None:
+        """What may end the wait besides a resume and its timeout."""
+        return self.event or self.fact
 
     def successors(self) -> tuple[str, ...]:
         """The nodes that may come next."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.short_term.segments import Segments
     from mnestic.memory.jobs.snapshots import SealedSnapshot, SnapshotParts, SnapshotRef
     from mnestic.memory.jobs.tool_results import ToolResultRef
-    from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, SentEvent, WaitState
+    from mnestic.memory.jobs.waits import JobWait, MetWait, ResumeReceipt, WaitState
     from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
     from mnestic.memory.sharing.events import ChannelEvent
 
@@ -339,8 +339,12 @@ class WaitStore(Protocol):
         """The event that a wait has got, or None."""
         ...
 
-    async def claim_events(self) -> tuple[SentEvent, ...]:
-        """The events that are to be sent to jobs of the agent whose waits they end; none is claimed again for a minute."""
+    async def find_fact(self, wait_id: str) -> str | None:
+        """The id of the first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
+        ...
+
+    async def claim_met(self) -> tuple[MetWait, ...]:
+        """The waits of the agent whose jobs are to be sent that their condition is met; each again after twice the time, a minute at first."""
         ...
 
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:

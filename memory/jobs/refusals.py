@@ -38,7 +38,7 @@ def resume_refusal(
     expected = request.expected_sha256
     if expected is not None and expected != open_wait.snapshot.sha256:
         return f"the snapshot of wait {open_wait.wait_id} has sha256 {open_wait.snapshot.sha256}, not {expected}"
-    has_form = request.outcome != TIMEOUT and not open_wait.is_for_event(request.outcome)
+    has_form = request.outcome != TIMEOUT and not open_wait.is_by_condition(request.outcome)
     return _misfit(request.payload, open_wait.form) if has_form else None
 
 

@@ -11,8 +11,9 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.snapshots import Drift, MemorySnapshot, SnapshotRef
+from mnestic.memory.knowledge.selections import FactCondition
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import EVENT, ChannelEvent, EventCondition
+from mnestic.memory.sharing.events import EventCondition
 
 _LONGEST_REQUEST_ID = 256  # characters
 LONGEST_WAIT = timedelta(days=3650)  # from now
@@ -133,6 +134,10 @@ class ResumptionContext(DeferredModel):
     memory_snapshot: SnapshotRef | None = None
 
 
+WaitCondition = EventCondition | FactCondition
+"""What may end a wait besides a resume and its timeout."""
+
+
 class OpenWait(DeferredModel):
     """A wait that is open, as the workflow knows it."""
 
@@ -146,11 +151,11 @@ class OpenWait(DeferredModel):
     snapshot: SnapshotRef
     ask: str | None = None
     form: dict[str, Any] | None = None
-    event: EventCondition | None = None
+    condition: WaitCondition | None = None
 
-    def is_for_event(self, outcome: str) -> bool:
-        """Whether an outcome says that the event has come; of a wait for no event it is a name as any other."""
-        return self.event is not None and outcome == EVENT
+    def is_by_condition(self, outcome: str) -> bool:
+        """Whether an outcome says that the condition is met; of a wait without one it is a name as any other."""
+        return self.condition is not None and outcome == self.condition.outcome
 
 
 class JobWait(DeferredModel):
@@ -173,24 +178,21 @@ class JobWait(DeferredModel):
     opened_at: AwareDatetime
     closed_at: AwareDatetime | None = None
     receipt: ResumeReceipt | None = None
-    event: EventCondition | None = None
+    condition: WaitCondition | None = None
 
 
-class SentEvent(NamedTuple):
-    """An event that is sent to the job whose wait it ends."""
+class MetWait(NamedTuple):
+    """A wait whose condition is met: it has got its event, or its fact holds."""
 
     job_id: str
     wait_id: str
-    event: ChannelEvent
+    outcome: str
 
     @property
     def request(self) -> ResumeRequest:
-        """What the job is sent; however often that is, it is one request. The restore reads what the event says."""
+        """What the job is sent; however often that is, it is one request. The restore reads the event or the fact."""
         return ResumeRequest(
-            request_id=f"event/{self.wait_id}",
-            wait_id=self.wait_id,
-            outcome=EVENT,
-            payload={"id": self.event.id},
+            request_id=f"{self.outcome}/{self.wait_id}", wait_id=self.wait_id, outcome=self.outcome
         )
 
 

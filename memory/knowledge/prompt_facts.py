@@ -6,24 +6,9 @@ Text in memory comes from anybody. Whatever it says, it has to reach a model as 
 from collections.abc import Iterable
 from datetime import datetime
 
-from pydantic import ConfigDict, Field
-
-from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.predicates import PredicateName
 from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.memory.quotations import quoted, quoted_block
-from mnestic.memory.validation import Name
-
-
-class KnowledgeSelection(DeferredModel):
-    """Facts that are believed now, by subject, by predicate, or both; all of them without either."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-    subjects: tuple[Name, ...] = ()
-    predicates: tuple[PredicateName, ...] = ()
-    limit: int = Field(50, ge=1, le=500)
 
 
 def quote_fact(fact: Fact) -> str:

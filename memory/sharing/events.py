@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import AwareDatetime, ConfigDict, Field
 
@@ -35,6 +35,7 @@ class EventCondition(DeferredModel):
     """Which event a job waits for: its channel, or a pattern of channels, and members that its payload has to have."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+    outcome: ClassVar[str] = EVENT
 
     channel: Selector
     where: dict[str, Any] = Field(default_factory=dict)

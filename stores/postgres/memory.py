@@ -36,7 +36,7 @@ _FIND_AGENT, _LIST_JOB_IDS = read_query("memory.find_agent"), read_query("memory
 _LIST_AGENT_IDS, _LIST_AGENTS = read_query("memory.list_agent_ids"), read_query("list_agents")
 _LIST_WAITING = read_query("memory.list_waiting_agents")
 _LIST_PENDING = read_query("memory.list_pending_agents")
-_LIST_WITH_EVENTS = read_query("memory.list_agents_with_events")
+_LIST_WITH_MET_WAITS = read_query("memory.list_agents_with_met_waits")
 
 
 def open_pool(url: str, *, size: int) -> AsyncEngine:
@@ -185,9 +185,11 @@ class PostgresMemory:
         rows = await self._rows(_LIST_PENDING, tenant_id="", tenants=[*tenants])  # of no tenant
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
-    async def list_agents_with_events(self, *, tenants: Sequence[str]) -> tuple[WaitingAgent, ...]:
+    async def list_agents_with_met_waits(
+        self, *, tenants: Sequence[str]
+    ) -> tuple[WaitingAgent, ...]:
         """See the port."""
-        rows = await self._rows(_LIST_WITH_EVENTS, tenant_id="", tenants=[*tenants])
+        rows = await self._rows(_LIST_WITH_MET_WAITS, tenant_id="", tenants=[*tenants])
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:

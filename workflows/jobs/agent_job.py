@@ -40,7 +40,7 @@ from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.templates import as_text, names_under, resolve, resolve_early
 from mnestic.memory.jobs.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.jobs.writes import MemoryWrite, MessageWrite
-from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.knowledge.selections import KnowledgeSelection
 from mnestic.memory.names import AGENT_JOB, STATUS
 from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection
@@ -272,10 +272,11 @@ class AgentJob:
         return {name: result for name, result in self._results.items() if name in named}
 
     async def _wait(self, node: WaitNode) -> dict[str, Any]:
-        ask, event = None, node.event
+        ask, condition = None, node.condition
         if self._memory.open_wait is None:  # else its results may be references by now
-            if event is not None:
-                event = event.model_copy(update={"where": self._filled(event.where)})
+            if condition is not None:
+                filled = self._filled(condition.model_dump(mode="json", exclude_defaults=True))
+                condition = type(condition).model_validate(filled)
             ask = None if node.ask is None else as_text(self._filled(node.ask))
             await self._stored_results.store_largest(
                 self._results,
@@ -290,7 +291,7 @@ class AgentJob:
             policy=node.policy,
             ask=ask,
             form=node.form,
-            event=event,
+            condition=condition,
             context=ResumptionContext(
                 cursor_node=node.id,
                 payload_results=self._results,

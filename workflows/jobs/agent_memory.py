@@ -34,18 +34,19 @@ from mnestic.memory.jobs.waits import (
     JobOutcome,
     OpenWait,
     ResumptionContext,
+    WaitCondition,
     WaitPolicy,
     check_wait_key,
 )
 from mnestic.memory.jobs.working_memory import ToolCall, check_variable
 from mnestic.memory.jobs.writes import MemoryWrite
-from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
+from mnestic.memory.knowledge.selections import KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import EVENT, EventCondition
+from mnestic.memory.sharing.events import ChannelEvent, EventCondition
 from mnestic.workflows.calls import (
     WITH_MODEL,
     run_activity,
@@ -308,7 +309,7 @@ class AgentMemory(AgentContract):
         policy: WaitPolicy = "rebase",
         ask: str | None = None,
         form: dict[str, Any] | None = None,
-        event: EventCondition | None = None,
+        condition: WaitCondition | None = None,
         payload_type: type[Payload] | None = None,
     ) -> WaitOutcome[Payload]:
         """Parks the workflow until a resume or the timeout, then restores its memory.
@@ -321,7 +322,8 @@ class AgentMemory(AgentContract):
             policy: What a restore does if memory has changed.
             ask: The question to a person, for the card in the Temporal UI.
             form: JSON Schema that the payload must match.
-            event: An event between agents that resumes it too; the outcome is `event`, and it is the payload.
+            condition: An event between agents, or a fact, that resumes it too; the outcome is `event` or `fact`, and the
+                event or the fact is the payload.
             payload_type: Type of the payload; its JSON Schema is the form, unless `form` is given.
 
         Raises:
@@ -341,17 +343,19 @@ class AgentMemory(AgentContract):
                 timeout=timeout,
                 context=context
                 or ResumptionContext(cursor_node=key, plan_decision_id=workflow_type),
-                outcomes=outcomes if event is None else tuple(dict.fromkeys((*outcomes, EVENT))),
+                outcomes=outcomes
+                if condition is None
+                else tuple(dict.fromkeys((*outcomes, condition.outcome))),
                 policy=policy,
                 ask=ask,
                 form=form,
-                event=event,
+                condition=condition,
                 refuse=partial(type_mismatch, adapter),
             )
         )
         answer = request if request is not None and request.outcome != TIMEOUT else None
         payload = answer.payload if answer else None
-        if adapter is not None and answer is not None and not wait.is_for_event(answer.outcome):
+        if adapter is not None and answer is not None and not wait.is_by_condition(answer.outcome):
             payload = adapter.validate_python(payload)
         return WaitOutcome(
             wait_id=wait.wait_id,
@@ -366,6 +370,36 @@ class AgentMemory(AgentContract):
                 sha256=wait.snapshot.sha256,
             ),
         )
+
+    async def wait_for_event(
+        self,
+        channel: str,
+        *,
+        timeout: timedelta,  # noqa: ASYNC109
+        where: dict[str, Any] | None = None,
+        policy: WaitPolicy = "rebase",
+    ) -> ChannelEvent | None:
+        """Parks the workflow until an event; returns it, or None if the time was up.
+
+        Args:
+            channel: Which; in a pattern `*` stands for any characters. It is also the key of the wait.
+            timeout: How long at the most.
+            where: Members that the event's payload has to have.
+            policy: What a restore does if memory has changed.
+
+        Raises:
+            InvalidInputError: the channel is too long, or no pattern.
+            AlreadyWaitingError: another wait of the job is open.
+        """
+        ended: WaitOutcome[Any] = await self.wait(
+            channel,
+            timeout=timeout,
+            outcomes=(),
+            policy=policy,
+            condition=EventCondition(channel=channel, where=where or {}),
+        )
+        is_over = ended.outcome == TIMEOUT
+        return None if is_over else ChannelEvent.model_validate(ended.payload)
 
     async def fork(self, origin: ForkOrigin, *, job_id: str, session_id: str) -> Scope:
         """Gives a new job the memory of a wait's snapshot; returns the new job's scope.

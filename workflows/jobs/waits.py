@@ -29,13 +29,13 @@ from mnestic.memory.jobs.waits import (
     Restored,
     ResumeRequest,
     ResumptionContext,
+    WaitCondition,
     WaitExtended,
     WaitPolicy,
     episodes_after_restore,
 )
 from mnestic.memory.names import EXTEND_WAIT, RESUMPTION_CONTEXT, wait_id
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import EventCondition
 from mnestic.workflows.calls import cause_of, is_of_this_version, run_activity, run_local_first
 from mnestic.workflows.handlers import answer_query, take_update
 from mnestic.workflows.jobs.controls import JobControls
@@ -70,7 +70,7 @@ class WaitTerms:
     policy: WaitPolicy
     ask: str | None
     form: dict[str, Any] | None
-    event: EventCondition | None
+    condition: WaitCondition | None
     refuse: Callable[[Any], str | None]
 
 
@@ -183,7 +183,7 @@ class JobWaits:
             outcomes=terms.outcomes,
             ask=terms.ask,
             form=terms.form,
-            event=terms.event,
+            condition=terms.condition,
             opened_at=opened_at,
             deadline=opened_at + terms.timeout,
             sealed_tail=self.sealed_tail,
@@ -207,7 +207,7 @@ class JobWaits:
             snapshot=snapshot,
             ask=terms.ask,
             form=terms.form,
-            event=terms.event,
+            condition=terms.condition,
         )
 
     async def _until_restored(
@@ -251,7 +251,7 @@ class JobWaits:
     ) -> Restored | None:
         """Restores, or gives the sender the reason why not."""
         outcome = request.outcome if request else TIMEOUT
-        is_answer = outcome != TIMEOUT and not wait.is_for_event(outcome)
+        is_answer = outcome != TIMEOUT and not wait.is_by_condition(outcome)
         why = terms.refuse(request.payload) if request and is_answer else None
         if why is not None:
             self._inbox.refuse_duplicate(why)
@@ -400,12 +400,12 @@ def _decision(
 ) -> ResumeRequest | None:
     """Who resumed the wait: the request that was taken, or one that an attempt took which was lost.
 
-    An event is as the restore has read it: the signal only names it.
+    What met the condition is as the restore has read it: the signal only says that something did.
     """
     if restored.receipt is None:
         return None
     is_taken = taken is not None and taken.request_id == restored.receipt.request_id
-    if is_taken and not wait.is_for_event(restored.receipt.outcome):
+    if is_taken and not wait.is_by_condition(restored.receipt.outcome):
         return taken
     return restored.request
 

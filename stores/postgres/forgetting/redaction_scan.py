@@ -98,7 +98,7 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "job_wait": _ScannedTable(
             of=WaitRow,
             key=("wait_id",),
-            texts=("key", "context", "outcomes", "ask", "form", "receipt", "event_where"),
+            texts=("key", "context", "outcomes", "ask", "form", "receipt", "event_where", "fact"),
             copies=True,
             locked=True,
         ),

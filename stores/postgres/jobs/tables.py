@@ -8,6 +8,7 @@ from sqlalchemy import (
     CheckConstraint,
     Column,
     Index,
+    Integer,
     LargeBinary,
     false,
 )
@@ -150,6 +151,11 @@ class WaitRow(Table, table=True):
             *("job_wait_of_event", "tenant_id"),
             postgresql_where="state = 'waiting' AND event_channel IS NOT NULL",
         ),
+        # serves the poll that looks for facts
+        Index(
+            *("job_wait_of_fact", "tenant_id"),
+            postgresql_where="state = 'waiting' AND fact IS NOT NULL",
+        ),
     )
 
     wait_id: str = words(key=True)
@@ -174,7 +180,11 @@ class WaitRow(Table, table=True):
         default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True)
     )
     event_number: int | None = Field(default=None, nullable=True, sa_type=BigInteger)
-    event_sent_at: datetime | None = maybe_instant()
+    fact: dict[str, Any] | None = Field(
+        default=None, sa_column=Column(JSONB(none_as_null=True), nullable=True)
+    )
+    sent_at: datetime | None = maybe_instant()
+    sent: int = Field(sa_column=Column(Integer, nullable=False, server_default="0"))
 
 
 class PlanRow(Table, table=True):

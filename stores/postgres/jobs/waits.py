@@ -1,6 +1,6 @@
 """Job waits in Postgres."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -11,7 +11,15 @@ from mnestic.memory.errors import (
     NotFoundError,
     StaleVersionError,
 )
-from mnestic.memory.jobs.waits import JobWait, ResumeReceipt, SentEvent, WaitState
+from mnestic.memory.jobs.waits import (
+    JobWait,
+    MetWait,
+    ResumeReceipt,
+    WaitCondition,
+    WaitState,
+)
+from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.selections import FactCondition
 from mnestic.memory.scope import Scope
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
@@ -20,10 +28,11 @@ from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _OPEN, _GET, _CLOSE = read_query("waits.open"), read_query("waits.get"), read_query("waits.close")
-_SEND_AGAIN = timedelta(minutes=1)  # if the wait has not ended by then
 _EXTEND, _CANCEL_OPEN = read_query("waits.extend"), read_query("waits.cancel_open")
 _FIND_RECEIPT = read_query("waits.find_receipt")
-_FIND_EVENT, _CLAIM_EVENTS = read_query("waits.find_event"), read_query("waits.claim_events")
+_FIND_EVENT, _FIND_FACT = read_query("waits.find_event"), read_query("waits.find_fact")
+_CLAIM_MET, _WAKE = read_query("waits.claim_met"), read_query("channels.wake")
+_OF_FACT = ("subject", "predicate", "object")
 _LIST_BY_JOB, _LIST_LATEST = read_query("waits.list_by_job"), read_query("waits.list_latest")
 
 
@@ -36,15 +45,14 @@ class PostgresWaitStore:
     async def open(self, wait: JobWait) -> None:
         """See the port."""
         columns = wait.model_dump(
-            exclude={"context", "outcomes", "scope", "closed_at", "receipt", "event"}
+            exclude={"context", "outcomes", "scope", "closed_at", "receipt", "condition"}
         )
         columns |= {
             "session_id": wait.scope.session_id,
             "context": as_json(wait.context.model_dump(mode="json")),
             "outcomes": as_json(wait.outcomes),
             "form": as_json(wait.form),
-            "event_channel": None if wait.event is None else wait.event.channel,
-            "event_where": None if wait.event is None else as_json(wait.event.where),
+            **_columns_of(wait.condition),
         }
         opened = await self._unit.fetch_one(_OPEN, **columns)
         if opened is None:
@@ -52,6 +60,8 @@ class PostgresWaitStore:
         if opened.too_late:
             raise JobEndedError(job_id=wait.job_id)
         self._unit.wrote("wait.open", wait.wait_id)
+        if isinstance(wait.condition, FactCondition):  # it may be met already
+            await self._unit.fetch(_WAKE)
 
     async def get(self, wait_id: str) -> JobWait:
         """See the port."""
@@ -113,17 +123,18 @@ class PostgresWaitStore:
         self._unit.read("wait.event", wait_id)
         return None if row is None else read_stored(ChannelEvent, row._asdict(), what="event")
 
-    async def claim_events(self) -> tuple[SentEvent, ...]:
+    async def find_fact(self, wait_id: str) -> str | None:
         """See the port."""
-        rows = await self._unit.fetch(_CLAIM_EVENTS, again=_SEND_AGAIN)
+        row = await self._unit.fetch_one(_FIND_FACT, wait_id=wait_id)
+        self._unit.read("wait.fact", wait_id)
+        return None if row is None else row.id
+
+    async def claim_met(self) -> tuple[MetWait, ...]:
+        """See the port."""
+        rows = await self._unit.fetch(_CLAIM_MET)
         for row in rows:
-            self._unit.wrote("wait.event", row.wait_id)
-        return tuple(
-            SentEvent(
-                row.job_id, row.wait_id, read_stored(ChannelEvent, row._asdict(), what="event")
-            )
-            for row in rows
-        )
+            self._unit.wrote(f"wait.{row.outcome}", row.wait_id)
+        return tuple(MetWait(*row) for row in rows)
 
     async def list_by_job(
         self, job_id: str, *, limit: int = 100, cursor: str | None = None
@@ -159,5 +170,19 @@ class PostgresWaitStore:
         scope = Scope(**self._unit.owner, session_id=row.session_id)
         columns = {**row._asdict(), "scope": scope}
         if row.event_channel is not None:
-            columns["event"] = {"channel": row.event_channel, "where": row.event_where}
+            columns["condition"] = {"channel": row.event_channel, "where": row.event_where}
+        elif row.fact is not None:
+            columns["condition"] = {name: row.fact[name] for name in _OF_FACT if name in row.fact}
         return read_stored(JobWait, columns, what=f"wait {row.wait_id}")
+
+
+def _columns_of(condition: WaitCondition | None) -> dict[str, Any]:
+    columns: dict[str, Any] = {"event_channel": None, "event_where": None, "fact": None}
+    if isinstance(condition, FactCondition):
+        keys = {"subject_key": name_key(condition.subject)}
+        if condition.object is not None:
+            keys["object_key"] = name_key(condition.object)
+        columns["fact"] = as_json(condition.model_dump(exclude_none=True) | keys)
+    elif condition is not None:
+        columns |= {"event_channel": condition.channel, "event_where": as_json(condition.where)}
+    return columns

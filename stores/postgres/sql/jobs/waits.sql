@@ -1,9 +1,10 @@
 -- name: open
 -- Opens a wait, unless there is one of its id; it is too late if the job has ended, whose operation has an index of its own.
 INSERT INTO mnestic.job_wait (tenant_id, agent_id, session_id, job_id, wait_id, key, state, policy, snapshot_id, context, outcomes,
-                              ask, form, deadline, opened_at, event_channel, event_where)
+                              ask, form, deadline, opened_at, event_channel, event_where, fact)
 VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, %(job_id)s, %(wait_id)s, %(key)s, %(state)s, %(policy)s, %(snapshot_id)s,
-        %(context)s, %(outcomes)s, %(ask)s, %(form)s, %(deadline)s, %(opened_at)s, %(event_channel)s, %(event_where)s)
+        %(context)s, %(outcomes)s, %(ask)s, %(form)s, %(deadline)s, %(opened_at)s, %(event_channel)s, %(event_where)s,
+        %(fact)s)
 ON CONFLICT DO NOTHING
 RETURNING EXISTS (SELECT FROM mnestic.operation
                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND job_id = %(job_id)s
@@ -64,13 +65,16 @@ SELECT e.number, e.id, e.channel, e.agent_id, e.payload, e.at
   JOIN mnestic.channel_event AS e ON e.tenant_id = w.tenant_id AND e.number = w.event_number
  WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
 
--- name: claim_events
--- Takes waits that have got an event which was not sent to their job yet, or some time ago without the wait having ended.
+-- name: find_fact
+-- Reads the id of the fact that ends a wait.
+SELECT mnestic.fact_of_wait(w) AS id
+  FROM mnestic.job_wait AS w
+ WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
+
+-- name: claim_met
+-- Takes waits whose condition is met, unless that was sent to their job lately.
 UPDATE mnestic.job_wait AS w
-   SET event_sent_at = clock_timestamp()
-  FROM mnestic.channel_event AS e
+   SET sent_at = clock_timestamp(), sent = w.sent + 1
  WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.state = 'waiting'
-   AND w.event_channel IS NOT NULL
-   AND (w.event_sent_at IS NULL OR w.event_sent_at < clock_timestamp() - CAST(%(again)s AS interval))
-   AND e.tenant_id = w.tenant_id AND e.number = w.event_number
-RETURNING w.job_id, w.wait_id, e.number, e.id, e.channel, e.agent_id, e.payload, e.at
+   AND (w.event_channel IS NOT NULL OR w.fact IS NOT NULL) AND mnestic.is_wait_met(w)
+RETURNING w.job_id, w.wait_id, CASE WHEN w.fact IS NULL THEN 'event' ELSE 'fact' END AS outcome

@@ -10,7 +10,7 @@ import pytest
 
 from mnestic.memory.errors import ResumeRefusedError
 from mnestic.starter.client.contract_memory import ContractMemory
-from mnestic.starter.polls.event_poll import event_poll
+from mnestic.starter.polls.wait_poll import wait_poll
 from tests.workflows.conftest import Jobs
 
 WATCH = """
@@ -48,7 +48,7 @@ async def crawler(jobs: Jobs) -> ContractMemory:
 
 @asynccontextmanager
 async def sending(jobs: Jobs) -> AsyncIterator[None]:
-    async with event_poll(jobs._memory, jobs.temporal, tenants=[jobs.settings.tenant_id]):
+    async with wait_poll(jobs._memory, jobs.temporal, tenants=[jobs.settings.tenant_id]):
         yield
 
 
@@ -104,7 +104,7 @@ async def test_nobody_pretends_an_event(jobs: Jobs, crawler: ContractMemory) -> 
     job_id = await jobs.start_waiting(WATCH)
     event = {"number": 1, "id": "e1", "channel": "seo.violation.title", "payload": HIGH}
 
-    with pytest.raises(ResumeRefusedError, match="has got no such event"):
+    with pytest.raises(ResumeRefusedError, match="has got no event"):
         await jobs.resume_job(job_id, event, outcome="event")
 
     assert crawler is not None
