@@ -1,11 +1,12 @@
-"""Channels of events, as the contract of an agent gives them."""
+"""Channels of events: those of the contract of an agent, and those that tell of changes of its own memory."""
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from mnestic.activities.jobs.segments import SegmentInput, find_section
 from mnestic.memory.contract.document import Shared
+from mnestic.memory.errors import AccessDeniedError, InvalidInputError
 from mnestic.memory.forgetting.redaction import texts_of
 from mnestic.memory.jobs.memory_operations import (
     EventList,
@@ -14,8 +15,14 @@ from mnestic.memory.jobs.memory_operations import (
     PublishedEvent,
 )
 from mnestic.memory.jobs.short_term.segments import ContractRef
+from mnestic.memory.knowledge.events import EventKind, StoredEvent
 from mnestic.memory.ports import Transaction
-from mnestic.memory.selectors import ANY
+from mnestic.memory.selectors import ANY, matches
+from mnestic.memory.sharing.events import ChannelEvent
+
+_OF_MEMORY = (
+    "memory."  # how channels begin that tell of changes of memory; only the agent itself reads them
+)
 
 
 async def find_channels(transaction: Transaction, contract: ContractRef | None) -> tuple[str, ...]:
@@ -36,6 +43,38 @@ def channels_of(section: dict[str, Any] | None) -> tuple[str, ...]:
     )
 
 
+def kinds_of(channel: str) -> list[EventKind]:
+    """The kinds of changes of memory that a channel, or a pattern of channels, tells of.
+
+    Raises:
+        InvalidInputError: there is none.
+    """
+    known = get_args(EventKind)
+    found = [kind for kind in known if matches(channel, kind)]
+    if not found:
+        raise InvalidInputError(what="channel", why=f"{channel!r} is none of {', '.join(known)}")
+    return found
+
+
+async def last_number(transaction: Transaction, channel: str) -> int:
+    """The number of the last event that there is beside those of a channel; 0 without one."""
+    is_of_memory = channel.startswith(_OF_MEMORY)
+    return await (transaction.events if is_of_memory else transaction.channels).last_number()
+
+
+def _event_of(change: StoredEvent, *, agent_id: str) -> ChannelEvent:
+    """A change of memory as an event on the channel that has the name of its kind."""
+    fields = change.model_dump(mode="json", exclude={"number", "at", "kind"}, exclude_defaults=True)
+    return ChannelEvent(
+        number=change.number,
+        id=f"{agent_id}/{change.number}",
+        channel=change.kind,
+        agent_id=agent_id,
+        payload=fields,
+        at=change.at,
+    )
+
+
 async def use_channels(
     transaction: Transaction,
     params: SegmentInput,
@@ -49,11 +88,20 @@ async def use_channels(
     """
     allowed = await find_channels(transaction, params.contract)
     if isinstance(arguments, ListEventsArguments):
-        after, limit = arguments.after, arguments.limit
-        channels = transaction.channels
-        found = await channels.list_events(arguments.channel, allowed, after=after, limit=limit)
+        after, limit, channel = arguments.after, arguments.limit, arguments.channel
+        if channel.startswith(_OF_MEMORY):
+            kinds = kinds_of(channel)
+            changes = await transaction.events.list_events(after=after, kinds=kinds, limit=limit)
+            agent_id = params.scope.agent_id
+            return EventList(events=tuple(_event_of(one, agent_id=agent_id) for one in changes))
+        found = await transaction.channels.list_events(channel, allowed, after=after, limit=limit)
         return EventList(events=found)
     event_id, channel = params.new_id("event"), arguments.channel
+    if channel.startswith(_OF_MEMORY):
+        what = f"channel {channel}"
+        raise AccessDeniedError(
+            agent_id=params.scope.agent_id, what=what, allowed="only to read it"
+        )
     transaction.channels.publish(channel, allowed, arguments.event, event_id=event_id)
     await transaction.suppression_list.check(*texts_of([arguments.event]), what="event")
     return PublishedEvent(id=event_id, channel=channel)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from mnestic.activities.jobs.channels import last_number
 from mnestic.activities.jobs.memory_operations import MemoryOperations
 from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
 from mnestic.activities.jobs.segments import SegmentInput
@@ -35,7 +36,9 @@ from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 
 _EVERY_S = 5.0  # between two looks of a subscription, where nothing wakes it
-_ADVANCES_S = 3600.0  # between two moves of a place past events of other channels
+_ADVANCES_S = (
+    3600.0  # between two moves of a place past events of other channels, before they are trimmed
+)
 Result = TypeVar("Result", bound=BaseModel)
 
 
@@ -221,34 +224,27 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
             async with self._scope.transaction(write=False) as transaction:
                 place = None if name is None else await transaction.channels.find_place(name)
                 if place is None and after is None:
-                    after = await transaction.channels.last_number()
-            at = after if place is None else place
+                    after = await last_number(transaction, channel)
+            at = (after or 0) if place is None else place
             events = await self.list_events(channel, after=at)
-            if (
-                place is None and at is not None
-            ):  # so that it has again what its handler fails at first
+            if place is None:  # so that it has again what its handler fails at first
                 await self._save_place(name, at)
-            advances = time.monotonic()
+            advances = time.monotonic() + _ADVANCES_S
             while True:
                 for event in events:
                     await handler(event)
                     at = event.number
                     await self._save_place(name, at)
-                if not events:
-                    if time.monotonic() >= advances:
-                        at = await self._advance(channel, name, at)
-                        advances = time.monotonic() + _ADVANCES_S
-                    await rest(_EVERY_S)
-                events = await self.list_events(channel, after=at)
-
-    async def _advance(self, channel: str, name: str | None, at: int | None) -> int | None:
-        """Moves a place past events of other channels, before they are trimmed."""
-        async with self._scope.transaction(write=False) as transaction:
-            last = await transaction.channels.last_number()
-        if last == at or await self.list_events(channel, after=at, limit=1):
-            return at
-        await self._save_place(name, last)
-        return last
+                async with self._scope.transaction(write=False) as transaction:
+                    last = await last_number(transaction, channel)
+                events = () if last == at else await self.list_events(channel, after=at)
+                if events:
+                    continue
+                at = last  # what came until then is of other channels
+                if time.monotonic() >= advances:
+                    await self._save_place(name, at)
+                    advances = time.monotonic() + _ADVANCES_S
+                await rest(_EVERY_S)
 
     async def _save_place(self, name: str | None, number: int) -> None:
         if name is not None:

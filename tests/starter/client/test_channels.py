@@ -6,7 +6,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from mnestic.memory.errors import AccessDeniedError, EventsTrimmedError, PayloadTooLargeError
+from mnestic.memory.errors import (
+    AccessDeniedError,
+    EventsTrimmedError,
+    InvalidInputError,
+    PayloadTooLargeError,
+)
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.client import contract_memory
 from mnestic.starter.client.contract_memory import ContractMemory
@@ -196,3 +201,29 @@ async def until_placed(admin_url: str, memory: ContractMemory, number: int) -> N
 async def test_an_event_that_is_too_large_is_refused(crawler: ContractMemory) -> None:
     with pytest.raises(PayloadTooLargeError, match="the limit is 65536"):
         await crawler.publish("news", {"text": "x" * 65_536})
+
+
+async def test_changes_of_an_agents_memory_are_channels_that_it_alone_reads(
+    client: MnesticClient, crawler: ContractMemory, auditor: ContractMemory
+) -> None:
+    facts = client.memory("crawler").facts
+    (added, *_) = await facts.add("Acme", "located_in", "Ghent")
+    await facts.delete(added.fact.id)
+    taken: list[ChannelEvent] = []
+
+    async def take(event: ChannelEvent) -> None:
+        taken.append(event)
+        if event.channel == "memory.deleted":
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await crawler.subscribe("memory.*", take, name="changes", after=0)
+    (stored,) = await crawler.list_events("memory.stored")
+
+    assert [event.channel for event in taken] == ["memory.stored", "memory.deleted"]
+    assert (stored.payload["ids"], stored.payload["subject"]) == ([added.fact.id], "Acme")
+    assert await auditor.list_events("memory.*") == ()
+    with pytest.raises(InvalidInputError, match=r"none of memory\.stored"):
+        await crawler.list_events("memory.sold")
+    with pytest.raises(AccessDeniedError, match="only to read it"):
+        await crawler.publish("memory.stored", {})
