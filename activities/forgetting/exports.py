@@ -4,6 +4,7 @@ It holds one page of rows at a time, however much there is.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from mnestic.activities.callers import Caller
@@ -60,7 +61,7 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
         yield line
     async for claim in _rows(transaction.exports.list_claims):
         yield ClaimLine(claim=claim)
-    async for record in _rows(transaction.records.list_by_namespace, None):
+    async for record in _rows(partial(transaction.records.list_by_namespace, whole=True), None):
         yield RecordLine(**record.model_dump())
     async for episode in _rows(transaction.episodes.list_by_agent):
         yield EpisodeLine(**episode.model_dump(exclude={"id", "agent_id"}))

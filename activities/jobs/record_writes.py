@@ -149,15 +149,15 @@ async def _settle(
         base_version=arguments.expected_version or 0,
         value=arguments.value,
         metadata=arguments.metadata,
+        ttl_seconds=arguments.ttl_seconds,
         fields=fields,
     )
     rules = await transaction.records.find_rules(arguments.schema_id)
-    asked = arguments.ttl_seconds and timedelta(seconds=arguments.ttl_seconds)
     await transaction.records.set(
         conflicts_of(arguments.schema_id),
         new_id,
         conflict.model_dump(mode="json"),
-        ttl=min((one for one in (asked, rules and rules.ttl) if one), default=None),
+        ttl=min((one for one in (conflict.ttl, rules and rules.ttl) if one), default=None),
     )
     return PersistedRecord(**stored.model_dump(), conflict_id=new_id)
 

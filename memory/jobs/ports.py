@@ -122,10 +122,11 @@ class RecordStore(Protocol):
         limit: int = 100,
         cursor: str | None = None,
         until: str | None = None,
+        whole: bool = False,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """Live records in the order of namespace and key, and the cursor of the next page.
 
-        With `until`, those up to that key.
+        With `until`, those up to that key. With `whole`, those of all namespaces are with their versions and conflicts.
         """
         ...
 

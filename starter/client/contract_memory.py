@@ -306,7 +306,12 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
         async with self._scope.transaction(write=True) as transaction:
             waited = await take_conflict(transaction, schema_id, conflict_id)
             return await write_record(
-                transaction, schema_id, waited.key, value=value, metadata=waited.metadata
+                transaction,
+                schema_id,
+                waited.key,
+                value=value,
+                metadata=waited.metadata,
+                ttl=waited.ttl,
             )
 
     async def drop_conflict(self, schema_id: str, conflict_id: str) -> None:

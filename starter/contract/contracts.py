@@ -132,11 +132,20 @@ class ContractsClient(ChecksTexts):
             InvalidContractError: this version of Mnestic refuses it.
             ConfigurationError: names variables that are not set.
         """
+        return await self.apply(selector, await self.earlier_document(selector, version))
+
+    async def earlier_document(self, selector: str, version: int) -> dict[str, Any]:
+        """The document of a version, for its preview or to apply it again.
+
+        Raises:
+            NotFoundError: there is no such version.
+            InvalidInputError: it is the one that took the contract away.
+        """
         earlier = await self._find(selector, version=version)
         if earlier.document is None:
             why = "has no document: it took the contract away; to do so again, remove the contract"
             raise InvalidInputError(what=f"contract {selector} version {version}", why=why)
-        return await self.apply(selector, earlier.document)
+        return earlier.document
 
     async def get(self, selector: str, *, version: int | None = None) -> ContractVersion:
         """The contract of a selector in force, or one of its versions.

@@ -38,7 +38,13 @@ class RecordConflict(DeferredModel):
     base_version: int
     value: Any
     metadata: dict[str, Any] | None = None
+    ttl_seconds: float | None = None
     fields: tuple[str, ...] = ()
+
+    @property
+    def ttl(self) -> timedelta | None:
+        """How long the record was to live from the write on."""
+        return None if self.ttl_seconds is None else timedelta(seconds=self.ttl_seconds)
 
 
 def versions_of(schema_id: str) -> str:

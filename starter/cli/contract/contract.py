@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +13,9 @@ from mnestic.memory.errors import InvalidContractError, InvalidInputError, NotFo
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.output import AsJson, err, out, print_json, print_table, run
 
+if TYPE_CHECKING:  # a command loads it once it needs it
+    from mnestic.starter.contract.contracts import ContractsClient
+
 app = typer.Typer(
     help="Check, apply and compare contracts: YAML documents that say what an agent's memory is.",
     no_args_is_help=True,
@@ -21,6 +24,9 @@ File = Annotated[Path, typer.Argument(help="A YAML or JSON document with the one
 OfAgent = Annotated[str | None, typer.Option("--agent", help="The agent that it is for.")]
 OfPattern = Annotated[
     str | None, typer.Option("--pattern", help="The agents that it is for, such as 'agent.seo.*'.")
+]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Apply it although something is dropped or refused.")
 ]
 AppliedVersion = Annotated[int | None, typer.Option("--version", min=1, help="Which version.")]
 
@@ -54,9 +60,7 @@ def apply(
     file: File,
     agent: OfAgent = None,
     pattern: OfPattern = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Apply it although something is dropped or refused.")
-    ] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
     """Make a document the contract of an agent or a pattern; say first what it would drop or refuse."""
@@ -65,21 +69,31 @@ def apply(
     async def work() -> None:
         async with await connect_memory() as connection:
             contracts = connection.contracts(actor="cli")
-            preview = await contracts.preview(selector, document)
-            if preview.consequences and not yes:
-                _confirm(preview)
-            applied = await contracts.apply(
-                selector, document, expected_version=preview.base_version
-            )
-        if as_json:
-            print_json({"applied": _plain(applied), "preview": preview.model_dump(mode="json")})
-        elif applied.version == preview.base_version:
-            out.print(f"{selector} has version {applied.version} already.")
-        else:
-            _print_changes(preview.changes)
-            out.print(f"{selector} has version {applied.version} now.")
+            await _apply(contracts, selector, document, yes=yes, as_json=as_json)
 
     run(work())
+
+
+async def _apply(
+    contracts: "ContractsClient",
+    selector: str,
+    document: dict[str, Any],
+    *,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Applies a document, after a question if something is dropped or refused."""
+    preview = await contracts.preview(selector, document)
+    if preview.consequences and not yes:
+        _confirm(preview)
+    applied = await contracts.apply(selector, document, expected_version=preview.base_version)
+    if as_json:
+        print_json({"applied": _plain(applied), "preview": preview.model_dump(mode="json")})
+    elif applied.version == preview.base_version:
+        out.print(f"{selector} has version {applied.version} already.")
+    else:
+        _print_changes(preview.changes)
+        out.print(f"{selector} has version {applied.version} now.")
 
 
 @app.command()
@@ -164,16 +178,19 @@ def rollback(
     version: Annotated[int, typer.Argument(min=1, help="The version to apply again.")],
     agent: OfAgent = None,
     pattern: OfPattern = None,
+    yes: Yes = False,
     as_json: AsJson = False,
 ) -> None:
-    """Apply an earlier version again, as a new one."""
+    """Apply an earlier version again, as a new one; say first what it would drop or refuse."""
     selector = _selector(agent, pattern)
 
-    async def work() -> ContractVersion:
+    async def work() -> None:
         async with await connect_memory() as connection:
-            return await connection.contracts(actor="cli").rollback(selector, version)
+            contracts = connection.contracts(actor="cli")
+            document = await contracts.earlier_document(selector, version)
+            await _apply(contracts, selector, document, yes=yes, as_json=as_json)
 
-    _print_applied(run(work()), f"as version {version}", as_json=as_json)
+    run(work())
 
 
 @app.command()

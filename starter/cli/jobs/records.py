@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.durations import Duration
+from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.long_term.backends import FLUSH_DELAY
 from mnestic.memory.jobs.long_term.records import LongTermRecord
 from mnestic.starter.cli.connection import connect_memory
@@ -50,6 +51,9 @@ def set_(
     expected_version: Annotated[
         int | None, typer.Option(min=0, help="Only if it is at this version; 0: only if new.")
     ] = None,
+    metadata: Annotated[
+        str | None, typer.Option(help="What is known of it beside its value: JSON, or @FILE.")
+    ] = None,
     request_id: Annotated[
         str | None, typer.Option(help="Idempotency key: the same id writes once.")
     ] = None,
@@ -57,6 +61,9 @@ def set_(
 ) -> None:
     """Write a record."""
     lifetime, parsed_value = parse_as(Duration, ttl, what="--ttl"), parse_value(value, what="value")
+    known = None if metadata is None else parse_value(metadata, what="--metadata")
+    if known is not None and not isinstance(known, dict):
+        raise InvalidInputError(what="--metadata", why="is no JSON object")
 
     async def work() -> None:
         async with await connect_memory() as connection:
@@ -66,6 +73,7 @@ def set_(
                 parsed_value,
                 ttl=lifetime,
                 expected_version=expected_version,
+                metadata=known,
                 operation_key=f"client/{request_id}" if request_id else None,
             )
         _print_record(record, as_json=as_json, is_text=parsed_value == value)

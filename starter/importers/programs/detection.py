@@ -8,6 +8,7 @@ from pathlib import Path
 
 from mnestic.memory.errors import InvalidInputError
 from mnestic.starter.importers.conversations import MARKDOWN
+from mnestic.starter.importers.export_files import is_export
 from mnestic.starter.importers.programs.chatgpt import ChatGPTExport
 from mnestic.starter.importers.programs.claude import ClaudeExport
 from mnestic.starter.importers.programs.items import ImportOptions, ProgramExport
@@ -59,7 +60,7 @@ def find_export(path: Path, options: ImportOptions, *, source: str) -> ProgramEx
         is_special = "is a pipe or a device; save it as a file first"
         why = is_special if path.exists() else "there is no such file"
         raise InvalidInputError(what=source, why=why)
-    if path.suffix.lower() in MARKDOWN:
+    if path.suffix.lower() in MARKDOWN or is_export(path):
         return None
     first = _first_line(path, source)
     if first.startswith("WEBVTT"):

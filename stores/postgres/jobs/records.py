@@ -140,12 +140,14 @@ class PostgresRecordStore:
         limit: int = 100,
         cursor: str | None = None,
         until: str | None = None,
+        whole: bool = False,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """See the port."""
         after = decode_cursor(cursor, parts=2) if cursor is not None else (None, None)
         rows = await self._unit.fetch(
             _LIST,
             of_namespace=namespace,
+            plain=None if whole or namespace is not None else True,
             until=until,
             after_namespace=after[0],
             after=after[1],

@@ -140,10 +140,14 @@ async def test_nothing_of_a_record_outlives_it_but_a_write_that_waits(
     of_key = {"where": {"field": "key", "value": "k"}}
     (waiting,), _ = await ada.records.list("~conflicts/plans")
     (version,), _ = await ada.records.query("~versions/plans", of_key)
+    listed, _ = await ada.records.list()
+    (agent,), _ = await client.list_agents()
+    resolved = await memory.resolve_conflict("plans", waiting.key, {"a": 2})
     await ada.records.delete("plans", "k")
     left, _ = await ada.records.list("~versions/plans")
 
-    for one in (waiting, version):
+    assert ([one.key for one in listed], agent.records) == (["k", "other"], 2)
+    for one in (waiting, version, resolved):
         assert one.expires_at == one.updated_at + timedelta(minutes=1)
     assert [one.value["key"] for one in left] == ["other"]
 

@@ -86,3 +86,20 @@ async def test_an_interrupted_import_continues(client: MnesticClient, tmp_path: 
     assert stored == 500
     assert (reports[-1].new, reports[-1].known) == (700, 500)
     assert (await memory.messages.count()).received == 1200
+
+
+@pytest.mark.usefixtures("worker")
+async def test_an_export_of_our_own_is_read_back(
+    ask: Ask, client: MnesticClient, tmp_path: Path
+) -> None:
+    path = tmp_path / "ada.jsonl"
+    record = ("memory", "record", "set", "prefs", "tea", "mint", *ADA)
+    await ask(*record, "--metadata", '{"by": "Yara"}')
+    await ask("memory", "export", *ADA, "--output", str(path))
+
+    await ask("memory", "import", str(path), "--agent", "eve")
+    refused = await ask(*record, "--metadata", "soon")
+
+    (read,), _ = await client.memory("eve").records.list()
+    assert (read.namespace, read.value, read.metadata) == ("prefs", "mint", {"by": "Yara"})
+    assert "--metadata: is no JSON object" in refused.err
