@@ -214,8 +214,8 @@ class Memory(Protocol):
         """The agents of some tenants, or of all, with a wait whose condition is met, and whose job was not sent that lately."""
         ...
 
-    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
-        """What rests for so many seconds, or until an event is published, for as long as a block.
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[bool]]]:
+        """What rests for so many seconds, or until an event is published, for as long as a block; it tells whether one was.
 
         It rests for the whole time where no connection can listen, as behind a pool of transactions.
         """

@@ -30,7 +30,7 @@ class ClientScope:
         """A transaction of the agent, with audit rows."""
         return self.caller(write=write)
 
-    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[bool]]]:
         """What rests for so many seconds, or until an event is published."""
         return self.caller.memory.listen()
 

@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -222,29 +222,32 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
         """
         async with self._scope.listen() as rest:
             async with self._scope.transaction(write=False) as transaction:
-                place = None if name is None else await transaction.channels.find_place(name)
-                if place is None and after is None:
-                    after = await last_number(transaction, channel)
-            at = (after or 0) if place is None else place
+                at = None if name is None else await transaction.channels.find_place(name)
+                if at is None:
+                    at = await last_number(transaction, channel) if after is None else after
+            async for event in self._follow(channel, at, name=name, rest=rest):
+                await handler(event)
+                await self._save_place(name, event.number)
+
+    async def _follow(
+        self, channel: str, at: int, *, name: str | None, rest: Callable[[float], Awaitable[bool]]
+    ) -> AsyncIterator[ChannelEvent]:
+        """The events of a channel after a number, without end; saves the place before the first, and where it is hours later."""
+        last, saves = at, 0.0
+        while True:
             events = await self.list_events(channel, after=at)
-            if place is None:  # so that it has again what its handler fails at first
+            if not events:
+                at = last  # what came until then is of other channels
+            if time.monotonic() >= saves:
                 await self._save_place(name, at)
-            advances = time.monotonic() + _ADVANCES_S
-            while True:
-                for event in events:
-                    await handler(event)
-                    at = event.number
-                    await self._save_place(name, at)
+                saves = time.monotonic() + _ADVANCES_S
+            for event in events:
+                yield event
+                at = event.number
+            last = at
+            while not events and last == at and not await rest(_EVERY_S):
                 async with self._scope.transaction(write=False) as transaction:
                     last = await last_number(transaction, channel)
-                events = () if last == at else await self.list_events(channel, after=at)
-                if events:
-                    continue
-                at = last  # what came until then is of other channels
-                if time.monotonic() >= advances:
-                    await self._save_place(name, at)
-                    advances = time.monotonic() + _ADVANCES_S
-                await rest(_EVERY_S)
 
     async def _save_place(self, name: str | None, number: int) -> None:
         if name is not None:

@@ -13,11 +13,11 @@ _LISTEN = "LISTEN mnestic_events"
 
 
 @asynccontextmanager
-async def listening(url: str) -> AsyncIterator[Callable[[float], Awaitable[None]]]:
+async def listening(url: str) -> AsyncIterator[Callable[[float], Awaitable[bool]]]:
     """What rests for so many seconds, or until an event is published; see `mnestic.memory.ports.Memory.listen`."""
     connection: AsyncConnection[Any] | None = None
 
-    async def rest(seconds: float) -> None:
+    async def rest(seconds: float) -> bool:
         nonlocal connection
         try:
             if connection is None or connection.closed:
@@ -25,11 +25,11 @@ async def listening(url: str) -> AsyncIterator[Callable[[float], Awaitable[None]
                     libpq_url(url), autocommit=True, connect_timeout=10
                 )
                 await connection.execute(_LISTEN)
-                return  # what was published before it listened, a look finds now
-            async for _ in connection.notifies(timeout=seconds, stop_after=1):
-                return
+                return True  # what was published before it listened, a look finds now
+            return bool([one async for one in connection.notifies(timeout=seconds, stop_after=1)])
         except Error:  # the look that follows tells what is wrong
             await asyncio.sleep(seconds)
+            return False
 
     try:
         yield rest

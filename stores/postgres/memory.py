@@ -192,7 +192,7 @@ class PostgresMemory:
         rows = await self._rows(_LIST_WITH_MET_WAITS, tenant_id="", tenants=[*tenants])
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
-    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[None]]]:
+    def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[bool]]]:
         """See the port."""
         return listening(self._url)
 
