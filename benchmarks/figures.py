@@ -53,13 +53,15 @@ class Figures(BaseModel):
     """All figures. A figure that was not measured is None, and left out of the JSON.
 
     Sizes of snapshots are in KiB, memory of workers in MiB. The floor of a job is a bare workflow with an
-    update and an activity; of a snapshot, one row of as many bytes written, or read, by itself.
+    update and an activity, for an event with a signal; of a snapshot, one row of as many bytes written, or read, by itself.
     """
 
     model_config = ConfigDict(frozen=True)
 
     resume_to_activity_ms: ByCache | None = None
     floor_ms: ByCache | None = None
+    event_to_activity_ms: Spread | None = None
+    floor_event_ms: Spread | None = None
     snapshot_ms: dict[str, Spread] | None = None
     floor_snapshot_ms: dict[str, Spread] | None = None
     restore_ms: dict[str, Spread] | None = None
@@ -100,6 +102,9 @@ def this_machine(*, postgres: str, temporal: str) -> Machine:
 def rows(figures: Figures) -> Iterator[tuple[str, str, str, str]]:
     """The figures as a table: what, how much, the target, the floor."""
     yield from _resume_rows(figures)
+    by_event, signalled = figures.event_to_activity_ms, figures.floor_event_ms
+    if by_event is not None and signalled is not None:
+        yield "event to activity, ms", _cell(by_event), "p95 < 2 floors", _cell(signalled)
     for name, found, beside, target in (
         ("snapshot", figures.snapshot_ms, figures.floor_snapshot_ms, "p95 < 15"),
         ("restore", figures.restore_ms, figures.floor_restore_ms, "p95 < 15"),

@@ -10,7 +10,7 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pydantic import SecretStr
 from temporalio.client import Client, WorkflowHandle
@@ -40,6 +40,14 @@ name: benchmark
 nodes:
   - {{id: approval, kind: wait, key: approval, ask: "May the order go out?", timeout: 21d,
      on: {{resumed: next, timeout: end}}}}
+  - {{id: next, kind: tool, activity: {STAMP}, next: end}}
+"""
+_CHANNEL = "benchmark"
+_EVENT_PLAN = f"""
+name: benchmark
+nodes:
+  - {{id: approval, kind: wait, key: approval, timeout: 21d, event: {{channel: {_CHANNEL}, where: {{job: "${{job.id}}"}}}},
+     on: {{event: next, timeout: end}}}}
   - {{id: next, kind: tool, activity: {STAMP}, next: end}}
 """
 Item = TypeVar("Item")
@@ -114,15 +122,33 @@ class Lane:
 
     async def finish(self, job_id: str) -> int:
         """Resumes a job and waits for its end; returns when its tool began, in ns since the epoch."""
-        await self.client.resume_job(job_id, PAYLOAD)
+        await self._resume(job_id)
         result = await self.client.wait_for_result(job_id)
         began: int = result.results["next"]
         return began
+
+    async def _resume(self, job_id: str) -> None:
+        await self.client.resume_job(job_id, PAYLOAD)
 
     async def _count_waiting(self) -> int:
         tenant = self.client.settings.tenant_id
         query = f"TenantId = '{tenant}' AND JobState = 'waiting'"
         return (await self.client.temporal.count_workflows(query)).count
+
+
+class EventLane(Lane):
+    """Jobs that wait for an event, each for its own."""
+
+    async def allow(self) -> None:
+        """Lets the agents use the channel."""
+        channels = {"enabled": True, "channels": [{"channel": _CHANNEL}]}
+        shared = {"enabled": True, "pubsub": channels}
+        await self.client.contracts().apply("*", {"Memory": {"shared": shared}})
+        self._plan = parse_plan(_EVENT_PLAN, source="the benchmark")
+        self._publisher = await self.client.contract("publisher")
+
+    async def _resume(self, job_id: str) -> None:
+        await self._publisher.publish(_CHANNEL, PAYLOAD | {"job": job_id})
 
 
 class Floor:
@@ -154,13 +180,23 @@ class Floor:
         handle: WorkflowHandle[BareJob, int] = self._client.get_workflow_handle(
             workflow_id, result_type=int
         )
-        await handle.execute_update(BareJob.answer, PAYLOAD)
+        await self._answer(handle)
         return await handle.result()
+
+    async def _answer(self, handle: WorkflowHandle[BareJob, int]) -> None:
+        await handle.execute_update(BareJob.answer, PAYLOAD)
 
     async def _until_begun(self, workflow_id: str) -> None:
         handle: WorkflowHandle[BareJob, int] = self._client.get_workflow_handle(workflow_id)
         while (await handle.describe()).history_length < _BEGUN:  # noqa: ASYNC110 - Temporal's
             await asyncio.sleep(0.01)
+
+
+class SignalFloor(Floor):
+    """Bare workflows that get a signal."""
+
+    async def _answer(self, handle: WorkflowHandle[BareJob, int]) -> None:
+        await handle.signal(BareJob.tell, PAYLOAD)
 
 
 class Lanes:
@@ -198,12 +234,27 @@ class Lanes:
             yield Lane(client, worker_pid=await start(*words), maintenance_pid=maintenance)
 
     @asynccontextmanager
+    async def open_events(self, name: str) -> AsyncIterator[tuple[EventLane, SignalFloor]]:
+        """A lane of jobs that wait for events, and its floor, for as long as a block."""
+        async with self.open(name) as lane, self._floor_client(name) as (client, own):
+            events = EventLane(lane.client, worker_pid=lane.worker_pid)
+            await events.allow()
+            yield events, SignalFloor(client, **own)
+
+    @asynccontextmanager
     async def open_floor(self, name: str, *, cached: int = CACHED) -> AsyncIterator[Floor]:
         """The floor with a worker process of its own, for as long as a block."""
+        async with self._floor_client(name, cached=cached) as (client, own):
+            yield Floor(client, **own)
+
+    @asynccontextmanager
+    async def _floor_client(
+        self, name: str, *, cached: int = CACHED
+    ) -> AsyncIterator[tuple[Client, dict[str, Any]]]:
         settings = self.settings(f"{name}-floor")
         async with self._worker(settings, f"--cached={cached}", "--floor") as pid:
             client = await Client.connect(str(settings.temporal_address))
-            yield Floor(client, task_queue=settings.task_queue, worker_pid=pid)
+            yield client, {"task_queue": settings.task_queue, "worker_pid": pid}
 
     @asynccontextmanager
     async def client(self, name: str) -> AsyncIterator[MnesticClient]:

@@ -21,6 +21,7 @@ from mnestic.starter.maintenance_wiring import (
     yield_to_jobs,
 )
 from mnestic.starter.memory_wiring import find_database, writing_embedder
+from mnestic.starter.polls.wait_poll import wait_poll
 from mnestic.starter.settings import Settings, load_settings
 from mnestic.starter.wiring import connect_temporal, find_endpoints, open_memory
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -47,6 +48,7 @@ async def product(settings: Settings, *, cached: int, extracts: bool) -> AsyncIt
             client, settings, activities=[*activities, stamp], max_cached_workflows=cached
         )
         await stack.enter_async_context(worker)
+        await stack.enter_async_context(wait_poll(memory, client, tenants=()))
         freeze_heap()  # as a worker does
         yield
 

@@ -17,7 +17,7 @@ Report = Callable[[str], None]
 
 async def measure_resumes(
     lanes: Lanes, *, warm: int, cold: int, report: Report
-) -> dict[str, ByCache]:
+) -> dict[str, ByCache | Spread]:
     """From sending the resume to the beginning of the next activity.
 
     Workers are processes of their own, as in production. The product's and the floor's run side by
@@ -29,9 +29,13 @@ async def measure_resumes(
     cold_product, cold_floor = await _sampled(
         lanes, "cold", number=cold, cached=_SMALL_CACHE, report=report
     )
+    async with lanes.open_events("events") as both:
+        by_event, signalled = await _compared(both, "by an event", number=warm, report=report)
     return {
         "resume_to_activity_ms": ByCache(warm=warm_product, cold=cold_product),
         "floor_ms": ByCache(warm=warm_floor, cold=cold_floor),
+        "event_to_activity_ms": by_event,
+        "floor_event_ms": signalled,
     }
 
 
@@ -81,15 +85,21 @@ async def _sampled(
     lanes: Lanes, name: str, *, number: int, cached: int, report: Report
 ) -> tuple[Spread, Spread]:
     async with AsyncExitStack() as stack:
-        both: tuple[Parkable, ...] = (
+        both: tuple[Parkable, Parkable] = (
             await stack.enter_async_context(lanes.open(name, cached=cached)),
             await stack.enter_async_context(lanes.open_floor(name, cached=cached)),
         )
-        jobs = [await lane.park(WARM_UP + number) for lane in both]
-        samples: tuple[list[float], list[float]] = ([], [])
-        for pair in zip(*jobs, strict=True):
-            for lane, job_id, taken in zip(both, pair, samples, strict=True):
-                taken.append(await _resume_to_activity(lane, job_id))
+        return await _compared(both, name, number=number, report=report)
+
+
+async def _compared(
+    both: tuple[Parkable, Parkable], name: str, *, number: int, report: Report
+) -> tuple[Spread, Spread]:
+    jobs = [await lane.park(WARM_UP + number) for lane in both]
+    samples: tuple[list[float], list[float]] = ([], [])
+    for pair in zip(*jobs, strict=True):
+        for lane, job_id, taken in zip(both, pair, samples, strict=True):
+            taken.append(await _resume_to_activity(lane, job_id))
     product, floor = (spread(taken[WARM_UP:]) for taken in samples)
     report(
         f"Resume to activity, {name}: {product.p50} ms (p95 {product.p95}), "
