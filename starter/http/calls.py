@@ -234,7 +234,9 @@ async def _agent_call(
     chosen = agent_id if agent_id is not None else access.key.scope.only_agent
     if chosen is None:
         raise _invalid("query.agent_id", "name an agent; the API key is for several")
-    await tenants_of(request).require(access, action, agent_id=chosen, target=route)
+    named = getattr(request.state, "named", "")
+    target = f"{route}: {named}" if named else route
+    await tenants_of(request).require(access, action, agent_id=chosen, target=target)
     call = AgentCall(
         access,
         agent_id=chosen,

@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from mnestic.memory.access.api_keys import Action
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.jobs.memory_operations import OPERATIONS, access_of
 from mnestic.memory.scope import check_id
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.mcp.server import Profile, build_server
@@ -125,6 +126,10 @@ def _agent_of(request: Request) -> str | None:
 
 
 def _target_of(ctx: ServerRequestContext[Any, Any]) -> str:
-    """The method and, if it calls a tool, the tool: what the audit log says of a request that is denied."""
-    name = (ctx.params or {}).get("name")
-    return f"{ctx.method} {name}" if name is not None else ctx.method
+    """The method and, if it calls a tool, the tool and what it names: what the audit log says of a request that is denied."""
+    params = ctx.params or {}
+    name = params.get("name")
+    if name is None:
+        return ctx.method
+    named = access_of(name, params.get("arguments"))[1] if name in OPERATIONS else ""
+    return f"{ctx.method} {name}: {named}" if named else f"{ctx.method} {name}"

@@ -1,5 +1,6 @@
 """The operations of an agent's contract: a route for each of the table."""
 
+import json
 from collections.abc import Callable, Coroutine
 from http import HTTPStatus
 from typing import Annotated, Any, cast
@@ -14,6 +15,7 @@ from mnestic.memory.jobs.memory_operations import (
     MemoryOperation,
     OperationArguments,
     OperationName,
+    access_of,
 )
 from mnestic.memory.scope import Id
 from mnestic.starter.client.memory_client import MemoryClient
@@ -22,12 +24,13 @@ from mnestic.starter.http.values import RequestBody
 
 
 class _OperationRoute(APIRoute):
-    """A route whose malformed requests leave an audit row, if the key allows them."""
+    """A route whose malformed requests leave an audit row; that of what the key does not allow says what was named."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
         async def noting(request: Request) -> Response:
+            request.state.named = await self._named(request)
             try:
                 return await handle(request)
             except RequestValidationError as error:
@@ -41,6 +44,14 @@ class _OperationRoute(APIRoute):
                 raise
 
         return noting
+
+    async def _named(self, request: Request) -> str:
+        """What the arguments name, for the log of what is denied before they are read."""
+        try:
+            arguments = json.loads(await request.body())
+        except (ValueError, RecursionError):  # the route says so
+            return ""
+        return access_of(cast(OperationName, self.name), arguments)[1]
 
 
 router = APIRouter(tags=["contracts"], route_class=_OperationRoute)

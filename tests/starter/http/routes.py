@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from mnestic.memory.jobs.memory_operations import OPERATIONS, access_of
 from tests.starter.case_files import read_cases
 
 
@@ -21,3 +22,9 @@ class Case:
 
 CASES = {name: Case(**fields) for name, fields in read_cases(__file__, "routes").items()}
 PLAN: dict[str, Any] = CASES["POST /api/jobs"].body["plan"]
+
+
+def denied_target(shown: str, operation: Any, arguments: Any) -> str:
+    """What the audit log says of a call that a key does not allow: of an operation of a contract, also what it names."""
+    named = access_of(operation, arguments)[1] if operation in OPERATIONS else ""
+    return f"{shown}: {named}" if named else shown

@@ -13,11 +13,16 @@ from mnestic.memory.access.api_keys import ACTIONS
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from tests.starter.http.conftest import NewKey, opened
-from tests.starter.http.routes import CASES, PLAN, Case
+from tests.starter.http.routes import CASES, PLAN, Case, denied_target
 
 GUARDED = {name: case for name, case in CASES.items() if case.action is not None}
 OF_AGENTS = {name: case for name, case in GUARDED.items() if not case.of_job}
 OF_JOBS = {name: case for name, case in GUARDED.items() if case.of_job}
+
+
+def target_of(name: str, case: Case) -> str:
+    """What the audit log says of the request of a case that is denied."""
+    return denied_target(name, name.removeprefix("POST /contract/"), case.body)
 
 
 async def called(app: FastAPI, key: str | None, name: str, case: Case) -> httpx2.Response:
@@ -72,7 +77,7 @@ async def test_a_key_for_other_actions_is_refused(
 
     assert refusals == dict.fromkeys(GUARDED, (403, "urn:mnestic:problem:forbidden", True))
     assert denied == {
-        name: (name, f"key/{keys[str(case.action)].split('.')[-2]}")
+        name: (target_of(name, case), f"key/{keys[str(case.action)].split('.')[-2]}")
         for name, case in GUARDED.items()
     }
 
@@ -120,7 +125,7 @@ async def test_a_key_for_other_agents_is_refused(
         )
 
     assert refusals == {
-        name: (403, False, name, "*" if case.of_tenant else "ada")
+        name: (403, False, target_of(name, case), "*" if case.of_tenant else "ada")
         for name, case in OF_AGENTS.items()
     }
 

@@ -18,7 +18,7 @@ from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.jobs.plans import parse_plan
 from tests.starter.http.conftest import NewKey, opened
 from tests.starter.http.mcp_tools import CASES, EACH
-from tests.starter.http.routes import PLAN
+from tests.starter.http.routes import PLAN, denied_target
 from tests.starter.mcp.task_requests import TaskExtension, TaskRequest, about
 
 ORIGIN = "http://127.0.0.1:8321"
@@ -46,6 +46,11 @@ async def posted(app: FastAPI, key: str | None, path: str, **more: str) -> httpx
     """The answer to a request that does not get as far as a tool."""
     async with opened(app, key) as http:
         return await http.post(f"{ORIGIN}{path}", content="{}", headers=more)
+
+
+def target_of(path: str, tool: str) -> str:
+    """What the audit log says of the call of a case that is denied."""
+    return denied_target(f"tools/call {tool}", tool, CASES[path][tool].get("arguments", {}))
 
 
 async def refusal(client: Client, path: str, tool: str) -> str:
@@ -81,7 +86,7 @@ async def test_a_key_for_other_actions_is_refused(
             is_named = f"does not allow the action {action}" in why
             refusals[path, tool] = (is_named, latest.target, latest.actor)
             actor = f"key/{keys[action].split('.')[-2]}"
-            expected[path, tool] = (True, f"tools/call {tool}", actor)
+            expected[path, tool] = (True, target_of(path, tool), actor)
 
     assert refusals == expected
 
@@ -102,7 +107,7 @@ async def test_a_key_for_other_agents_is_refused(
 
     assert refusals == dict.fromkeys(EACH, True)
     assert sorted((one.target, one.agent_id) for one in denied) == sorted(
-        (f"tools/call {tool}", "ada") for _, tool in EACH
+        (target_of(path, tool), "ada") for path, tool in EACH
     )
 
 
