@@ -1,13 +1,26 @@
-"""The port of the store of channels, which works in the transaction that it came from."""
+"""The port of the store of channels, which works in the transaction that it came from, and that of backends with channels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # who implements or uses the port loads no model
     from collections.abc import Sequence
 
     from mnestic.memory.sharing.events import ChannelEvent
+
+
+@runtime_checkable
+class EventBackend(Protocol):
+    """A backend of records that has channels of its own."""
+
+    async def publish(self, tenant_id: str, events: Sequence[ChannelEvent]) -> None:
+        """Publishes events to those that listen at that moment.
+
+        Raises:
+            BackendUnavailableError: it does not answer.
+        """
+        ...
 
 
 class ChannelStore(Protocol):

@@ -134,6 +134,9 @@ class PostgresMemory:
         if self._sync is not None and (unit.flushed_schemas or unit.is_replay):
             schemas = None if unit.is_replay else unit.flushed_schemas
             await self._sync.flush((tenant_id, agent_id), schemas=schemas, at_once=True)
+        if self._sync is not None:
+            for backend, events in unit.announced:
+                await self._sync.announce(tenant_id, backend, events)
 
     @asynccontextmanager
     async def _syncing(self, owner: Owner) -> AsyncIterator[UnitOfWork]:

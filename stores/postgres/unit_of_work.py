@@ -1,6 +1,6 @@
 """The unit of work that all stores of one transaction share: connection, owner, audit trail."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any, Protocol
@@ -12,7 +12,9 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from mnestic.memory.access.audit import refusal
 from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, RefusedError
+from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.knowledge.events import MemoryEvent
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.connections import Rows, run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, packed, read_query
 from mnestic.stores.postgres.sqlstates import Meaning, bad_input, meaning_of
@@ -74,6 +76,8 @@ class UnitOfWork:
         self._before_commit: dict[Callable[[], Awaitable[None]], None] = {}
         self.flushed_schemas: set[str] = set()
         """Schemas whose backends have to have what was written before anybody is told that it is."""
+        self.announced: list[tuple[RemoteBackend, Sequence[ChannelEvent]]] = []
+        """Events that backends publish as well, once the transaction has committed."""
         self.is_replay = False
         """Whether an earlier attempt wrote, and may have ended before backends had all of it."""
 

@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from mnestic.memory.errors import ConfigurationError
 from mnestic.memory.jobs.long_term.backends import BackendRecord, RecordPlace
+from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.backend_answers import answer_of
 
 # Compares and sets at once. Arguments: the version, "1" if the record is removed, when it expires (ms) or nothing, fields.
@@ -75,6 +76,14 @@ class RedisRecords:
             {**place.model_dump(include=set(RecordPlace.model_fields)), **fields, **read}
             | {"expires_at": fields["expires_at"] or None}
         )
+
+    async def publish(self, tenant_id: str, events: Sequence[ChannelEvent]) -> None:
+        """See `mnestic.memory.sharing.ports.EventBackend`."""
+        async with self._answer(), self._redis.pipeline(transaction=False) as pipeline:
+            for event in events:
+                channel = f"{self._prefix}mnestic:{quote(tenant_id, safe='')}:{event.channel}"
+                pipeline.publish(channel, event.model_dump_json())
+            await pipeline.execute()
 
     async def close(self) -> None:
         """See the port."""

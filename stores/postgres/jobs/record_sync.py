@@ -4,6 +4,7 @@ The row in Mnestic's database is what is read, and the log of what is to be sent
 """
 
 import asyncio
+import logging
 import math
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,12 +14,15 @@ from typing import Any
 
 from mnestic.memory.errors import BackendUnavailableError, ConfigurationError
 from mnestic.memory.jobs.long_term.backends import (
+    FLUSH_DELAY,
     STALENESS,
     BackendRecord,
     RecordPlace,
     RemoteBackend,
 )
 from mnestic.memory.jobs.ports import RecordBackend, RecordBackends
+from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.memory.sharing.ports import EventBackend
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.unit_of_work import Owner, UnitOfWork
 
@@ -33,6 +37,7 @@ _BATCH, _BATCH_BYTES = 100, 1_000_000  # of one call, which a backend has to ans
 _LATEST = 2**31 - 1  # no version is later, so that what is forgotten goes, whatever is stored
 _MOST_CHECKED = 10_000
 
+_log = logging.getLogger("mnestic.backends")
 Transactions = Callable[[Owner], AbstractAsyncContextManager[UnitOfWork]]
 
 
@@ -131,6 +136,21 @@ class RecordSync:
             self._checked.clear()
         self._checked[name] = self._clock()
         return is_changed
+
+    async def announce(
+        self, tenant_id: str, backend: RemoteBackend, events: Sequence[ChannelEvent]
+    ) -> None:
+        """Has a backend publish events to those that listen there, if it answers; Mnestic's database has them all."""
+        failed_at, _ = self._away.get(backend, (-math.inf, None))
+        if self._clock() - failed_at < FLUSH_DELAY.total_seconds():
+            return
+        try:
+            opened = await self._open(backend)
+            if isinstance(opened, EventBackend):
+                await opened.publish(tenant_id, events)
+        except BackendUnavailableError as error:
+            self._away[backend] = self._clock(), error
+            _log.warning("events are not announced", extra={"why": str(error)})
 
     async def close(self) -> None:
         """Closes the backends."""

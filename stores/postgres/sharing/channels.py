@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mnestic.memory.canonical import check_size
+from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.sharing.events import KEPT_FOR, LARGEST_BYTES, ChannelEvent, check_channel
 from mnestic.stores.postgres.cursors import check_limit, check_place
 from mnestic.stores.postgres.queries import as_json, read_query
@@ -12,7 +13,7 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _PUBLISH, _MATCH = read_query("channels.publish"), read_query("channels.match")
 _WAKE, _LIST = read_query("channels.wake"), read_query("channels.list")
-_RANGE = read_query("channels.range")
+_RANGE, _LIST_REDIS = read_query("channels.range"), read_query("channels.list_redis")
 _FIND_PLACE, _SAVE_PLACE = read_query("channels.find_place"), read_query("channels.save_place")
 _TRIM, _LOCK = read_query("channels.trim"), read_query("channels.lock")
 
@@ -78,4 +79,9 @@ class PostgresChannelStore:
         events, self._events = self._events, []
         named = self._unit.owner | {"kept_for": KEPT_FOR, "count": len(events)}
         named["events"] = as_json(events)
-        await self._unit.rows_of(*(query.bind(named) for query in (_PUBLISH, _MATCH, _TRIM, _WAKE)))
+        queries = (_PUBLISH, _LIST_REDIS, _MATCH, _TRIM, _WAKE)
+        rows, backends, *_ = await self._unit.rows_of(*(query.bind(named) for query in queries))
+        published = [read_stored(ChannelEvent, row._asdict(), what="event") for row in rows]
+        for backend in backends:
+            of = RemoteBackend.model_validate(backend._asdict())
+            self._unit.announced.append((of, published))

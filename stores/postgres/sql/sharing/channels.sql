@@ -12,6 +12,7 @@ SELECT %(tenant_id)s, before + place, id, channel, %(agent_id)s, payload, clock_
   FROM counted, ROWS FROM (
        jsonb_to_recordset(CAST(%(events)s AS jsonb)) AS (id text, channel text, payload jsonb)
      ) WITH ORDINALITY AS sent (id, channel, payload, place)
+RETURNING number, id, channel, agent_id, payload, at
 
 -- name: match
 -- Gives waits the first of some events that they wait for. A channel has no character that LIKE knows but `_`.
@@ -38,6 +39,16 @@ ON CONFLICT (tenant_id) DO UPDATE SET events = c.events
 -- name: wake
 -- Wakes who listens, once the transaction has committed; what there is to read, they read.
 SELECT pg_notify('mnestic_events', '') AS woken
+
+-- name: list_redis
+-- Reads the Redis backends of the agent's contract, which publish the events as well.
+SELECT b.backend ->> 'backend_id' AS backend_id, b.backend ->> 'type' AS type,
+       b.backend #>> '{config,connection_string}' AS connection_string,
+       b.backend #>> '{config,table_prefix}' AS table_prefix
+  FROM mnestic.contract_of(%(tenant_id)s, %(agent_id)s) AS c,
+       json_array_elements(c.document #> '{Memory,long_term,storage_backends}') AS b (backend)
+ WHERE c.document #>> '{Memory,long_term,enabled}' = 'true' AND b.backend ->> 'type' = 'redis'
+   AND b.backend #>> '{config,connection_string}' IS NOT NULL
 
 -- name: list
 -- Reads events of channels in their order.
