@@ -1,7 +1,7 @@
 """What is wrong with a value that a model refuses, in words for the person who gave it."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Annotated, Any, get_args
 
@@ -11,7 +11,9 @@ from pydantic_core import ErrorDetails
 from mnestic.memory.canonical import check_text
 from mnestic.memory.errors import InvalidInputError
 
-_HIDDEN = ("function-", "int", "str", "tagged-union")  # names of a union's members say nothing
+OF_UNION = "of-union-"  # how the names of a union's members begin that no error shows
+_HIDDEN = ("function-", "tagged-union", OF_UNION)  # names of a union's members say nothing
+_TYPES = frozenset({"int", "str"})  # those of simple ones neither
 _PLAINER = {
     "Field required": "is missing",
     "Extra inputs are not permitted": "is not known",
@@ -26,8 +28,15 @@ def problem_of(error: ValidationError) -> str:
     """The first problem, with its place but without the value."""
     first = error.errors(include_input=False, include_url=False)[0]
     message = message_of(first)
-    place = ".".join(str(part) for part in first["loc"] if not str(part).startswith(_HIDDEN))
+    place = ".".join(map(str, place_in(first["loc"])))
     return f"{place}: {message}" if place else message
+
+
+def place_in(location: Iterable[str | int]) -> tuple[str | int, ...]:
+    """The place of a problem, as whoever wrote the value sees it."""
+    return tuple(
+        part for part in location if part not in _TYPES and not str(part).startswith(_HIDDEN)
+    )
 
 
 def message_of(problem: ErrorDetails) -> str:
@@ -49,7 +58,7 @@ def _nearest_field(error: ValidationError, model: type[BaseModel] | None) -> str
     first = error.errors(include_input=False, include_url=False)[0]
     if model is None or first["type"] != "extra_forbidden":
         return ""
-    nearest = nearest_field(model, first["loc"])
+    nearest = nearest_field(model, place_in(first["loc"]))
     return f"; did you mean {nearest}?" if nearest else ""
 
 

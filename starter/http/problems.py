@@ -20,6 +20,7 @@ from mnestic.memory import errors
 from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
 from mnestic.memory.error_texts import describe_error
 from mnestic.memory.models.errors import ModelMisconfiguredError
+from mnestic.memory.validation import place_in
 from mnestic.starter.http.pages.problems import problem_page, wants_page
 from mnestic.starter.http.places import place_of
 from mnestic.starter.http.values import UNSTORABLE
@@ -212,7 +213,7 @@ def _invalid(error: Mapping[str, Any]) -> InvalidValue:
         return InvalidValue(path=where, allowed=why)
     within = filter(None, [error["ctx"]["path"]] if error["type"] == UNSTORABLE else [])
     return InvalidValue(
-        path=".".join(map(str, (*error["loc"], *within))),
+        path=".".join(map(str, (*place_in(error["loc"]), *within))),
         value=_shown(error.get("input")),
         allowed=str(error["msg"]).removeprefix("Value error, "),
     )

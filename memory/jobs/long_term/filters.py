@@ -3,13 +3,22 @@
 Every way in takes the same filter, and each backend answers it.
 """
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    model_validator,
+)
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.validation import refused
+from mnestic.memory.validation import OF_UNION, refused
 
 Operator = Literal["eq", "ne", "lt", "lte", "gt", "gte", "in", "contains", "text", "exists"]
 KEY = "$key"
@@ -94,7 +103,29 @@ class Not(_Part):
     condition: "Condition" = Field(alias="not")
 
 
-Condition = FieldCondition | AllOf | AnyOf | Not
+def _kind(value: Any) -> str:
+    """Which of the conditions a value is meant to be, so that an error speaks of that one alone."""
+    if isinstance(value, AllOf | AnyOf | Not):
+        return f"{OF_UNION}{type(value).__name__}"
+    named = value if isinstance(value, Mapping) else {}
+    others: tuple[type[_Part], ...] = (AllOf, AnyOf, Not)
+    names = {word: kind for kind in others for word in _names_of(kind)}
+    found = next((names[word] for word in names if word in named), FieldCondition)
+    return f"{OF_UNION}{found.__name__}"
+
+
+def _names_of(kind: type[_Part]) -> Iterator[str]:
+    for name, field in kind.model_fields.items():
+        yield from (name, field.alias or name)
+
+
+Condition = Annotated[
+    Annotated[FieldCondition, Tag(f"{OF_UNION}FieldCondition")]
+    | Annotated[AllOf, Tag(f"{OF_UNION}AllOf")]
+    | Annotated[AnyOf, Tag(f"{OF_UNION}AnyOf")]
+    | Annotated[Not, Tag(f"{OF_UNION}Not")],
+    Discriminator(_kind),
+]
 
 
 class QueryFilter(_Part):
