@@ -34,10 +34,18 @@ async def wait_poll(
         caller = Caller(memory=memory, **waiting._asdict(), actor="events")
         async with caller(write=True) as transaction:
             met = await transaction.waits.claim_met()
+        refused: RPCError | None = None
         for wait in met:
-            if not await _signal(temporal, waiting.tenant_id, wait):
+            try:
+                is_running = await _signal(temporal, waiting.tenant_id, wait)
+            except RPCError as error:  # the others are sent all the same
+                refused = error
+                continue
+            if not is_running:
                 async with caller(write=True) as transaction:
                     await transaction.waits.cancel_open(wait.job_id)
+        if refused is not None:
+            raise refused
 
     listed = partial(memory.list_agents_with_met_waits, tenants=tenants)
     async with (
