@@ -16,7 +16,9 @@ code a command ends with, which HTTP status is answered. Those of language model
     │   ├── AlreadyExistsError        something is stored under that name
     │   ├── StaleRequestError         what it is based on has changed since
     │   ├── StaleVersionError         the stored version has moved on
-    │   ├── AccessDeniedError         the agent's contract does not give it that memory of others
+    │   ├── AccessDeniedError         the agent may not have that memory of others
+    │   ├── LockedError               another holds the lock of the key
+    │   ├── LockLostError             the lock of a write has ended, or another has it
     │   ├── EventsTrimmedError        events after a number are no longer kept
     │   ├── IdempotencyConflictError  an operation key came back with another request
     │   ├── ResumeRefusedError        no wait takes this resume
@@ -171,11 +173,31 @@ class ForeignTenantError(RefusedError):
 
 
 class AccessDeniedError(RefusedError):
-    """An agent asks for memory of others that its contract does not give it."""
+    """An agent asks for memory of others that neither a contract nor a grant gives it."""
 
     def __init__(self, *, agent_id: str, what: str, allowed: str) -> None:
         self.agent_id, self.what = agent_id, what
-        super().__init__(f"agent {agent_id} has no access to {what}; its contract gives: {allowed}")
+        super().__init__(f"agent {agent_id} has no access to {what}; it is allowed: {allowed}")
+
+
+class LockedError(RefusedError):
+    """Another holds the lock of a key, or of one in a namespace that is dropped."""
+
+    def __init__(self, *, what: str, holder: str, until: datetime) -> None:
+        self.what, self.holder, self.until = what, holder, until
+        super().__init__(
+            f"{what} is locked by {holder} until {until:%H:%M:%S} UTC at the latest; lock it, or try again then"
+        )
+
+
+class LockLostError(RefusedError):
+    """A write carries the token of a lock that has ended; what others have written since then is to be read first."""
+
+    def __init__(self, *, what: str, token: int) -> None:
+        self.what, self.token = what, token
+        super().__init__(
+            f"the lock of {what} with token {token} has ended; lock it again, read, and repeat the change"
+        )
 
 
 class EventsTrimmedError(RefusedError):

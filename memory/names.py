@@ -45,6 +45,7 @@ PROGRESS = "progress"  # the query how far a maintenance run is
 LEARNED = "learned"  # the query how many were learned from
 VERSIONS = "~versions/"  # how the namespaces of earlier versions of records begin
 CONFLICTS = "~conflicts/"  # how those of writes that wait for a decision do
+SHARED = "~shared/"  # how those of records that agents share do
 
 OWN_ACTIVITIES = "mnestic."  # how the names of this package's activities begin
 OWN_TOOLS = frozenset({"mnestic.read_session"})  # those that a tool node may name

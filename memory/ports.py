@@ -50,7 +50,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
     from mnestic.memory.scope import Scope
-    from mnestic.memory.sharing.ports import ChannelStore
+    from mnestic.memory.sharing.ports import ChannelStore, SharedMemoryStore
 
 
 class Transaction(Protocol):
@@ -64,6 +64,8 @@ class Transaction(Protocol):
     def contracts(self) -> ContractStore: ...  # noqa: D102
     @property
     def channels(self) -> ChannelStore: ...  # noqa: D102
+    @property
+    def shared_memory(self) -> SharedMemoryStore: ...  # noqa: D102
     @property
     def facts(self) -> FactStore: ...  # noqa: D102
     @property

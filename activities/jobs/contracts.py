@@ -13,13 +13,13 @@ from mnestic.activities.jobs.segments import (
     SegmentWriter,
     find_contract,
 )
+from mnestic.activities.jobs.shared_memory import count_retries, try_again
 from mnestic.activities.jobs.template_values import fill_in, load_values
 from mnestic.activities.operations import OperationInput, find_done, run_once
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.memory_operations import (
     OPERATIONS,
-    OperationArguments,
     OperationName,
     RecordPage,
     access_of,
@@ -27,7 +27,9 @@ from mnestic.memory.jobs.memory_operations import (
 )
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.ports import Memory, Retriever, Transaction
+from mnestic.memory.sharing.locks import Lock
 
 _MAX_REFS = 10  # in a result, which travels through the workflow's history
 
@@ -47,12 +49,13 @@ class OperateInput(SegmentInput):
 
 
 class OperateResult(BaseModel):
-    """What a job's operation was about: the first records, without content, and the variable that has the result."""
+    """What a job's operation was about: the first records, without content, the lock, and the variable that has the result."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     records: tuple[RecordRef, ...] = ()
     record_count: int = 0
+    lock: Lock | None = None
     saved_as: str | None = None
 
 
@@ -85,13 +88,17 @@ class ContractActivities:
                     return done
                 arguments = await self._arguments(transaction, params)
                 summarize = await self._operations.prepare(transaction, params, arguments)
+                retries = await count_retries(transaction, params.contract, arguments)
             step = None if summarize is None else await summarize()
-            return await run_once(
-                self._memory,
-                params,
-                OperateResult,
-                work=lambda transaction: self._operate(transaction, params, step),
-                beside=None if step is None else self._segments.row(params, step),
+            return await try_again(
+                lambda: run_once(
+                    self._memory,
+                    params,
+                    OperateResult,
+                    work=lambda transaction: self._operate(transaction, params, step),
+                    beside=None if step is None else self._segments.row(params, step),
+                ),
+                retries=retries,
             )
 
     async def _operate(
@@ -112,6 +119,7 @@ class ContractActivities:
         return OperateResult(
             records=tuple(read.ref for read in reads[:_MAX_REFS]),
             record_count=len(reads),
+            lock=result if isinstance(result, Lock) else None,
             saved_as=params.save_as,
         )
 

@@ -15,6 +15,7 @@ from mnestic.activities.jobs.segments import (
     require_rules,
     rule_of,
 )
+from mnestic.activities.jobs.shared_memory import use_shared_memory
 from mnestic.memory.contract.document import LongTerm
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
@@ -22,7 +23,6 @@ from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
     GetContextArguments,
     ListEventsArguments,
-    OperationArguments,
     PersistArguments,
     PublishArguments,
     QueryArguments,
@@ -33,6 +33,7 @@ from mnestic.memory.jobs.memory_operations import (
 )
 from mnestic.memory.jobs.short_term.segments import SegmentContext, SegmentEntry
 from mnestic.memory.knowledge.resources import check_content
+from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.ports import Transaction
 
 
@@ -102,7 +103,9 @@ class MemoryOperations:
             case GetContextArguments():
                 result = await self._context(transaction, params, arguments, step=step)
             case _:
-                raise AssertionError(arguments)
+                of_shared = await use_shared_memory(transaction, params, arguments)
+                assert of_shared is not None, arguments
+                result = of_shared
         transaction.audit.complete()
         return result
 

@@ -13,10 +13,11 @@ from typing import Any, Literal, get_args
 from pydantic import ConfigDict
 
 from mnestic.memory.canonical import canonical_json
-from mnestic.memory.contract.document import AccessLevel, ListedPart, MemoryContract, Part
+from mnestic.memory.contract.document import ListedPart, MemoryContract, Part
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.language.word_lists import read_word_lists
 from mnestic.memory.selectors import matches
+from mnestic.memory.sharing.namespaces import AccessLevel
 
 _SENTENCES = Path(__file__).with_name("consequences.yaml")
 _ABSENT = object()

@@ -12,6 +12,8 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.scope import Id
 from mnestic.memory.selectors import Selector
+from mnestic.memory.sharing.locks import LockStrategy, LockTimeout
+from mnestic.memory.sharing.namespaces import AccessLevel
 from mnestic.memory.validation import Name
 
 EvictionPolicy = Literal["lru", "fifo", "priority"]
@@ -20,8 +22,6 @@ SummaryStrategy = Literal["extractive", "abstractive", "hybrid"]
 StorageType = Literal["supabase", "redis", "vector", "graph", "postgres"]
 SyncStrategy = Literal["write_through", "write_back", "read_through"]
 ConflictResolution = Literal["last_write", "merge", "manual"]
-AccessLevel = Literal["read", "write", "admin"]
-LockStrategy = Literal["pessimistic", "optimistic", "none"]
 SimilarityMetric = Literal["cosine", "euclidean", "dot"]
 
 Count = Annotated[int, Field(strict=True)]
@@ -185,8 +185,8 @@ class Coordination(Part):
     lock_strategy: LockStrategy = Field(
         "optimistic", description="Lock before a write, compare versions at the write, or neither"
     )
-    lock_timeout_ms: Count = Field(
-        5_000, ge=1, le=600_000, description="Milliseconds until a lock is released by itself"
+    lock_timeout_ms: LockTimeout = Field(
+        5_000, description="Milliseconds until a lock is released by itself"
     )
     retry_count: Count = Field(3, ge=0, le=100, description="Further attempts if a lock fails")
 

@@ -260,7 +260,11 @@ _DOCUMENTS: Mapping[str, str] = MappingProxyType(
 """Rows that go as a whole because somebody holds on to them by a hash; what they say may be much."""
 
 _NAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"long_term_record": ("namespace", "key"), "job_read": ("namespace", "key")}
+    {
+        "long_term_record": ("namespace", "key"),
+        "job_read": ("namespace", "key"),
+        "lease": ("namespace", "key"),
+    }
 )
 """Rows that go once their name speaks of the topic."""
 
@@ -300,5 +304,5 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
 )
 """Rows that lose what speaks of the topic, by column. Where a message came from is not what it says."""
 
-TABLES = frozenset({*_WHOLE, *_DOCUMENTS, *_REDACTED})
+TABLES = frozenset({*_WHOLE, *_DOCUMENTS, *_NAMED, *_REDACTED})
 """Those in which words of a topic can stand; the others hold ids, numbers, and indexes of these."""

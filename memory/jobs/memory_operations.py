@@ -16,9 +16,27 @@ from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
+from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.scope import Id
 from mnestic.memory.selectors import Selector
 from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.memory.sharing.locks import Lock
+from mnestic.memory.sharing.namespaces import NamespaceGrant, SharedRecord
+from mnestic.memory.sharing.shared_operations import (
+    DeleteSharedArguments,
+    DropNamespaceArguments,
+    GetSharedArguments,
+    GrantArguments,
+    GrantList,
+    ListGrantsArguments,
+    ListSharedArguments,
+    LockArguments,
+    Removed,
+    RevokeArguments,
+    SetSharedArguments,
+    SharedRecordPage,
+    UnlockArguments,
+)
 from mnestic.memory.validation import Name, refused
 
 _LONGEST_SHOWN = 256  # characters of an argument in the audit log
@@ -32,13 +50,17 @@ OperationName = Literal[
     "query",
     "publish",
     "list_events",
+    "get_shared",
+    "set_shared",
+    "delete_shared",
+    "list_shared",
+    "lock",
+    "unlock",
+    "grant",
+    "revoke",
+    "list_grants",
+    "drop_namespace",
 ]
-
-
-class OperationArguments(DeferredModel):
-    """What an operation is given."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class GetContextArguments(OperationArguments):
@@ -161,6 +183,21 @@ class MemoryOperation:
     of_session: bool = False
 
 
+_OF_SHARED_MEMORY: tuple[
+    tuple[OperationName, str, type[OperationArguments], type[BaseModel], bool], ...
+] = (
+    ("get_shared", "Reads a shared record.", GetSharedArguments, SharedRecord, False),
+    ("set_shared", "Writes a shared record.", SetSharedArguments, SharedRecord, True),
+    ("delete_shared", "Deletes a shared record.", DeleteSharedArguments, Removed, True),
+    ("list_shared", "Lists records of a namespace.", ListSharedArguments, SharedRecordPage, False),
+    ("lock", "Locks a key of a namespace, for a while.", LockArguments, Lock, True),
+    ("unlock", "Ends a lock.", UnlockArguments, Removed, True),
+    ("grant", "Gives agents a namespace.", GrantArguments, NamespaceGrant, True),
+    ("revoke", "Takes a namespace from agents.", RevokeArguments, Removed, True),
+    ("list_grants", "Lists who may do what in namespaces.", ListGrantsArguments, GrantList, False),
+    ("drop_namespace", "Removes all in a namespace.", DropNamespaceArguments, Removed, True),
+)
+
 OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
     {
         one.name: one
@@ -220,6 +257,10 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
                 ListEventsArguments,
                 EventList,
             ),
+            *(
+                MemoryOperation(name, summary, arguments, result, writes=writes)
+                for name, summary, arguments, result, writes in _OF_SHARED_MEMORY
+            ),
         )
     }
 )
@@ -238,7 +279,8 @@ def access_of(
         raise InvalidInputError(what="name", why=why)
     named = arguments if isinstance(arguments, Mapping) else {}
     parts = [session_id] if OPERATIONS[name].of_session else []
-    parts += [named.get(field) for field in ("segment_id", "schema_id", "key", "channel")]
+    fields = ("segment_id", "schema_id", "namespace", "key", "channel", "selector")
+    parts += [named.get(field) for field in fields]
     shown = (part[:_LONGEST_SHOWN] for part in parts if isinstance(part, str))
     return f"memory.{name}", "/".join(shown)
 

@@ -119,6 +119,10 @@ class _MemoryGroup(LazyGroup):
             "mnestic.starter.cli.jobs.records:app",
             "Read and write an agent's long-term records.",
         ),
+        "do": (
+            "mnestic.starter.cli.jobs.operations:do",
+            "Do an operation of the agent's contract, and print what it gives as JSON.",
+        ),
         "settings": (
             f"{_RETRIEVAL}.agent_settings:app",
             "Read and change the settings of an agent.",

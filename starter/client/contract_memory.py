@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -12,6 +12,7 @@ from mnestic.activities.jobs.channels import last_number
 from mnestic.activities.jobs.memory_operations import MemoryOperations
 from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
 from mnestic.activities.jobs.segments import SegmentInput
+from mnestic.activities.jobs.shared_memory import try_again
 from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError, NotFoundError
@@ -32,14 +33,14 @@ from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentContext
 from mnestic.memory.operations import Operation
 from mnestic.memory.scope import Scope, check_id
 from mnestic.memory.sharing.events import ChannelEvent
-from mnestic.starter.checked_texts import ChecksTexts, FreeText, check_texts
+from mnestic.starter.checked_texts import FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
+from mnestic.starter.client.shared_memory import Result, SharedMemory
 
 _EVERY_S = 5.0  # between two looks of a subscription, where nothing wakes it
 _ADVANCES_S = (
     3600.0  # between two moves of a place past events of other channels, before they are trimmed
 )
-Result = TypeVar("Result", bound=BaseModel)
 
 
 async def open_contract(
@@ -63,7 +64,7 @@ async def open_contract(
     return ContractMemory(scope, found, session_id=session_id)
 
 
-class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
+class ContractMemory(SharedMemory, unchecked=(*OPERATIONS, "operate")):
     """The memory of one agent, as the contract says that was in force when this was made. Each call is a transaction of its own."""
 
     def __init__(
@@ -334,6 +335,11 @@ class ContractMemory(ChecksTexts, unchecked=(*OPERATIONS, "operate")):
             NotFoundError: there is no such record, or it has expired.
             KeptOutError: it speaks of what was forgotten and is kept out.
         """
+        coordination = self._config.shared.coordination
+        retries = coordination.retry_count if name == "lock" else 0
+        return await try_again(lambda: self._attempt(name, arguments), retries=retries)
+
+    async def _attempt(self, name: OperationName, arguments: dict[str, Any]) -> BaseModel:
         operation, caller = OPERATIONS[name], self._scope.caller
         params = SegmentInput(
             scope=Scope(

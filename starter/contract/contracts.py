@@ -229,6 +229,16 @@ class ContractsClient(ChecksTexts):
             added = await transaction.contracts.add(
                 selector, document, sha256=digest, applied_by=self._actor
             )
+            shared = _contract(added).Memory.shared
+            await transaction.shared_memory.replace_grants(
+                selector,
+                {
+                    (one.namespace, allowed, one.access_level)
+                    for one in shared.namespaces
+                    if shared.enabled
+                    for allowed in one.agents_allowed
+                },
+            )
             before, after = (_contract(one).Memory.long_term for one in (current, added))
             if moved := dict(before.remote_schemas.items() ^ after.remote_schemas.items()):
                 await transaction.records.send_again(moved, of_all_agents=True)

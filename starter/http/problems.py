@@ -46,6 +46,8 @@ _STATUSES: Mapping[type[errors.MnesticError], HTTPStatus] = MappingProxyType(
         errors.NotFoundError: HTTPStatus.NOT_FOUND,
         errors.ForeignTenantError: HTTPStatus.NOT_FOUND,
         errors.AccessDeniedError: HTTPStatus.FORBIDDEN,
+        errors.LockedError: HTTPStatus.LOCKED,
+        errors.LockLostError: HTTPStatus.CONFLICT,
         errors.EventsTrimmedError: HTTPStatus.GONE,
         errors.PayloadTooLargeError: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         errors.BudgetExceededError: HTTPStatus.TOO_MANY_REQUESTS,

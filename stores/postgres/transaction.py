@@ -24,7 +24,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CacheScope, RetrievalCaches
 from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
-from mnestic.memory.sharing.ports import ChannelStore
+from mnestic.memory.sharing.ports import ChannelStore, SharedMemoryStore
 from mnestic.stores.postgres.knowledge.accesses import PostgresAccessStore
 from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -73,6 +73,11 @@ class PostgresTransaction:
     def channels(self) -> ChannelStore:
         """See the port."""
         return self._stores.channels
+
+    @property
+    def shared_memory(self) -> SharedMemoryStore:
+        """See the port."""
+        return self._stores.shared_memory
 
     @property
     def facts(self) -> knowledge.FactStore:

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -159,12 +160,16 @@ async def set_rules(client: MnesticClient) -> None:
         await client.contracts().apply(CONTRACT, {"Memory": {"short_term": short_term}})
 
 
-async def publish_something(client: MnesticClient) -> None:
-    """An event, and how far a subscription has come."""
+async def share_something(client: MnesticClient) -> None:
+    """An event, how far a subscription has come, a namespace that all agents may read, and a lock."""
+    grant = {"namespace": SESSION, "access_level": "admin", "agents_allowed": ["*"]}
+    document = {"Memory": {"shared": {"enabled": True, "namespaces": [grant]}}}
+    await client.contracts().apply("sharing", document)
     caller = client_caller(client._memory, tenant_id=client.settings.tenant_id, agent_id=AGENT)
     async with caller(write=True) as transaction:
         transaction.channels.publish("news", ["news"], {"place": SECRET}, event_id="their-event")
         await transaction.channels.save_place("their-subscription", 1)
+        await transaction.shared_memory.lock(SESSION, SECRET, lasts=timedelta(days=1))
 
 
 async def remember_everything(settings: Settings, admin_url: str) -> Victim:
@@ -192,7 +197,7 @@ async def remember_everything(settings: Settings, admin_url: str) -> Victim:
         )
         await memory.facts.add("Mara", "lives_in", SECRET)
         await memory.facts.add("Mara", "visits", f"{SECRET} fair")
-        await asyncio.gather(set_rules(client), publish_something(client))
+        await asyncio.gather(set_rules(client), share_something(client))
         await client.predicates().set("attends", cardinality="single", category="events")
         await client.inbox(AGENT).interaction(f"I work in {SECRET}.", speaker="Mara")
         inbox = client.temporal.get_workflow_handle(inbox_workflow_id(settings.tenant_id, AGENT))

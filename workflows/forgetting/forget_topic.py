@@ -27,7 +27,13 @@ _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
 # Runs that began before reach these through the messages of archived entries, and the claims of facts, alone.
 _LATER = MappingProxyType(
-    {"archived_entry": "archive", "category": "categories", "summary": "summaries"}
+    {
+        "archived_entry": "archive",
+        "category": "categories",
+        "summary": "summaries",
+        "channel_event": "sharing",
+        "lease": "sharing",
+    }
 )
 
 

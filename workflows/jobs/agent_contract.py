@@ -15,6 +15,7 @@ from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.working_memory import check_variable
 from mnestic.memory.scope import Scope
+from mnestic.memory.sharing.locks import Lock, under
 from mnestic.workflows.calls import USUAL, WITH_MODEL, run_activity, run_local_first
 from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
 from mnestic.workflows.jobs.controls import JobControls
@@ -82,7 +83,7 @@ class AgentContract(AgentKnowledge):
             sealed_tail=self.sealed_tail,
             **self.pinned_contract,
         )
-        timeout = WITH_MODEL if OPERATIONS[name].of_session else USUAL
+        timeout = WITH_MODEL if OPERATIONS[name].of_session or name == "lock" else USUAL
         return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def get_context(self, segment_id: str, *, save_as: str) -> OperateResult:
@@ -125,6 +126,30 @@ class AgentContract(AgentKnowledge):
     async def publish(self, channel: str, event: dict[str, Any]) -> OperateResult:
         """Publishes an event on a channel of the contract, once. Jobs that wait for it go on with it."""
         return await self.operate("publish", {"channel": channel, "event": event})
+
+    async def get_shared(self, namespace: str, key: str, *, save_as: str) -> OperateResult:
+        """Reads a shared record as it is now; it does not enter the job's read set."""
+        named = {"namespace": namespace, "key": key}
+        return await self.operate("get_shared", named, save_as=save_as)
+
+    async def set_shared(
+        self, namespace: str, key: str, value: Any, *, lock: Lock | None = None
+    ) -> OperateResult:
+        """Writes a shared record, under a lock if one is given; refused where another holds the lock, or this one has ended."""
+        arguments = {"namespace": namespace, "key": key, "value": value}
+        return await self.operate("set_shared", arguments | under(lock))
+
+    async def lock(self, namespace: str, key: str, **timeout_ms: int) -> Lock:
+        """Locks a key as the contract says, for its `lock_timeout_ms` or another `timeout_ms`; the same attempt takes no second lease."""
+        named = {"namespace": namespace, "key": key}
+        taken = (await self.operate("lock", named | timeout_ms)).lock
+        assert taken is not None, "as the operation gives"
+        return taken
+
+    async def unlock(self, lock: Lock) -> OperateResult:
+        """Ends a lock."""
+        named = {"namespace": lock.namespace, "key": lock.key, "token": lock.token}
+        return await self.operate("unlock", named)
 
     async def query(
         self, schema_id: str, where: QueryFilter | dict[str, Any] | None = None, *, save_as: str

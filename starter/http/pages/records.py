@@ -1,4 +1,7 @@
-"""An agent's long-term records: listed by namespace, written and deleted; writes that wait for a decision are listed beside them."""
+"""An agent's long-term records: listed by namespace, written and deleted; writes that wait for a decision are listed beside them.
+
+What is shared with the agent has a page of its own, which only shows.
+"""
 
 import json
 from contextlib import suppress
@@ -8,13 +11,14 @@ from fastapi import APIRouter, Form, Query, Request, Response
 
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs.long_term.conflicts import RecordConflict, conflicts_of
+from mnestic.memory.sharing.namespaces import NamespaceGrant, SharedRecord
 from mnestic.starter.http.calls import AgentCall
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.page_calls import agent_page
 from mnestic.starter.http.pages.rendering import back_to, back_to_list, render
 
 router = APIRouter()
-RECORDS = f"{ROOT}/memory/records"
+RECORDS, SHARED = f"{ROOT}/memory/records", f"{ROOT}/memory/shared"
 _LIMIT = 50
 ReadCall = Annotated[AgentCall, agent_page("read")]
 WriteCall = Annotated[AgentCall, agent_page("write")]
@@ -76,3 +80,29 @@ async def delete_record(
     """Deletes a record at the version that was shown."""
     await call.memory.records.delete(namespace, key, expected_version=version)
     return back_to_list(request, RECORDS, done="record_deleted", agent_id=call.agent_id)
+
+
+@router.get(SHARED)
+async def list_shared(
+    request: Request,
+    call: ReadCall,
+    namespace: Annotated[str, Query(max_length=128)] = "",
+    cursor: Annotated[str | None, Query(max_length=2000)] = None,
+) -> Response:
+    """Who may do what in the namespaces that the agent may read, and the records of one."""
+    grants: tuple[NamespaceGrant, ...] = ()
+    records: tuple[SharedRecord, ...] = ()
+    next_cursor = None
+    with suppress(NotFoundError):  # nothing is shared with an agent that has no contract
+        shared = await call.memory.contract()
+        grants = await shared.list_grants(namespace or None)
+        if namespace:
+            records, next_cursor = await shared.list_shared(namespace, limit=_LIMIT, cursor=cursor)
+    return render(
+        request,
+        "shared.html",
+        grants=grants,
+        records=records,
+        namespace=namespace,
+        next_cursor=next_cursor,
+    )

@@ -13,10 +13,10 @@ from pydantic import create_model
 from mnestic.memory.jobs.memory_operations import (
     OPERATIONS,
     MemoryOperation,
-    OperationArguments,
     OperationName,
     access_of,
 )
+from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.scope import Id
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write

@@ -41,7 +41,7 @@ from mnestic.stores.postgres.knowledge.tables import (
 )
 from mnestic.stores.postgres.queries import NamedQuery, as_json, read_query
 from mnestic.stores.postgres.retrieval.tables import MemoryRetrievalRow, SettingRow
-from mnestic.stores.postgres.sharing.tables import ChannelEventRow
+from mnestic.stores.postgres.sharing.tables import ChannelEventRow, LeaseRow
 from mnestic.stores.postgres.tables import (
     AuditRow,
     OperationRow,
@@ -127,6 +127,9 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
             texts=("namespace", "key", "value", "metadata"),
             copies=True,
             locked=True,
+        ),
+        "lease": _ScannedTable(
+            of=LeaseRow, key=("namespace", "key"), texts=("namespace", "key"), locked=True
         ),
         "memory_retrievals": _ScannedTable(
             of=MemoryRetrievalRow,

@@ -16,6 +16,7 @@ from mnestic.memory.jobs.long_term.conflicts import (
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.long_term.schemas import SchemaRules, check_value
+from mnestic.memory.sharing.namespaces import check_is_own
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
 from mnestic.stores.postgres.jobs.record_filters import page_query
 from mnestic.stores.postgres.jobs.record_sync import remote_backend
@@ -50,6 +51,7 @@ class PostgresRecordStore:
 
     async def find(self, namespace: str, key: str) -> LongTermRecord | None:
         """See the port."""
+        check_is_own(namespace)
         row = await self._find(namespace, key)
         if await self._is_refreshed(namespace, key, row):
             row = await self._find(namespace, key)
@@ -120,6 +122,7 @@ class PostgresRecordStore:
     ) -> RecordRef:
         """See the port."""
         self._unit.attempt("record.delete", f"{namespace}/{key}")
+        check_is_own(namespace)
         row = await self._find(namespace, key, lock=True)
         if row is None or not row.live:
             raise NotFoundError(what="record", name=f"{namespace}/{key}")
@@ -143,6 +146,7 @@ class PostgresRecordStore:
         whole: bool = False,
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """See the port."""
+        check_is_own(namespace or "")
         after = decode_cursor(cursor, parts=2) if cursor is not None else (None, None)
         rows = await self._unit.fetch(
             _LIST,
@@ -167,6 +171,7 @@ class PostgresRecordStore:
         self, namespace: str, found: QueryFilter
     ) -> tuple[tuple[LongTermRecord, ...], str | None]:
         """See the port."""
+        check_is_own(namespace)
         query, values = page_query(self._unit.tenant_id, namespace, found)
         rows = await self._unit.fetch(query, **values)
         self._unit.read("record.query", namespace)
@@ -197,6 +202,7 @@ class PostgresRecordStore:
     ) -> tuple[dict[tuple[str, str], LongTermRecord], dict[tuple[str, str], int]]:
         """See the port."""
         for namespace, key in names:
+            check_is_own(namespace)
             self._unit.read("record.get", f"{namespace}/{key}")
         rows = {(row.namespace, row.key): row for row in await self._rows(names)}
         changed = [await self._is_refreshed(*name, rows.get(name)) for name in dict.fromkeys(names)]
@@ -319,6 +325,7 @@ def check_write(namespace: str, key: str, value: Any) -> None:
         raise InvalidInputError(
             what=f"{namespace}/{key}", why="has no value; delete the record instead"
         )
+    check_is_own(namespace)
     check_json(value, what=f"{namespace}/{key}")
 
 

@@ -56,6 +56,15 @@ class RecordRow(Table, table=True):
             "agent_id",
             postgresql_where="backend_state <> 'stored'",
         ),
+        # has one row for each key of a shared namespace, whoever owns it; serves the statements of shared_memory.sql
+        Index(
+            "long_term_record_shared",
+            "tenant_id",
+            "namespace",
+            "key",
+            unique=True,
+            postgresql_where="starts_with(namespace, '~shared/')",
+        ),
     )
 
     agent_id: str = words(key=True)

@@ -1,9 +1,9 @@
-"""The tables of events between agents."""
+"""The tables of what agents share: events, grants of namespaces, locks. Shared records are in that of records."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Index
+from sqlalchemy import BigInteger, CheckConstraint, Column, Index
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -44,3 +44,30 @@ class SubscriptionRow(Table, table=True):
     name: str = words(key=True)
     number: int = Field(sa_type=BigInteger)
     updated_at: datetime = instant()
+
+
+class NamespaceGrantRow(Table, table=True):
+    """What a contract or an agent lets the agents of a selector do in a namespace; of several, the highest level counts."""
+
+    __tablename__ = "namespace_grant"
+    __table_args__ = (
+        CheckConstraint("level IN ('read', 'write', 'admin')", name="namespace_grant_level"),
+    )
+
+    namespace: str = words(key=True)
+    selector: str = words(key=True)
+    granted_by: str = words(key=True)
+    level: str = words()
+
+
+class LeaseRow(Table, table=True):
+    """The last lease of a key of shared memory. It is held until it expires; its token stays used."""
+
+    __tablename__ = "lease"
+
+    namespace: str = words(key=True)
+    key: str = words(key=True)
+    agent_id: str = words()
+    token: int = Field(sa_type=BigInteger)
+    acquired_at: datetime = instant()
+    expires_at: datetime = instant()

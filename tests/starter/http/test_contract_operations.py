@@ -35,9 +35,13 @@ DOCUMENT = {
         "shared": {
             "enabled": True,
             "pubsub": {"enabled": True, "channels": [{"channel": "news", "pattern": "seo.*"}]},
+            "namespaces": [
+                {"namespace": "seo:audit", "access_level": "admin", "agents_allowed": [AGENT]}
+            ],
         },
     }
 }
+SPACE, SHARED = {"namespace": "seo:audit"}, {"namespace": "seo:audit", "key": "site-7"}
 # In an order in which each finds what it needs; the audit row of what each reads or writes.
 CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
     "set_context": (
@@ -54,6 +58,21 @@ CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
     "query": ({"schema_id": "audits"}, ("record.query", "audits")),
     "publish": ({"channel": "seo.title", "event": {"page": "/"}}, ("memory.publish", "seo.title")),
     "list_events": ({"channel": "seo.*"}, ("event.list", "seo.*")),
+    "set_shared": ({**SHARED, "value": {"score": 71}}, ("shared.set", "seo:audit/site-7")),
+    "get_shared": (SHARED, ("shared.get", "seo:audit/site-7")),
+    "list_shared": (SPACE, ("shared.list", "seo:audit")),
+    "lock": (SHARED, ("shared.lock", "seo:audit/site-7")),
+    "unlock": ({**SHARED, "token": None}, ("shared.unlock", "seo:audit/site-7")),
+    "delete_shared": (SHARED, ("shared.delete", "seo:audit/site-7")),
+    "grant": ({**SPACE, "selector": "guest", "level": "read"}, ("shared.grant", "seo:audit/guest")),
+    "list_grants": (SPACE, ("shared.list_grants", "seo:audit")),
+    "revoke": ({**SPACE, "selector": "guest"}, ("shared.revoke", "seo:audit/guest")),
+    "drop_namespace": (SPACE, ("shared.drop", "seo:audit")),
+}
+LEVELS: dict[OperationName, int] = {
+    **dict.fromkeys(("get_shared", "list_shared", "list_grants"), 1),
+    **dict.fromkeys(("set_shared", "lock", "unlock", "delete_shared"), 2),
+    **dict.fromkeys(("grant", "revoke", "drop_namespace"), 3),
 }
 
 
@@ -83,6 +102,19 @@ REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
     ("publish", {"channel": "news", "event": {"by": "Otilia"}}, "news", KEPT_OUT),
     ("list_events", {"channel": "*"}, "*", DENIED),
     ("list_events", {"channel": "news", "after": 99}, "news", INVALID),
+    ("set_shared", {**SHARED, "value": {"by": "Otilia"}}, "seo:audit/site-7", KEPT_OUT),
+    ("set_shared", {**SHARED, "value": None}, "seo:audit/site-7", INVALID),
+    ("set_shared", {**SHARED, "value": 1, "token": 5}, "seo:audit/site-7", "LockLostError"),
+    (
+        "set_shared",
+        {**SHARED, "value": 1, "expected_version": 5},
+        "seo:audit/site-7",
+        "StaleVersionError",
+    ),
+    ("get_shared", SHARED, "seo:audit/site-7", NOT_FOUND),
+    ("lock", {**SHARED, "timeout_ms": None}, "seo:audit/site-7", INVALID),
+    ("lock", {**SHARED, "timeout_ms": 0}, "seo:audit/site-7", INVALID),
+    ("grant", {**SPACE, "selector": "guest", "level": "all"}, "seo:audit/guest", INVALID),
 )
 
 
@@ -92,7 +124,10 @@ def shown(result: dict[str, Any]) -> Any:
         return [one["value"] for one in result["records"]]
     if "events" in result:
         return [one["payload"] for one in result["events"]]
-    return result.get("value", result.get("content", result.get("channel")))
+    if "grants" in result:
+        return [one["level"] for one in result["grants"]]
+    names = ("value", "content", "channel", "strategy", "count", "level")
+    return next(result[name] for name in names if name in result)
 
 
 EXPECTED: dict[str, Any] = {
@@ -102,9 +137,26 @@ EXPECTED: dict[str, Any] = {
     "query": [{"score": 71}],
     "publish": "seo.title",
     "list_events": [{"page": "/"}],
+    "set_shared": {"score": 71},
+    "get_shared": {"score": 71},
+    "list_shared": [{"score": 71}],
+    "lock": "optimistic",
+    "unlock": 0,
+    "delete_shared": 1,
+    "grant": "read",
+    "list_grants": ["admin", "read"],
+    "revoke": 1,
+    "drop_namespace": 0,
 }
 Calls = Sequence[tuple[OperationName, dict[str, Any]]]
 Results = list[dict[str, Any] | None]  # None where a call was refused
+SPACES = ("none", "read", "write", "admin")
+# Each operation of shared memory in each namespace, and whether the level there is enough.
+BY_LEVEL: tuple[tuple[OperationName, dict[str, Any], bool], ...] = tuple(
+    (name, CALLS[name][0] | {"namespace": space}, held >= needed)
+    for held, space in enumerate(SPACES)
+    for name, needed in LEVELS.items()
+)
 
 
 async def by_client(client: MnesticClient, _app: FastAPI, _new: NewKey, calls: Calls) -> Results:
@@ -221,10 +273,42 @@ async def test_without_a_contract_each_operation_leaves_one_audit_row_too(
     def error(name: OperationName) -> str:
         if way != "a node":
             return NOT_FOUND
-        return DENIED if name in {"publish", "list_events"} else INVALID
+        return DENIED if name in {"publish", "list_events", *LEVELS} else INVALID
 
     assert results == [None] * len(calls)
     assert await rows_of(client, way) == [
         (*access_of(name, arguments, session_id=SESSION), f"refused: {error(name)}")
         for name, arguments in calls
+    ]
+
+
+async def share_spaces(client: MnesticClient) -> None:
+    """Gives the agent a level in each of some namespaces that have a record."""
+    for agent in (AGENT, "keeper"):
+        levels = {name: name if agent == AGENT else "admin" for name in SPACES}
+        grants = [
+            {"namespace": name, "access_level": level, "agents_allowed": [agent]}
+            for name, level in levels.items()
+            if level != "none"
+        ]
+        document = {"Memory": {"shared": {"enabled": True, "namespaces": grants}}}
+        await client.contracts().apply(agent, document)
+    keeper = await client.contract("keeper")
+    for name in SPACES:
+        await keeper.set_shared(name, "site-7", {"score": 71})
+
+
+@pytest.mark.usefixtures("worker")
+@pytest.mark.parametrize("way", WAYS)
+async def test_each_operation_of_shared_memory_is_refused_below_its_level_by_each_way(
+    client: MnesticClient, app: FastAPI, new_key: NewKey, way: str
+) -> None:
+    await share_spaces(client)
+
+    results = await WAYS[way](client, app, new_key, [one[:2] for one in BY_LEVEL])
+
+    assert [result is not None for result in results] == [one[2] for one in BY_LEVEL]
+    assert await rows_of(client, way) == [
+        (*access_of(name, arguments), None if may else f"refused: {DENIED}")
+        for name, arguments, may in BY_LEVEL
     ]

@@ -34,7 +34,7 @@ WORDLESS = {
         "entry_term",
     ),
     *("forgetting", "graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
-    *("event_count", "subscription", "supersession", "tenant"),
+    *("event_count", "namespace_grant", "subscription", "supersession", "tenant"),
 }
 
 

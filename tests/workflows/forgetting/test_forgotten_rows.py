@@ -165,3 +165,33 @@ async def test_what_somebody_has_set_is_left_and_named(ada: MemoryClient, begin:
     done = await forget(ada, "Paris")
 
     assert left(done.left) == {("setting", "obsidian_context_notes"), ("predicate", "paris_trip")}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_what_an_agent_shares_of_a_topic_is_forgotten_with_it(
+    ada: MemoryClient, scan: Scan, client: MnesticClient
+) -> None:
+    spaces = [{"namespace": "trips", "access_level": "write", "agents_allowed": ["*"]}]
+    shared = {
+        "enabled": True,
+        "namespaces": spaces,
+        "coordination": {"lock_strategy": "pessimistic"},
+        "pubsub": {"enabled": True, "channels": [{"channel": "news"}]},
+    }
+    await client.contracts().apply("*", {"Memory": {"shared": shared}})
+    own, other = await client.contract("ada"), await client.contract("bert")
+    await own.set_shared("trips", "next", {"to": "Paris", "days": 4})
+    await own.set_shared("trips", "paris", 1)
+    await other.set_shared("trips", "theirs", "Paris is lovely.")
+    await own.publish("news", {"of": "Paris"})
+    await own.lock("trips", "paris-lock")
+
+    done = await forget(ada, "Paris")
+
+    assert {*done.purged} >= {"long_term_record", "channel_event", "lease"}
+    assert scan("paris", agent="ada") == {}
+    records, _ = await own.list_shared("trips")
+    assert [(one.key, one.value) for one in records] == [
+        ("next", {"to": FORGOTTEN, "days": 4}),
+        ("theirs", "Paris is lovely."),
+    ]

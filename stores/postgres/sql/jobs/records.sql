@@ -68,7 +68,7 @@ UPDATE mnestic.long_term_record
 SELECT namespace, key, version, value, created_at, updated_at, expires_at, metadata
   FROM mnestic.long_term_record
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
-   AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now())
+   AND value IS NOT NULL AND (expires_at IS NULL OR expires_at > now()) AND NOT starts_with(namespace, '~shared/')
    AND namespace = %(of_namespace)s -- if of_namespace
    AND namespace !~ '^~(versions|conflicts)/' -- if plain
    AND key <= %(until)s -- if until
