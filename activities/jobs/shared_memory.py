@@ -3,8 +3,7 @@
 import asyncio
 import random
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
@@ -23,14 +22,11 @@ from mnestic.memory.sharing.shared_operations import (
     DropNamespaceArguments,
     GetSharedArguments,
     GrantArguments,
-    GrantList,
     ListGrantsArguments,
     ListSharedArguments,
     LockArguments,
-    Removed,
     RevokeArguments,
     SetSharedArguments,
-    SharedRecordPage,
     UnlockArguments,
 )
 
@@ -83,53 +79,28 @@ async def use_shared_memory(
         KeptOutError: what is written speaks of what was forgotten and is kept out.
     """
     shared = transaction.shared_memory
-    match arguments:
-        case SetSharedArguments():
-            return await _set(transaction, arguments)
-        case LockArguments():
-            rules = await find_coordination(transaction, params.contract)
-            return await _lock(shared, arguments, rules)
-        case GrantArguments(namespace=namespace, selector=selector, level=level):
-            return await shared.grant(namespace, selector, level)
-    count = await _remove(shared, arguments)
-    return await _read(shared, arguments) if count is None else Removed(count=count)
-
-
-async def _remove(shared: SharedMemoryStore, arguments: OperationArguments) -> int | None:
-    """How much there is no more after an operation; None of one that removes nothing."""
-    match arguments:
-        case DeleteSharedArguments(namespace=namespace, key=key, token=token):
-            version = arguments.expected_version
-            await shared.delete(namespace, key, expected_version=version, token=token)
-            return 1
-        case UnlockArguments(namespace=namespace, key=key, token=token):
-            return await shared.unlock(namespace, key, token)
-        case RevokeArguments(namespace=namespace, selector=selector):
-            return await shared.revoke(namespace, selector)
-        case DropNamespaceArguments(namespace=namespace):
-            return await shared.drop(namespace)
-    return None
-
-
-async def _read(shared: SharedMemoryStore, arguments: OperationArguments) -> BaseModel | None:
-    match arguments:
-        case GetSharedArguments(namespace=namespace, key=key):
-            return await shared.get(namespace, key)
-        case ListSharedArguments(namespace=namespace, limit=limit, cursor=cursor):
-            records, following = await shared.list_records(namespace, limit=limit, cursor=cursor)
-            return SharedRecordPage(records=records, next_cursor=following)
-        case ListGrantsArguments(namespace=of_namespace):
-            return GrantList(grants=await shared.list_grants(of_namespace))
-    return None
+    if isinstance(arguments, SetSharedArguments):
+        return await _set(transaction, arguments)
+    if isinstance(arguments, LockArguments):
+        return await _lock(shared, arguments, await find_coordination(transaction, params.contract))
+    methods: dict[type[OperationArguments], Callable[[Any], Awaitable[BaseModel]]] = {
+        GetSharedArguments: shared.get,
+        DeleteSharedArguments: shared.delete,
+        ListSharedArguments: shared.list_records,
+        UnlockArguments: shared.unlock,
+        GrantArguments: shared.grant,
+        RevokeArguments: shared.revoke,
+        ListGrantsArguments: shared.list_grants,
+        DropNamespaceArguments: shared.drop,
+    }
+    method = methods.get(type(arguments))
+    return None if method is None else await method(arguments)
 
 
 async def _set(transaction: Transaction, arguments: SetSharedArguments) -> SharedRecord:
     """Writes a record, unless it speaks of what was forgotten and is kept out."""
     transaction.suppression_list.load_ahead()
-    named = arguments.model_dump(exclude={"ttl_seconds"})
-    seconds = arguments.ttl_seconds
-    ttl = None if seconds is None else timedelta(seconds=seconds)
-    record = await transaction.shared_memory.set(**named, ttl=ttl)
+    record = await transaction.shared_memory.set(arguments)
     texts = texts_of([record.namespace, record.key, record.value, record.metadata])
     await transaction.suppression_list.check(*texts, what="record")  # a refusal undoes the write
     return record
@@ -140,8 +111,7 @@ async def _lock(
 ) -> Lock:
     strategy = coordination.lock_strategy
     if strategy != "pessimistic":
-        return await shared.read_version(arguments.namespace, arguments.key, strategy=strategy)
-    is_given = "timeout_ms" in arguments.model_fields_set
-    milliseconds = arguments.timeout_ms if is_given else coordination.lock_timeout_ms
-    lasts = timedelta(milliseconds=milliseconds)
-    return await shared.lock(arguments.namespace, arguments.key, lasts=lasts)
+        return await shared.read_version(arguments, strategy=strategy)
+    if "timeout_ms" not in arguments.model_fields_set:
+        arguments = arguments.model_copy(update={"timeout_ms": coordination.lock_timeout_ms})
+    return await shared.lock(arguments)

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:  # who implements or uses the port loads no model
     from collections.abc import Iterable, Sequence
-    from datetime import timedelta
 
     from mnestic.memory.sharing.events import ChannelEvent
-    from mnestic.memory.sharing.locks import Lock
+    from mnestic.memory.sharing.locks import Lock, LockStrategy
     from mnestic.memory.sharing.namespaces import AccessLevel, NamespaceGrant, SharedRecord
+    from mnestic.memory.sharing.shared_operations import (
+        DeleteSharedArguments,
+        DropNamespaceArguments,
+        GetSharedArguments,
+        GrantArguments,
+        GrantList,
+        ListGrantsArguments,
+        ListSharedArguments,
+        LockArguments,
+        Removed,
+        RevokeArguments,
+        SetSharedArguments,
+        SharedRecordPage,
+        UnlockArguments,
+    )
 
 
 @runtime_checkable
@@ -73,9 +87,9 @@ class ChannelStore(Protocol):
 
 
 class SharedMemoryStore(Protocol):
-    """The namespaces of a tenant, as its agent may use them: each method refuses others with `AccessDeniedError`."""
+    """The namespaces of a tenant, as its agent may use them: each operation refuses others with `AccessDeniedError`."""
 
-    async def get(self, namespace: str, key: str) -> SharedRecord:
+    async def get(self, arguments: GetSharedArguments) -> SharedRecord:
         """A record.
 
         Raises:
@@ -83,17 +97,7 @@ class SharedMemoryStore(Protocol):
         """
         ...
 
-    async def set(
-        self,
-        namespace: str,
-        key: str,
-        value: Any,
-        *,
-        metadata: dict[str, Any] | None = None,
-        ttl: timedelta | None = None,
-        expected_version: int | None = None,
-        token: int | None = None,
-    ) -> SharedRecord:
+    async def set(self, arguments: SetSharedArguments) -> SharedRecord:
         """Writes a record, which is the agent's then. Where the agent's contract has a schema of that name, the value has to fit it.
 
         Raises:
@@ -104,14 +108,7 @@ class SharedMemoryStore(Protocol):
         """
         ...
 
-    async def delete(
-        self,
-        namespace: str,
-        key: str,
-        *,
-        expected_version: int | None = None,
-        token: int | None = None,
-    ) -> None:
+    async def delete(self, arguments: DeleteSharedArguments) -> Removed:
         """Deletes a record; its version goes on.
 
         Raises:
@@ -120,13 +117,11 @@ class SharedMemoryStore(Protocol):
         """
         ...
 
-    async def list_records(
-        self, namespace: str, *, limit: int = 100, cursor: str | None = None
-    ) -> tuple[tuple[SharedRecord, ...], str | None]:
+    async def list_records(self, arguments: ListSharedArguments) -> SharedRecordPage:
         """Records in the order of their keys, and the cursor of the next page."""
         ...
 
-    async def lock(self, namespace: str, key: str, *, lasts: timedelta) -> Lock:
+    async def lock(self, arguments: LockArguments) -> Lock:
         """Takes the lease of a key until it is released, or the database's clock says that it has ended.
 
         Raises:
@@ -134,30 +129,28 @@ class SharedMemoryStore(Protocol):
         """
         ...
 
-    async def read_version(
-        self, namespace: str, key: str, *, strategy: Literal["optimistic", "none"]
-    ) -> Lock:
+    async def read_version(self, arguments: LockArguments, *, strategy: LockStrategy) -> Lock:
         """A lock without a lease, for who may write."""
         ...
 
-    async def unlock(self, namespace: str, key: str, token: int | None) -> int:
-        """Ends the agent's lease of a token, which stays used; returns how many there were, 0 without a token."""
+    async def unlock(self, arguments: UnlockArguments) -> Removed:
+        """Ends the agent's lease of a token, which stays used; there is none where the token is None."""
         ...
 
-    async def grant(self, namespace: str, selector: str, level: AccessLevel) -> NamespaceGrant:
+    async def grant(self, arguments: GrantArguments) -> NamespaceGrant:
         """Gives the agents of a selector a level."""
         ...
 
-    async def revoke(self, namespace: str, selector: str) -> int:
-        """Takes all grants of a selector away, those of contracts until their next version; returns how many there were."""
+    async def revoke(self, arguments: RevokeArguments) -> Removed:
+        """Takes all grants of a selector away, those of contracts until their next version."""
         ...
 
-    async def list_grants(self, namespace: str | None) -> tuple[NamespaceGrant, ...]:
+    async def list_grants(self, arguments: ListGrantsArguments) -> GrantList:
         """The grants of a namespace, or of all that the agent may read."""
         ...
 
-    async def drop(self, namespace: str) -> int:
-        """Removes the records and grants of a namespace; returns how many records there were.
+    async def drop(self, arguments: DropNamespaceArguments) -> Removed:
+        """Removes the grants and the records of a namespace, which it counts.
 
         Raises:
             LockedError: one of its keys is locked.

@@ -10,7 +10,6 @@ import uuid
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.names import INTERACTION, inbox_workflow_id, job_workflow_id
+from mnestic.memory.sharing.shared_operations import LockArguments
 from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -169,7 +169,9 @@ async def share_something(client: MnesticClient) -> None:
     async with caller(write=True) as transaction:
         transaction.channels.publish("news", ["news"], {"place": SECRET}, event_id="their-event")
         await transaction.channels.save_place("their-subscription", 1)
-        await transaction.shared_memory.lock(SESSION, SECRET, lasts=timedelta(days=1))
+        await transaction.shared_memory.lock(
+            LockArguments(namespace=SESSION, key=SECRET, timeout_ms=600_000)
+        )
 
 
 async def remember_everything(settings: Settings, admin_url: str) -> Victim:
