@@ -47,7 +47,10 @@ from mnestic.stores.postgres.unit_of_work import UnitOfWork
 _LIST_GRANTS, _GRANT = read_query("shared_memory.list_grants"), read_query("shared_memory.grant")
 _REVOKE = read_query("shared_memory.revoke")
 _REMOVE_GRANTS = read_query("shared_memory.remove_grants")
-_LOCK_KEY = read_query("shared_memory.lock_key")
+_LOCK_KEY, _LIMIT_IDLE = (
+    read_query("shared_memory.lock_key"),
+    read_query("shared_memory.limit_idle"),
+)
 _LOCK_NAMESPACE = read_query("shared_memory.lock_namespace")
 _FIND, _INSERT_EMPTY = read_query("shared_memory.find"), read_query("shared_memory.insert_empty")
 _SET, _REMOVE = read_query("shared_memory.set"), read_query("shared_memory.remove")
@@ -127,6 +130,7 @@ class PostgresSharedMemoryStore:
         _, taken, leases, rows = await self._allowed(arguments, "write", *queries)
         if not taken:
             raise _locked(arguments, leases[0])
+        await self._unit.fetch(_LIMIT_IDLE)
         self._unit.wrote("shared.lock", _target(arguments, taken[0].token))
         return _lock(arguments, rows, strategy="pessimistic", **taken[0]._asdict())
 
@@ -205,6 +209,7 @@ class PostgresSharedMemoryStore:
                 raise _locked(arguments, lease)
         elif lease is None or (lease.token, lease.agent_id) != (token, self._unit.agent_id):
             raise LockLostError(what=_target(arguments), token=token)
+        await self._unit.fetch(_LIMIT_IDLE)
         return found
 
     async def _allowed(

@@ -11,7 +11,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from mnestic.memory.errors import DatabaseUnavailableError
 from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.memory.sharing.shared_operations import SetSharedArguments
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.mnestic_client import MnesticClient
 from tests.acceptance.processes import Processes, Running
@@ -131,6 +134,26 @@ async def test_processes_that_are_killed_and_stopped_never_write_at_once(
     }
     assert reads == {"refused: AccessDeniedError"}
     await check_events(memory, rows, printed)
+
+
+async def test_a_process_that_is_stopped_within_a_write_loses_it(client: MnesticClient) -> None:
+    await client.contracts().apply("*", DOCUMENT)
+    other = await client.contract("agent.other")
+    caller = client_caller(
+        client._memory, tenant_id=client.settings.tenant_id, agent_id="agent.stopped"
+    )
+
+    async def stop_within_a_write() -> None:
+        async with caller(write=True) as transaction:
+            write = SetSharedArguments(namespace=SPACE, key="a", value="stopped")
+            await transaction.shared_memory.set(write)
+            await other.set_shared(SPACE, "a", "other")  # once Postgres has ended that one
+
+    with pytest.raises(DatabaseUnavailableError):
+        await stop_within_a_write()
+    record = await other.get_shared(SPACE, "a")
+
+    assert (record.value, record.version) == ("other", 1)
 
 
 async def check_events(memory: ContractMemory, rows: Rows, printed: list[str]) -> None:

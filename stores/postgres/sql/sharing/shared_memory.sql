@@ -24,11 +24,14 @@ DELETE FROM mnestic.namespace_grant
  WHERE tenant_id = %(tenant_id)s AND granted_by = %(granted_by)s
 
 -- name: lock_key
--- Has who writes a key, locks it or drops its namespace wait for the end of the transaction. A process that is stopped within it
--- loses it, so that others need not wait.
+-- Has who writes a key, locks it or drops its namespace wait for the end of the transaction.
 SELECT pg_advisory_xact_lock_shared(hashtextextended(%(namespace_lock)s, 0)) AS of_namespace,
-       pg_advisory_xact_lock(hashtextextended(%(key_lock)s, 0)) AS of_key,
-       set_config('idle_in_transaction_session_timeout', '5000', true) AS stopped
+       pg_advisory_xact_lock(hashtextextended(%(key_lock)s, 0)) AS of_key
+
+-- name: limit_idle
+-- Has a process that is stopped within the transaction lose it, so that others need not wait. It stands alone in its round trip:
+-- Postgres does not begin to count after a pipeline.
+SELECT set_config('idle_in_transaction_session_timeout', '5000', true) AS stopped
 
 -- name: lock_namespace
 -- Has those who write in a namespace wait for the end of the transaction.
