@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.relations import Mention, Place
     from mnestic.memory.knowledge.resources import Resource
     from mnestic.memory.knowledge.subjects import NamedSubject
-    from mnestic.memory.knowledge.world.graph import GraphStore
+    from mnestic.memory.graph.graph import GraphStore
 
 
 class FactStore(Protocol):

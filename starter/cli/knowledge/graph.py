@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from mnestic.memory.knowledge.world.graph import DEEPEST, MOST_EDGES
+from mnestic.memory.graph.graph import DEEPEST, MOST_EDGES
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.timestamps import parse_timestamp

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
-from mnestic.memory.knowledge.world.graph import DEEPEST
+from mnestic.memory.graph.graph import DEEPEST
 from mnestic.starter.http.pages.access import ROOT
 from mnestic.starter.http.pages.facts import ReadCall
 from mnestic.starter.http.pages.graph_drawing import draw

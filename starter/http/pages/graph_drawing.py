@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mnestic.memory.knowledge.world.graph import Graph
+from mnestic.memory.graph.graph import Graph
 
 WIDTH, HEIGHT = 1000.0, 640.0
 _MARGIN_X, _MARGIN_Y = 90.0, 36.0

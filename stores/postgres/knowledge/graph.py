@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from mnestic.memory.errors import InvariantError
-from mnestic.memory.knowledge.world.graph import Edge, StoredEdge
+from mnestic.memory.graph.graph import Edge, StoredEdge
 from mnestic.stores.postgres.cursors import check_limit
 from mnestic.stores.postgres.knowledge.derived_entries import (
     ADD_CORPUS,
@@ -18,7 +18,7 @@ _COUNT = read_query("graph.count")
 
 
 class PostgresGraphStore:
-    """Implements `mnestic.memory.knowledge.world.graph.GraphStore`."""
+    """Implements `mnestic.memory.graph.graph.GraphStore`."""
 
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mnestic.memory.knowledge.world.graph import Graph
+from mnestic.memory.graph.graph import Graph
 from mnestic.starter.client.memory_client import MemoryClient
 from tests.activities.learning_models import Execute
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from mnestic.memory.knowledge.world.graph import Edge, Graph, Node
+from mnestic.memory.graph.graph import Edge, Graph, Node
 from mnestic.memory.maintenance.policies import MaintenancePolicy
 from mnestic.memory.maintenance.policy_changes import paths_of
 from mnestic.starter.client.mnestic_client import MnesticClient

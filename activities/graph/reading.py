@@ -5,7 +5,7 @@ from datetime import datetime
 
 from mnestic.activities.knowledge.subjects import find_subjects
 from mnestic.memory.errors import InvalidInputError
-from mnestic.memory.knowledge.world.graph import DEEPEST, MOST_EDGES, Graph, Node, StoredEdge
+from mnestic.memory.graph.graph import DEEPEST, MOST_EDGES, Graph, Node, StoredEdge
 from mnestic.memory.ports import Transaction
 
 

@@ -1,0 +1,1 @@
+"""The graph: its reads, the operations of a contract, and queries by an engine."""
