@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
 
 from mnestic.activities.failures import failures
+from mnestic.activities.graph.engines import engines_of
 from mnestic.activities.jobs.memory_operations import MemoryOperations
 from mnestic.activities.jobs.segments import (
     SegmentInput,
@@ -16,6 +17,7 @@ from mnestic.activities.jobs.segments import (
 from mnestic.activities.jobs.shared_memory import count_retries, try_again
 from mnestic.activities.jobs.template_values import fill_in, load_values
 from mnestic.activities.operations import OperationInput, find_done, run_once
+from mnestic.memory.graph.graph import GraphRows
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.memory_operations import (
@@ -64,7 +66,7 @@ class ContractActivities:
 
     def __init__(self, memory: Memory, retriever: Retriever, segments: SegmentWriter) -> None:
         self._memory, self._retriever, self._segments = memory, retriever, segments
-        self._operations = MemoryOperations(segments)
+        self._operations = MemoryOperations(segments, engines=engines_of(memory))
 
     @activity.defn(name="mnestic.pin_contract")
     async def pin_contract(self, params: OperationInput) -> ContractRef:
@@ -96,13 +98,18 @@ class ContractActivities:
                     params,
                     OperateResult,
                     work=lambda transaction: self._operate(transaction, params, step),
-                    beside=None if step is None else self._segments.row(params, step),
+                    beside=self._segments.row(params, step)
+                    if isinstance(step, SegmentStep)
+                    else None,
                 ),
                 retries=retries,
             )
 
     async def _operate(
-        self, transaction: Transaction, params: OperateInput, step: SegmentStep | None
+        self,
+        transaction: Transaction,
+        params: OperateInput,
+        step: SegmentStep | GraphRows | None,
     ) -> OperateResult:
         # Locked before the read set, as everywhere.
         state = await transaction.working.load(params.scope.session_id, lock=True)

@@ -5,6 +5,8 @@ from functools import partial
 
 from pydantic import BaseModel
 
+from mnestic.activities.graph.contract_graph import prepare_query, use_graph
+from mnestic.activities.graph.engines import GraphEngines, GraphKey
 from mnestic.activities.jobs.channels import use_channels
 from mnestic.activities.jobs.record_writes import persist_record
 from mnestic.activities.jobs.segments import (
@@ -16,8 +18,10 @@ from mnestic.activities.jobs.segments import (
     rule_of,
 )
 from mnestic.activities.jobs.shared_memory import use_shared_memory
-from mnestic.memory.contract.document import LongTerm
+from mnestic.memory.contract.document import GraphMemory, LongTerm
 from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.graph.graph import GraphRows
+from mnestic.memory.graph.operations import GraphArguments, QueryGraphArguments
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
@@ -31,7 +35,7 @@ from mnestic.memory.jobs.memory_operations import (
     SetContextArguments,
     SummarizeArguments,
 )
-from mnestic.memory.jobs.short_term.segments import SegmentContext, SegmentEntry
+from mnestic.memory.jobs.short_term.segments import ContractRef, SegmentContext, SegmentEntry
 from mnestic.memory.knowledge.resources import check_content
 from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.ports import Transaction
@@ -40,23 +44,37 @@ from mnestic.memory.ports import Transaction
 class MemoryOperations:
     """Does the operations in a transaction of the agent."""
 
-    def __init__(self, segments: SegmentWriter, *, long_term: LongTerm | None = None) -> None:
+    def __init__(
+        self,
+        segments: SegmentWriter,
+        *,
+        engines: GraphEngines,
+        long_term: LongTerm | None = None,
+    ) -> None:
         """Prepares them.
 
         Args:
             segments: Writes segments of working memory.
+            engines: Runs queries of graphs.
             long_term: The rules of records; by default they are read from the contract of each operation.
         """
-        self._segments, self._long_term = segments, long_term
+        self._segments, self._engines, self._long_term = segments, engines, long_term
 
     async def prepare(
         self, transaction: Transaction, params: SegmentInput, arguments: OperationArguments
-    ) -> Callable[[], Awaitable[SegmentStep]] | None:
-        """What makes the summary that an operation needs, outside of a transaction, since a model may be asked; None if it needs none.
+    ) -> Callable[[], Awaitable[SegmentStep | GraphRows]] | None:
+        """What an operation needs that is made outside of a transaction: a summary, or what a query of the graph finds; None if nothing.
 
         Raises:
-            InvalidInputError: the contract has no such segment.
+            InvalidInputError: the contract has no such segment or query.
         """
+        if isinstance(arguments, QueryGraphArguments):
+            rules_of_graph = await _graph_rules(transaction, params)
+            contract, scope = params.contract or ContractRef(), params.scope
+            key = GraphKey(scope.tenant_id, scope.agent_id, contract.selector, contract.version)
+            return await prepare_query(
+                transaction, rules_of_graph, arguments, engines=self._engines, key=key
+            )
         if not isinstance(arguments, SummarizeArguments):
             return None
         rules = await require_rules(transaction, params)
@@ -76,7 +94,7 @@ class MemoryOperations:
         params: SegmentInput,
         arguments: OperationArguments,
         *,
-        step: SegmentStep | None = None,
+        step: SegmentStep | GraphRows | None = None,
     ) -> BaseModel:
         """Does an operation whose attempt the audit log has been told; its result is what the table says.
 
@@ -87,6 +105,8 @@ class MemoryOperations:
         """
         result: BaseModel
         match arguments:
+            case GraphArguments():
+                result = await _use_graph(transaction, params, arguments, found=step)
             case PersistArguments():
                 result = await self._persist(transaction, params, arguments)
             case RetrieveArguments():
@@ -101,6 +121,7 @@ class MemoryOperations:
             case SetContextArguments():
                 result = await self._set_context(transaction, params, arguments)
             case GetContextArguments():
+                assert not isinstance(step, GraphRows), "a segment has a summary"
                 result = await self._context(transaction, params, arguments, step=step)
             case _:
                 of_shared = await use_shared_memory(transaction, params, arguments)
@@ -165,6 +186,29 @@ class MemoryOperations:
             await transaction.working.save(session_id, state)
         rules = await require_rules(transaction, params)
         return self._segments.context(state, rules, arguments.segment_id)
+
+
+async def _use_graph(
+    transaction: Transaction,
+    params: SegmentInput,
+    arguments: GraphArguments,
+    *,
+    found: BaseModel | SegmentStep | None,
+) -> BaseModel:
+    if isinstance(arguments, QueryGraphArguments):
+        assert isinstance(found, GraphRows), "a query was run before"
+        return found
+    rules = await _graph_rules(transaction, params)
+    return await use_graph(transaction, rules, arguments, new_id=params.new_id("edge"))
+
+
+async def _graph_rules(transaction: Transaction, params: SegmentInput) -> GraphMemory:
+    section = await find_section(transaction, params.contract, "graph")
+    rules = GraphMemory.model_validate(section or {"enabled": False})
+    if not rules.enabled:
+        why = f"the contract of agent {params.scope.agent_id} has no graph that is enabled"
+        raise InvalidInputError(what="graph", why=why)
+    return rules
 
 
 async def _retrieve(

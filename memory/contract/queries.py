@@ -14,11 +14,14 @@ _MASKED = re.compile(
 # After `.`, `:` and `$` stands the name of a property, a label or a parameter, before `:` the key of a map.
 _WRITING = (
     re.compile(
-        r"(?<![.:$\w])(?:CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|FOREACH|INSERT|LOAD\s+CSV)\b(?!\s*:)",
+        r"(?<![.:$\w])(?:CREATE|MERGE|SET|DELETE|DETACH|REMOVE|DROP|FOREACH|INSERT|LOAD\s+(?:CSV|FROM|EXTENSION)"
+        r"|COPY|ATTACH|ALTER|EXPORT|IMPORT|INSTALL|CHECKPOINT)\b(?!\s*:)",
         re.IGNORECASE,
     ),
     re.compile(r"(?<![.:$\w])CALL\b(?!\s*(?:\([^()]*\)\s*)?\{)", re.IGNORECASE),  # a procedure
+    re.compile(r";(?=\s*\S)"),  # a second statement
 )
+_PARAMETER = re.compile(r"\$(\w+)")
 
 
 def writing_clauses(cypher: str) -> tuple[str, ...]:
@@ -28,6 +31,11 @@ def writing_clauses(cypher: str) -> tuple[str, ...]:
     masked = [_MASKED.sub(_mask, text) for text in (cypher, decoded)]
     found = [clause for text in masked for pattern in _WRITING for clause in pattern.findall(text)]
     return tuple(dict.fromkeys(" ".join(clause.upper().split()) for clause in found))
+
+
+def parameters_of(cypher: str) -> tuple[str, ...]:
+    """The parameters that a query names, each once."""
+    return tuple(dict.fromkeys(_PARAMETER.findall(_MASKED.sub(_mask, cypher))))
 
 
 def _mask(match: re.Match[str]) -> str:

@@ -264,6 +264,8 @@ _NAMED: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "long_term_record": ("namespace", "key"),
         "job_read": ("namespace", "key"),
         "lease": ("namespace", "key"),
+        "graph_node": ("id",),
+        "graph_edge": ("source", "target"),
     }
 )
 """Rows that go once their name speaks of the topic."""
@@ -283,6 +285,8 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "fact": _free,
         },
         "channel_event": {"payload": _free},
+        "graph_node": {"properties": _free},
+        "graph_edge": {"properties": _free},
         "job_read": {"value": _free},
         "long_term_record": {"value": _free, "metadata": _free},
         "operation": {"result": _result},

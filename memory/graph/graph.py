@@ -1,35 +1,41 @@
-"""The graph of an agent's facts: weighted edges from what a fact is about to what it says, and the nodes that these join.
+"""The graph of an agent: edges that follow from facts, nodes and edges that are declared, and how both are stored.
 
 An edge is stored for each fact that holds or held, and follows it: whatever changes a fact changes its edge in the same
-transaction. A node has no row of its own, since it is there as long as an edge ends in it.
+transaction. A name that only facts have is a node as long as an edge ends in it. Declared nodes and edges are those of the
+contract; a declared node of the name that facts have is the same node.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
-from typing import NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
-from pydantic import AwareDatetime, ConfigDict
+from pydantic import AwareDatetime, ConfigDict, Field
 
 from mnestic.memory.deferred_model import DeferredModel
 
 DEEPEST = 5
 MOST_EDGES = 1000
+NAME = "Name"  # the type of nodes that nobody declared
+Direction = Literal["out", "in", "both"]
 
 
 class Node(DeferredModel):
-    """A name that facts are about or say; `key` is how it is compared, and is unique."""
+    """A name that facts are about or say, or a declared node; `key` is how the name is compared, and is unique."""
 
     model_config = ConfigDict(frozen=True)
 
     key: str
     name: str
+    type: str = NAME
+    properties: dict[str, Any] = Field(default_factory=dict)
 
 
 class Edge(DeferredModel):
-    """A fact as a connection of two nodes, which `source` and `target` are the keys of; `id` is that of the fact.
+    """A connection of two nodes, which `source` and `target` are the keys of.
 
-    `weight` is its confidence, decayed if it has decayed, times the binary logarithm of 1 + the claims that state it:
-    with one claim the confidence itself, with three twice that.
+    That of a fact has the fact's id and predicate. Its `weight` is the fact's confidence, decayed if it has decayed, times the
+    binary logarithm of 1 + the claims that state it: with one claim the confidence itself, with three twice that. A declared
+    edge has its type for a predicate, the weight 1 and, alone, properties.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -41,6 +47,7 @@ class Edge(DeferredModel):
     weight: float
     valid_from: AwareDatetime
     valid_to: AwareDatetime | None = None
+    properties: dict[str, Any] | None = None
 
 
 class Graph(DeferredModel):
@@ -56,6 +63,34 @@ class Graph(DeferredModel):
     is_cut: bool = False
 
 
+class GraphPaths(Graph):
+    """The shortest paths between two nodes, each as the ids of its edges, and what is on them.
+
+    `is_cut` says that there are more, or that the search ended before it reached the target.
+    """
+
+    paths: tuple[tuple[str, ...], ...] = ()
+
+
+class GraphRows(Graph):
+    """What a query of the contract returns: columns, rows, and the nodes and edges in these.
+
+    In a row, a node is an object with its `id`, `type` and properties, an edge one with `source`, `target` and `type`.
+    """
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+
+class EndedParts(DeferredModel):
+    """How many nodes and edges a deletion has ended; the graph of an earlier moment still has them."""
+
+    model_config = ConfigDict(frozen=True)
+
+    nodes: int = 0
+    edges: int = 0
+
+
 class StoredEdge(NamedTuple):
     """An edge with the names of its nodes."""
 
@@ -64,11 +99,27 @@ class StoredEdge(NamedTuple):
     target_name: str
 
 
+class LoadedGraph(NamedTuple):
+    """A graph as an engine takes it: what holds at a moment, by a revision, and until when no part of it begins or ends by itself."""
+
+    revision: int
+    at: datetime
+    until: datetime | None
+    nodes: Sequence[Node]
+    edges: Sequence[StoredEdge]
+
+
 class GraphStore(Protocol):
-    """The edges of an agent's graph."""
+    """The nodes and edges of an agent's graph."""
 
     async def list_edges(
-        self, keys: Collection[str] | None, *, at: datetime | None, limit: int
+        self,
+        keys: Collection[str] | None,
+        *,
+        at: datetime | None,
+        limit: int,
+        predicate: str | None = None,
+        direction: Direction = "both",
     ) -> tuple[StoredEdge, ...]:
         """Edges, the heaviest first.
 
@@ -76,7 +127,55 @@ class GraphStore(Protocol):
             keys: Of nodes, in one of which they end; None for all edges.
             at: When they are valid; None for the active facts' that hold now.
             limit: How many at most.
+            predicate: Of edges of facts, or the type of declared ones.
+            direction: Whether they begin or end in the nodes.
         """
+        ...
+
+    async def list_nodes(
+        self, keys: Collection[str], *, at: datetime | None = None
+    ) -> dict[str, Node]:
+        """Declared nodes of some keys by their keys, as they were at a moment or are."""
+        ...
+
+    async def lock(self) -> None:
+        """Locks the graph against other writers until the end of the transaction."""
+        ...
+
+    async def put_node(self, node: Node) -> None:
+        """Begins a version of a declared node, which ends the one before it."""
+        ...
+
+    async def find_edge(self, source: str, predicate: str, target: str) -> Edge | None:
+        """The declared edge of a type between two nodes, as keys, that holds."""
+        ...
+
+    async def put_edge(
+        self,
+        source: Node,
+        target: Node,
+        *,
+        predicate: str,
+        properties: dict[str, Any],
+        edge_id: str,
+    ) -> Edge:
+        """Begins a version of a declared edge, which ends the one before it; returns it as it is stored."""
+        ...
+
+    async def end_node(self, key: str) -> EndedParts:
+        """Ends a declared node and all declared edges that end in it."""
+        ...
+
+    async def end_edge(self, source: str, predicate: str, target: str) -> EndedParts:
+        """Ends a declared edge of a type between two nodes, as keys."""
+        ...
+
+    async def revision(self) -> tuple[int, datetime]:
+        """How often the graph has changed, and the time by the database's clock."""
+        ...
+
+    async def load(self) -> LoadedGraph:
+        """All nodes and edges that hold, for a query of the contract."""
         ...
 
     async def rebuild(self) -> int:

@@ -1,6 +1,6 @@
 """The operations of a memory contract: one table, which the client, HTTP, MCP, plan nodes and `AgentMemory` read.
 
-What an operation does is the part of memory that has it: segments of working memory, or long-term records.
+What an operation does is the part of memory that has it: segments of working memory, long-term records, channels, the graph.
 """
 
 from collections.abc import Mapping
@@ -12,6 +12,17 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
+from mnestic.memory.graph.graph import Edge, EndedParts, Graph, GraphPaths, GraphRows, Node
+from mnestic.memory.graph.operations import (
+    DeleteEdgeArguments,
+    DeleteNodeArguments,
+    NeighboursArguments,
+    PathsArguments,
+    QueryGraphArguments,
+    SubgraphArguments,
+    UpsertEdgeArguments,
+    UpsertNodeArguments,
+)
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
@@ -40,6 +51,10 @@ from mnestic.memory.sharing.shared_operations import (
 from mnestic.memory.validation import Name, refused
 
 _LONGEST_SHOWN = 256  # characters of an argument in the audit log
+_TARGETS = (  # arguments that say what an operation is about
+    *("segment_id", "schema_id", "namespace", "key", "channel", "selector"),
+    *("node_id", "source", "target", "query_id"),
+)
 
 OperationName = Literal[
     "get_context",
@@ -60,6 +75,14 @@ OperationName = Literal[
     "revoke",
     "list_grants",
     "drop_namespace",
+    "upsert_node",
+    "upsert_edge",
+    "delete_node",
+    "delete_edge",
+    "neighbours",
+    "paths",
+    "subgraph",
+    "query_graph",
 ]
 
 
@@ -198,6 +221,43 @@ _OF_SHARED_MEMORY: tuple[
     ("drop_namespace", "Removes all in a namespace.", DropNamespaceArguments, Removed, True),
 )
 
+_OF_GRAPH: tuple[
+    tuple[OperationName, str, type[OperationArguments], type[BaseModel], bool], ...
+] = (
+    ("upsert_node", "Writes a node of the graph.", UpsertNodeArguments, Node, True),
+    (
+        "upsert_edge",
+        "Writes an edge between two nodes of the graph.",
+        UpsertEdgeArguments,
+        Edge,
+        True,
+    ),
+    (
+        "delete_node",
+        "Ends a node of the graph, with its edges.",
+        DeleteNodeArguments,
+        EndedParts,
+        True,
+    ),
+    ("delete_edge", "Ends an edge of the graph.", DeleteEdgeArguments, EndedParts, True),
+    (
+        "neighbours",
+        "Reads the edges that begin or end in a node.",
+        NeighboursArguments,
+        Graph,
+        False,
+    ),
+    ("paths", "Reads the shortest paths between two nodes.", PathsArguments, GraphPaths, False),
+    (
+        "subgraph",
+        "Reads what is around a node, or the heaviest edges.",
+        SubgraphArguments,
+        Graph,
+        False,
+    ),
+    ("query_graph", "Runs a Cypher query of the contract.", QueryGraphArguments, GraphRows, False),
+)
+
 OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
     {
         one.name: one
@@ -259,7 +319,7 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
             ),
             *(
                 MemoryOperation(name, summary, arguments, result, writes=writes)
-                for name, summary, arguments, result, writes in _OF_SHARED_MEMORY
+                for name, summary, arguments, result, writes in (*_OF_SHARED_MEMORY, *_OF_GRAPH)
             ),
         )
     }
@@ -279,8 +339,7 @@ def access_of(
         raise InvalidInputError(what="name", why=why)
     named = arguments if isinstance(arguments, Mapping) else {}
     parts = [session_id] if OPERATIONS[name].of_session else []
-    fields = ("segment_id", "schema_id", "namespace", "key", "channel", "selector")
-    parts += [named.get(field) for field in fields]
+    parts += [named.get(field) for field in _TARGETS]
     shown = (part[:_LONGEST_SHOWN] for part in parts if isinstance(part, str))
     return f"memory.{name}", "/".join(shown)
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
+    from mnestic.memory.graph.graph import GraphStore
     from mnestic.memory.knowledge.claims import Claim
     from mnestic.memory.knowledge.entries import (
         ArchivedEntry,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.knowledge.relations import Mention, Place
     from mnestic.memory.knowledge.resources import Resource
     from mnestic.memory.knowledge.subjects import NamedSubject
-    from mnestic.memory.graph.graph import GraphStore
 
 
 class FactStore(Protocol):

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from mnestic.activities.graph.engines import engines_of
 from mnestic.activities.jobs.channels import last_number
 from mnestic.activities.jobs.memory_operations import MemoryOperations
 from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
@@ -36,6 +37,7 @@ from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.checked_texts import FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 from mnestic.starter.client.shared_memory import Result, SharedMemory
+from mnestic.starter.graph.contract_graph import ContractGraph
 
 _EVERY_S = 5.0  # between two looks of a subscription, where nothing wakes it
 _ADVANCES_S = (
@@ -64,7 +66,7 @@ async def open_contract(
     return ContractMemory(scope, found, session_id=session_id)
 
 
-class ContractMemory(SharedMemory, unchecked=(*OPERATIONS, "operate")):
+class ContractMemory(SharedMemory, ContractGraph, unchecked=(*OPERATIONS, "operate")):
     """The memory of one agent, as the contract says that was in force when this was made. Each call is a transaction of its own."""
 
     def __init__(
@@ -85,7 +87,9 @@ class ContractMemory(SharedMemory, unchecked=(*OPERATIONS, "operate")):
             check_id(session_id, what="session")
         self._config = MemoryContract.model_validate(contract.document).Memory
         self._operations = MemoryOperations(
-            scope.segment_writer(), long_term=self._config.long_term
+            scope.segment_writer(),
+            engines=engines_of(scope.caller.memory),
+            long_term=self._config.long_term,
         )
 
     @property

@@ -8,6 +8,7 @@ from typing import get_args
 from mnestic.activities.graph.reading import read_graph
 from mnestic.activities.knowledge.subjects import adopt_named_facts, find_subjects, resolve_subject
 from mnestic.memory.errors import InvalidInputError, StaleRequestError
+from mnestic.memory.graph.graph import Graph
 from mnestic.memory.knowledge.claims import (
     PERSON,
     Claim,
@@ -22,7 +23,6 @@ from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicates import NAMING, check_predicate
 from mnestic.memory.knowledge.subjects import spelt
-from mnestic.memory.graph.graph import Graph
 from mnestic.memory.knowledge.world.histories import FactHistory, history_of
 from mnestic.memory.knowledge.world.world_model import World, world_of
 from mnestic.memory.ports import Transaction

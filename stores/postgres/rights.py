@@ -43,6 +43,7 @@ _TABLES = {
     "fact": "SELECT INSERT UPDATE DELETE",
     "forgetting": "SELECT INSERT",
     "graph_edge": "SELECT INSERT UPDATE DELETE",
+    "graph_node": "SELECT INSERT UPDATE DELETE",
     "ingest_state": "SELECT INSERT UPDATE",
     "job_read": "SELECT INSERT UPDATE DELETE",
     "job_wait": "SELECT INSERT UPDATE",

@@ -120,7 +120,7 @@ class TenantRow(Table, table=True):
 
 
 class RevisionRow(Table, table=True):
-    """Counters of an agent: writing transactions, transactions that changed its knowledge, and events."""
+    """Counters of an agent: writing transactions, those that changed its knowledge, those that changed its graph, and events."""
 
     __tablename__ = "agent_revision"
 
@@ -130,6 +130,9 @@ class RevisionRow(Table, table=True):
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
     knowledge_revision: int = Field(
+        default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
+    )
+    graph_revision: int = Field(
         default=0, sa_column=Column(BigInteger, nullable=False, server_default=text("0"))
     )
     updated_at: datetime = instant()

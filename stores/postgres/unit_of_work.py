@@ -65,7 +65,7 @@ class UnitOfWork:
         self.refresh = None if consistent else refresh
         """Takes a record from the backend of its schema before it is read, where that is due."""
         self._is_begun = self._is_over = self._is_discarded = False
-        self._wrote = self._knows_more = False
+        self._wrote = self._knows_more = self._has_new_graph = False
         self._trail: list[tuple[str, str, str | None]] = []
         self._attempt: tuple[str, str] | None = None
         self._access: tuple[str, str] | None = None
@@ -180,6 +180,10 @@ class UnitOfWork:
         """Notes that what searches read has changed, by what is no write of its own."""
         self._knows_more = True
 
+    def changed_graph(self) -> None:
+        """Notes that nodes or edges have changed, so that the graph has a new revision."""
+        self._has_new_graph = True
+
     def publish(self, *events: MemoryEvent) -> None:
         """Publishes events of memory to subscribers, as part of this transaction."""
         self._events += events
@@ -233,7 +237,7 @@ class UnitOfWork:
             return
         await self._follow_writes()
         last = [*self._at_end]
-        if self._wrote or self._knows_more or self._events:
+        if self._wrote or self._knows_more or self._has_new_graph or self._events:
             last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))
         elif self._trail:
             last.append(_AUDIT.bind(self._audited()))
@@ -244,6 +248,7 @@ class UnitOfWork:
         return {
             "revisions": int(self._wrote and self._revision is None),
             "knowledge": int(self._knows_more),
+            "graph": int(self._has_new_graph),
             "event_count": len(self._events),
             "events": _EVENTS.dump_json(self._events).decode(),
         }

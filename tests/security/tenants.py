@@ -21,6 +21,7 @@ from temporalio.client import WorkflowHandle
 
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.memory.forgetting.requests import Purged
+from mnestic.memory.graph.graph import Node
 from mnestic.memory.jobs.tool_results import find_reference
 from mnestic.memory.jobs.waits import ResumeReceipt
 from mnestic.memory.knowledge.claims import Claim
@@ -161,7 +162,7 @@ async def set_rules(client: MnesticClient) -> None:
 
 
 async def share_something(client: MnesticClient) -> None:
-    """An event, how far a subscription has come, a namespace that all agents may read, and a lock."""
+    """An event, how far a subscription has come, a namespace that all agents may read, a lock, and a node of the graph."""
     grant = {"namespace": SESSION, "access_level": "admin", "agents_allowed": ["*"]}
     document = {"Memory": {"shared": {"enabled": True, "namespaces": [grant]}}}
     await client.contracts().apply("sharing", document)
@@ -172,6 +173,7 @@ async def share_something(client: MnesticClient) -> None:
         await transaction.shared_memory.lock(
             LockArguments(namespace=SESSION, key=SECRET, timeout_ms=600_000)
         )
+        await transaction.facts.graph.put_node(Node(key="lake", name=SECRET, type="Lake"))
 
 
 async def remember_everything(settings: Settings, admin_url: str) -> Victim:

@@ -34,6 +34,8 @@ from mnestic.stores.postgres.knowledge.tables import (
     EntryRow,
     EventRow,
     FactRow,
+    GraphEdgeRow,
+    GraphNodeRow,
     IngestStateRow,
     PredicateRow,
     ResourceRow,
@@ -105,6 +107,20 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         "channel_event": _ScannedTable(
             of=ChannelEventRow, key=("number",), texts=("payload",), copies=True, locked=True
         ),
+        "graph_node": _ScannedTable(
+            of=GraphNodeRow,
+            key=("key", "valid_from"),
+            texts=("id", "properties"),
+            copies=True,
+            locked=True,
+        ),
+        "graph_edge": _ScannedTable(
+            of=GraphEdgeRow,
+            key=("id",),
+            texts=("source", "target", "properties"),
+            copies=True,
+            locked=True,
+        ),
         "job_read": _ScannedTable(
             of=JobReadRow,
             key=("job_id", "namespace", "key"),
@@ -169,13 +185,16 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
 )
 
 
-# Plans and predicates are of all agents of the tenant; derived entries follow what they were made of.
+# Plans and predicates are of all agents of the tenant; derived entries and edges follow what they were made of.
 _OWNED = sql.SQL("t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s")
 _MINE = dict.fromkeys(_TABLES, _OWNED) | {
     "plan": sql.SQL("t.tenant_id = %(tenant_id)s"),
     "predicate": sql.SQL("t.tenant_id = %(tenant_id)s"),
     "entry": sql.SQL(
         "t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.kind = 'message'"
+    ),
+    "graph_edge": sql.SQL(
+        "t.tenant_id = %(tenant_id)s AND t.agent_id = %(agent_id)s AND t.properties IS NOT NULL"
     ),
 }
 

@@ -116,6 +116,8 @@ class PostgresForgettingStore:
     ) -> None:
         """See the port."""
         self._unit.changed()
+        if row.table in {"graph_node", "graph_edge"}:
+            self._unit.changed_graph()
         if row.table == "episode":
             self._derived.touch_episodes([row.key[0]])
         await write_redaction(

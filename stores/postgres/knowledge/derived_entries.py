@@ -137,7 +137,7 @@ class DerivedEntries:
         self._facts, self._episodes, self._places, self._claims = set(), set(), set(), set()
         self._categories, self._compressed = set(), set()
         self._gone, self._unfounded, self._corrected = set(), set(), set()
-        *_, superseded, rows = await self._unit.rows_of(
+        *_, refreshed, superseded, rows = await self._unit.rows_of(
             ADD_CORPUS.bind(asked),
             LOCK_CORPUS.bind(asked),
             _CLEAR_SUMMARIES.bind(asked),
@@ -146,6 +146,8 @@ class DerivedEntries:
             _SUPERSEDE.bind(asked),
             _FIND.bind(asked),
         )
+        if edges and refreshed[0].changed:
+            self._unit.changed_graph()
         if superseded:
             self._unit.changed()
         for start in range(0, len(rows), _BATCH):

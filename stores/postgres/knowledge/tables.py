@@ -470,7 +470,10 @@ class ResourceRow(Table, table=True):
 
 
 class GraphEdgeRow(Table, table=True):
-    """An edge of the graph: the fact of its id, as a connection of two nodes. It follows the fact in the same transaction."""
+    """An edge of the graph: the fact of its id, as a connection of two nodes, or a declared one, which alone has properties.
+
+    That of a fact follows it in the same transaction.
+    """
 
     __tablename__ = "graph_edge"
     __table_args__ = (
@@ -489,6 +492,21 @@ class GraphEdgeRow(Table, table=True):
     weight: float = Field(sa_type=Double)
     is_active: bool
     valid_from: datetime = instant()
+    valid_to: datetime | None = maybe_instant()
+    properties: dict[str, Any] | None = Field(default=None, sa_type=JSONB)
+
+
+class GraphNodeRow(Table, table=True):
+    """A version of a declared node of the graph, from a write of it to the next one."""
+
+    __tablename__ = "graph_node"
+
+    agent_id: str = words(key=True)
+    key: str = words(key=True)
+    id: str = words()
+    type: str = words()
+    properties: dict[str, Any] = Field(sa_type=JSONB)
+    valid_from: datetime = Field(primary_key=True, sa_type=INSTANT)
     valid_to: datetime | None = maybe_instant()
 
 

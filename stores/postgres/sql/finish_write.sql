@@ -5,11 +5,12 @@
 WITH noted AS ( -- include add_audit_rows
 ),
 counted AS (
-    INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, knowledge_revision, events, updated_at)
-    SELECT %(tenant_id)s, %(agent_id)s, %(revisions)s, %(knowledge)s, %(event_count)s, now()
+    INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, knowledge_revision, graph_revision, events, updated_at)
+    SELECT %(tenant_id)s, %(agent_id)s, %(revisions)s, %(knowledge)s, %(graph)s, %(event_count)s, now()
     ON CONFLICT (tenant_id, agent_id)
     DO UPDATE SET revision = r.revision + excluded.revision,
                   knowledge_revision = r.knowledge_revision + excluded.knowledge_revision,
+                  graph_revision = r.graph_revision + excluded.graph_revision,
                   events = r.events + excluded.events,
                   updated_at = excluded.updated_at
     RETURNING events - %(event_count)s AS before

@@ -39,6 +39,14 @@ DOCUMENT = {
                 {"namespace": "seo:audit", "access_level": "admin", "agents_allowed": [AGENT]}
             ],
         },
+        "graph": {
+            "enabled": True,
+            "nodes": [{"type": "Task", "properties": ["title"]}],
+            "edges": [{"type": "NEEDS", "from_node": "Task", "to_node": "Task"}],
+            "queries": [
+                {"query_id": "tasks", "cypher": "MATCH (t:Task) RETURN t.id ORDER BY t.id"}
+            ],
+        },
     }
 }
 SPACE, SHARED = {"namespace": "seo:audit"}, {"namespace": "seo:audit", "key": "site-7"}
@@ -73,9 +81,27 @@ LEVELS: dict[OperationName, int] = {
     **dict.fromkeys(("get_shared", "list_shared", "list_grants"), 1),
     **dict.fromkeys(("set_shared", "lock", "unlock", "delete_shared"), 2),
     **dict.fromkeys(("grant", "revoke", "drop_namespace"), 3),
+    "upsert_node": ({"node_type": "Task", "node_id": "T1"}, ("graph.put", "t1")),
+    "upsert_edge": (
+        {"edge_type": "NEEDS", "source": "T1", "target": "T1"},
+        ("graph.put", "t1/t1"),
+    ),
+    "neighbours": ({"node_id": "T1"}, ("graph.list", "t1")),
+    "paths": ({"source": "T1", "target": "T1"}, ("memory.paths", "T1/T1")),
+    "subgraph": ({"node_id": "T1"}, ("graph.list", "t1")),
+    "query_graph": ({"query_id": "tasks"}, ("graph.load", "*")),
+    "delete_edge": (
+        {"edge_type": "NEEDS", "source": "T1", "target": "T1"},
+        ("graph.end", "t1/t1"),
+    ),
+    "delete_node": ({"node_id": "T1"}, ("graph.end", "t1")),
 }
 
 
+NODE, EDGE = (
+    {"node_type": "Task", "node_id": "T2"},
+    {"edge_type": "NEEDS", "source": "T1", "target": "T2"},
+)
 TASK, SITE, NONE = {"segment_id": "task"}, {"schema_id": "audits", "key": "site-7"}, "none"
 # What is refused, with the target of its audit row and the error that the row names.
 INVALID, KEPT_OUT, NOT_FOUND = "InvalidInputError", "KeptOutError", "NotFoundError"
@@ -115,6 +141,18 @@ REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
     ("lock", {**SHARED, "timeout_ms": None}, "seo:audit/site-7", INVALID),
     ("lock", {**SHARED, "timeout_ms": 0}, "seo:audit/site-7", INVALID),
     ("grant", {**SPACE, "selector": "guest", "level": "all"}, "seo:audit/guest", INVALID),
+    ("upsert_node", {**NODE, "node_type": "Team"}, "T2", INVALID),
+    ("upsert_node", {**NODE, "node_id": ""}, "", INVALID),
+    ("upsert_node", {**NODE, "properties": {"title": "Call Otilia"}}, "T2", KEPT_OUT),
+    ("upsert_edge", EDGE, "T1/T2", INVALID),
+    ("upsert_edge", {**EDGE, "properties": 7}, "T1/T2", INVALID),
+    ("delete_node", {"node_id": "..."}, "...", INVALID),
+    ("delete_edge", {**EDGE, "edge_type": NONE}, "T1/T2", INVALID),
+    ("neighbours", {"node_id": "T1", "direction": "up"}, "T1", INVALID),
+    ("paths", {"source": "T1", "target": "T2", "max_length": 99}, "T1/T2", INVALID),
+    ("subgraph", {"node_id": "T1", "depth": 99}, "T1", INVALID),
+    ("query_graph", {"query_id": NONE}, "none", INVALID),
+    ("query_graph", {"query_id": "tasks", "parameters": {"a": 1}}, "tasks", INVALID),
 )
 
 
@@ -126,8 +164,17 @@ def shown(result: dict[str, Any]) -> Any:
         return [one["payload"] for one in result["events"]]
     if "grants" in result:
         return [one["level"] for one in result["grants"]]
-    names = ("value", "content", "channel", "strategy", "count", "level")
+    if "nodes" in result:
+        return _shown_graph(result)
+    names = ("value", "content", "channel", "strategy", "count", "level", "predicate", "name")
     return next(result[name] for name in names if name in result)
+
+
+def _shown_graph(result: dict[str, Any]) -> Any:
+    """The rows of a query, the names of nodes, or how many were deleted."""
+    if "rows" in result or isinstance(result["nodes"], int):
+        return result.get("rows", result)
+    return [one["name"] for one in result["nodes"]]
 
 
 EXPECTED: dict[str, Any] = {
@@ -147,6 +194,14 @@ EXPECTED: dict[str, Any] = {
     "list_grants": ["admin", "read"],
     "revoke": 1,
     "drop_namespace": 0,
+    "upsert_node": "T1",
+    "upsert_edge": "NEEDS",
+    "neighbours": ["T1"],
+    "paths": ["T1"],
+    "subgraph": ["T1"],
+    "query_graph": [["T1"]],
+    "delete_edge": {"nodes": 0, "edges": 1},
+    "delete_node": {"nodes": 1, "edges": 0},
 }
 Calls = Sequence[tuple[OperationName, dict[str, Any]]]
 Results = list[dict[str, Any] | None]  # None where a call was refused

@@ -35,6 +35,8 @@ WORDLESS = {
     ),
     *("forgetting", "graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
     *("event_count", "namespace_grant", "subscription", "supersession", "tenant"),
+    *("forgetting", "lexeme", "llm_usage", "maintenance_run", "posting"),
+    *("event_count", "subscription", "supersession", "tenant"),
 }
 
 

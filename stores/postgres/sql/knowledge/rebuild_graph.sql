@@ -5,6 +5,6 @@ WITH wanted AS MATERIALIZED (
 ),
 stored AS MATERIALIZED (
     SELECT -- include edge_columns
-      FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+      FROM mnestic.graph_edge WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND properties IS NULL
 ),
 -- include write_edges

@@ -1,0 +1,1 @@
+"""Ways in to the graph of a contract."""

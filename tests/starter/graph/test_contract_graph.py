@@ -1,0 +1,349 @@
+"""The graph of a contract: nodes and edges that it declares, those of facts beside them, and queries in Cypher."""
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from mnestic.activities.graph.engines import GraphEngines, GraphKey, engines_of
+from mnestic.memory.contract.document import GraphMemory
+from mnestic.memory.errors import InvalidInputError, KeptOutError
+from mnestic.memory.graph.graph import Edge, LoadedGraph, Node, StoredEdge
+from mnestic.starter.client.contract_memory import ContractMemory
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+GRAPH: dict[str, Any] = {
+    "enabled": True,
+    "nodes": [
+        {"type": "Task", "properties": ["title", "effort", "done"]},
+        {"type": "Person", "properties": ["team"]},
+    ],
+    "edges": [
+        {"type": "DEPENDS_ON", "from_node": "Task", "to_node": "Task", "properties": ["weight"]},
+        {"type": "OWNS", "from_node": "Person", "to_node": "Task"},
+        {"type": "OWNS", "from_node": "Person", "to_node": "Person"},
+    ],
+    "queries": [
+        {
+            "query_id": "blockers",
+            "cypher": "MATCH (t:Task {id: $id})-[:DEPENDS_ON*1..5]->(b:Task) RETURN b.id AS id ORDER BY id",
+        },
+        {
+            "query_id": "owners",
+            "cypher": "MATCH (p:Person)-[o:OWNS]->(t:Task) WHERE t.effort > $least RETURN p, o, t",
+        },
+        {
+            "query_id": "employers",
+            "cypher": "MATCH (p:Person)-[:works_for]->(n:Name) RETURN p.id, n.id",
+        },
+        {"query_id": "nowhere", "cypher": "MATCH (a)-[e:flies_to|sails_to]->(b) RETURN a.id, b.id"},
+        {
+            "query_id": "load",
+            "cypher": "MATCH (t:Task) RETURN count(*) AS tasks, sum(t.effort) AS effort, collect(t.done) AS done",
+        },
+        {"query_id": "wrong", "cypher": "MATCH (t:Task) RETURN t.colour"},
+    ],
+}
+DOCUMENT = {"Memory": {"graph": GRAPH}}
+
+
+@pytest.fixture
+async def memory(client: MnesticClient) -> ContractMemory:
+    await client.contracts().apply("ada", DOCUMENT)
+    return await client.contract("ada")
+
+
+@pytest.fixture
+async def tasks(memory: ContractMemory) -> ContractMemory:
+    """Three tasks, each of which depends on the next, and somebody who owns the first."""
+    for number, effort in enumerate((3, 5.5, 8), start=1):
+        await memory.upsert_node("Task", f"T{number}", {"effort": effort, "done": number == 3})
+    await memory.upsert_node("Person", "Mara", {"team": "search"})
+    await memory.upsert_edge("DEPENDS_ON", source="T1", target="T2", properties={"weight": 0.5})
+    await memory.upsert_edge("DEPENDS_ON", source="T2", target="T3")
+    await memory.upsert_edge("OWNS", source="mara", target="T1")
+    return memory
+
+
+async def test_queries_run_on_declared_nodes_edges_and_facts(
+    client: MnesticClient, tasks: ContractMemory
+) -> None:
+    await client.memory("ada").facts.add("Mara", "works_for", "Acme")
+
+    blockers = await tasks.query_graph("blockers", {"id": "T1"})
+    owners = await tasks.query_graph("owners", {"least": 2})
+    employers = await tasks.query_graph("employers")
+    load = await tasks.query_graph("load")
+    nowhere = await tasks.query_graph("nowhere")
+
+    assert (blockers.columns, blockers.rows) == (("id",), (("T2",), ("T3",)))
+    assert [row[2]["id"] for row in owners.rows] == ["T1"]
+    assert {node.name: node.type for node in owners.nodes} == {"Mara": "Person", "T1": "Task"}
+    assert [(edge.source, edge.predicate, edge.target) for edge in owners.edges] == [
+        ("mara", "OWNS", "t1")
+    ]
+    assert employers.rows == (("Mara", "Acme"),)
+    assert load.rows == ((3, 16.5, [False, False, True]),)
+    assert nowhere.rows == ()
+
+
+async def test_a_query_sees_each_change_of_the_graph(
+    client: MnesticClient, tasks: ContractMemory
+) -> None:
+    before = await tasks.query_graph("blockers", {"id": "T1"})
+    await tasks.delete_edge("DEPENDS_ON", source="T2", target="T3")
+    after = await tasks.query_graph("blockers", {"id": "T1"})
+    facts = client.memory("ada").facts
+    await facts.add("Mara", "works_for", "Acme")
+    added = await tasks.query_graph("employers")
+    ((fact, *_), _) = await facts.list(subject="Mara")
+    await facts.delete(fact.id)
+    removed = await tasks.query_graph("employers")
+
+    assert [len(one.rows) for one in (before, after, added, removed)] == [2, 1, 1, 0]
+
+
+async def test_the_graph_is_read_as_it_was(tasks: ContractMemory) -> None:
+    before = datetime.now(UTC)
+    await tasks.upsert_node("Task", "T1", {"title": "Launch"})
+    await tasks.delete_node("T2")
+
+    now = await tasks.subgraph("T1", depth=2)
+    then = await tasks.subgraph("T1", depth=2, at=before)
+
+    assert {(edge.predicate, edge.target) for edge in now.edges} == {("OWNS", "t1")}
+    assert {edge.target for edge in then.edges} == {"t1", "t2", "t3"}
+    properties = {node.name: node.properties for node in now.nodes}
+    assert properties["T1"] == {"title": "Launch"}
+    assert {node.name: node.properties for node in then.nodes}["T1"] == {"effort": 3, "done": False}
+    assert (await tasks.subgraph("T1", at=before - timedelta(days=9))).nodes == ()
+
+
+async def test_neighbours_are_of_a_type_and_a_direction(tasks: ContractMemory) -> None:
+    both = await tasks.neighbours("t1")
+    out = await tasks.neighbours("T1", direction="out")
+    owned = await tasks.neighbours("T1", edge_type="OWNS", direction="in")
+    none = await tasks.neighbours("T1", edge_type="OWNS", direction="out")
+
+    assert {edge.predicate for edge in both.edges} == {"OWNS", "DEPENDS_ON"}
+    assert [edge.target for edge in out.edges] == ["t2"]
+    assert [edge.source for edge in owned.edges] == ["mara"]
+    assert [node.name for node in none.nodes] == ["T1"]
+
+
+async def test_paths_are_the_shortest_ones(client: MnesticClient, tasks: ContractMemory) -> None:
+    await tasks.upsert_node("Task", "T9")
+    await tasks.upsert_edge("DEPENDS_ON", source="T1", target="T9")
+    await tasks.upsert_edge("DEPENDS_ON", source="T9", target="T3")
+    await client.memory("ada").facts.add("Mara", "works_for", "Acme")
+
+    both = await tasks.paths("T1", "T3")
+    one = await tasks.paths("T1", "T3", limit=1)
+    of_fact = await tasks.paths("Acme", "T3")
+    too_far = await tasks.paths("Acme", "T3", max_length=3)
+
+    names = {edge.id: f"{edge.source}-{edge.target}" for edge in both.edges}
+    assert {tuple(names[edge] for edge in path) for path in both.paths} == {
+        ("t1-t2", "t2-t3"),
+        ("t1-t9", "t9-t3"),
+    }
+    assert (len(one.paths), one.is_cut, both.is_cut) == (1, True, False)
+    assert {len(path) for path in of_fact.paths} == {4}
+    assert too_far.paths == ()
+    assert (await tasks.paths("T1", "T1")).paths == ((),)
+
+
+async def test_an_unchanged_write_writes_nothing(tasks: ContractMemory) -> None:
+    edge = await tasks.upsert_edge("OWNS", source="Mara", target="T1")
+    again = await tasks.upsert_edge("OWNS", source="Mara", target="T1")
+
+    assert edge == again
+    assert (await tasks.delete_node("nobody")).model_dump() == {"nodes": 0, "edges": 0}
+    assert (await tasks.delete_node("T2")).model_dump() == {"nodes": 1, "edges": 2}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            ("upsert_node", {"node_type": "Team", "node_id": "x"}),
+            "node_type: 'Team' is not in the contract; there are Task, Person",
+        ),
+        (
+            ("upsert_node", {"node_type": "Task", "node_id": "x", "properties": {"colour": 1}}),
+            "properties: Task has no property 'colour'; it has title, effort, done",
+        ),
+        (
+            ("upsert_node", {"node_type": "Task", "node_id": "x", "properties": {"key": 1}}),
+            "properties: key is given by the graph",
+        ),
+        (
+            ("upsert_node", {"node_type": "Task", "node_id": "Mara"}),
+            "node_id: 'Mara' is a node of the type Person; delete it first, or use another id",
+        ),
+        (
+            ("upsert_edge", {"edge_type": "LIKES", "source": "Mara", "target": "T1"}),
+            "edge_type: 'LIKES' is not in the contract; there are DEPENDS_ON, OWNS",
+        ),
+        (
+            ("upsert_edge", {"edge_type": "OWNS", "source": "Mara", "target": "T7"}),
+            "target: there is no node 'T7'; write it first",
+        ),
+        (
+            ("upsert_edge", {"edge_type": "OWNS", "source": "T1", "target": "Mara"}),
+            "edge_type: OWNS goes from Person to Task or from Person to Person, not from Task to Person",
+        ),
+        (
+            ("query_graph", {"query_id": "none"}),
+            "query_id: 'none' is not in the contract; there are blockers, owners, employers",
+        ),
+        (
+            ("query_graph", {"query_id": "blockers", "parameters": {"key": "T1"}}),
+            "parameters: are key; the query takes id",
+        ),
+        (
+            ("query_graph", {"query_id": "wrong"}),
+            "query: Binder exception: Cannot find property colour for t",
+        ),
+    ],
+)
+async def test_what_the_contract_does_not_have_is_refused(
+    tasks: ContractMemory, call: tuple[Any, dict[str, Any]], message: str
+) -> None:
+    with pytest.raises(InvalidInputError) as refused:
+        await tasks.operate(*call)
+
+    assert str(refused.value).startswith(message)
+
+
+async def test_without_a_graph_in_the_contract_operations_are_refused(
+    client: MnesticClient,
+) -> None:
+    await client.contracts().apply("ada", {"Memory": {"graph": {**GRAPH, "enabled": False}}})
+    memory = await client.contract("ada")
+
+    with pytest.raises(InvalidInputError, match="has no graph that is enabled"):
+        await memory.subgraph()
+
+
+AT = datetime(2026, 3, 1, tzinfo=UTC)
+KEY = GraphKey("t", "ada", "ada", 1)
+
+
+def small_graph(count: int, *, revision: int = 1, until: datetime | None = None) -> LoadedGraph:
+    nodes = [Node(key=f"t{i}", name=f"T{i}", type="Task") for i in range(count)]
+    edges = [
+        StoredEdge(
+            Edge(
+                id=f"e{i}",
+                source=f"t{i}",
+                predicate="DEPENDS_ON",
+                target=f"t{i * 7 % count}",
+                weight=1,
+                valid_from=AT,
+            ),
+            f"T{i}",
+            f"T{i * 7 % count}",
+        )
+        for i in range(count)
+    ]
+    return LoadedGraph(revision, AT - timedelta(days=1), until, nodes, edges)
+
+
+async def run(engines: GraphEngines, graph: LoadedGraph | None, cypher: str, **more: Any) -> Any:
+    rules = GraphMemory.model_validate(GRAPH)
+    fields = {"parameters": {}, "limit": 5, "rules": rules, "cypher": cypher, **more}
+    return await engines.run(fields.pop("key", KEY), graph, **fields)
+
+
+@pytest.mark.parametrize(
+    "cypher",
+    [
+        "MATCH (a:Task), (b:Task), (c:Task) WHERE a.id + b.id + c.id = 'x' RETURN count(*)",
+        "UNWIND range(1, 1000000000) AS x RETURN sum(x)",
+        "MATCH (a:Task), (b:Task) RETURN collect(a.id + b.id + a.id + b.id)",
+    ],
+)
+async def test_a_query_that_takes_too_much_is_ended(cypher: str) -> None:
+    engines = GraphEngines(query_s=0.3)
+
+    with pytest.raises(InvalidInputError, match="make it find less"):
+        await run(engines, small_graph(3000), cypher)
+
+    engines.close()
+
+
+async def test_a_query_reads_and_writes_no_file(tmp_path: Any) -> None:
+    engines = GraphEngines()
+    await run(engines, small_graph(3), "RETURN 1")
+    file = tmp_path / "out.csv"
+
+    for cypher in (
+        f"COPY (MATCH (t:Task) RETURN t.id) TO '{file}'",
+        "LOAD FROM '/etc/passwd' (file_format='csv', delim='~') RETURN *",
+    ):
+        with pytest.raises(InvalidInputError, match="Too many open files"):
+            await run(engines, None, cypher)
+
+    assert not file.exists()
+    engines.close()
+
+
+async def test_a_graph_is_loaded_as_it_is_and_the_oldest_goes() -> None:
+    engines, threads = GraphEngines(most=2), threading.active_count()
+    keys = [KEY._replace(agent_id=name) for name in ("a", "b", "c")]
+    for number, key in enumerate(keys):
+        found = await run(
+            engines,
+            small_graph(3, revision=number, until=AT),
+            "MATCH (t:Task) RETURN t.id",
+            key=key,
+            limit=2,
+        )
+        assert (len(found.rows), found.is_cut) == (2, True)
+    tick = timedelta(seconds=1)
+
+    assert not engines.has(keys[0], revision=0, at=AT - tick)
+    assert engines.has(keys[2], revision=2, at=AT - tick)
+    assert not engines.has(keys[2], revision=3, at=AT - tick)
+    assert not engines.has(keys[2], revision=2, at=AT)
+    engines.close()
+    assert not engines.has(keys[2], revision=2, at=AT - tick)
+    assert threading.active_count() <= threads + 4
+
+
+async def test_queries_of_one_graph_run_one_after_the_other(
+    client: MnesticClient, tasks: ContractMemory
+) -> None:
+    results = await asyncio.gather(
+        *(tasks.query_graph("blockers", {"id": f"T{1 + i % 2}"}) for i in range(8))
+    )
+
+    assert [len(one.rows) for one in results] == [2, 1] * 4
+    assert len(engines_of(client._memory)._engines) == 1
+
+
+@pytest.mark.usefixtures("worker")
+async def test_forgetting_a_topic_takes_nodes_and_edges_and_keeps_them_out(
+    client: MnesticClient, tasks: ContractMemory
+) -> None:
+    await tasks.upsert_node("Task", "T2", {"title": "Call Otilia. Then rest."})
+    await tasks.upsert_node("Person", "Otilia", {"team": "search"})
+    await tasks.upsert_edge("OWNS", source="Otilia", target="T3")
+    assert len((await tasks.query_graph("owners", {"least": 0})).rows) == 2
+    ada = client.memory("ada")
+
+    shown = await ada.preview_forget("Otilia")
+    forgetting = await ada.forgetting.start("Otilia", confirm=shown.token, keep_out=True)
+    await forgetting.result()
+
+    rows = (await tasks.query_graph("owners", {"least": 0})).rows
+    left = {node.name: node.properties for node in (await tasks.subgraph("T1", depth=3)).nodes}
+    assert [row[0]["id"] for row in rows] == ["Mara"]
+    assert set(left) == {"T1", "T2", "T3", "Mara"}
+    assert "Otilia" not in str(left["T2"])
+    assert "rest" in str(left["T2"])
+    with pytest.raises(KeptOutError):
+        await tasks.upsert_node("Person", "Otilia")
