@@ -23,7 +23,7 @@ _OF_JOBS = frozenset({"memory_snapshot", "job_wait", "job_read", "tool_result", 
 COPIES = (
     *("working_memory", "memory_snapshot", "job_wait", "job_read", "tool_result", "operation"),
     *("episode", "long_term_record", "plan", "memory_retrievals", "category", "summary"),
-    *("channel_event", "lease"),
+    *("channel_event", "lease", "graph_node", "graph_edge"),
 )
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 

@@ -25,7 +25,7 @@ _SHORT = timedelta(minutes=1)
 _MOST_PASSES = 10  # then somebody goes on writing about the topic, which is not what was asked for
 
 _STATISTICS = "statistics"  # runs that began before leave them to Postgres
-# Runs that began before reach these through the messages of archived entries, and the claims of facts, alone.
+# Runs that began before pass these over, or reach them through the messages of archived entries, and the claims of facts, alone.
 _LATER = MappingProxyType(
     {
         "archived_entry": "archive",
@@ -33,6 +33,8 @@ _LATER = MappingProxyType(
         "summary": "summaries",
         "channel_event": "sharing",
         "lease": "sharing",
+        "graph_node": "graph",
+        "graph_edge": "graph",
     }
 )
 

@@ -50,21 +50,21 @@ DOCUMENT = {"Memory": {"graph": GRAPH}}
 
 
 @pytest.fixture
-async def memory(client: MnesticClient) -> ContractMemory:
+async def contract(client: MnesticClient) -> ContractMemory:
     await client.contracts().apply("ada", DOCUMENT)
     return await client.contract("ada")
 
 
 @pytest.fixture
-async def tasks(memory: ContractMemory) -> ContractMemory:
+async def tasks(contract: ContractMemory) -> ContractMemory:
     """Three tasks, each of which depends on the next, and somebody who owns the first."""
     for number, effort in enumerate((3, 5.5, 8), start=1):
-        await memory.upsert_node("Task", f"T{number}", {"effort": effort, "done": number == 3})
-    await memory.upsert_node("Person", "Mara", {"team": "search"})
-    await memory.upsert_edge("DEPENDS_ON", source="T1", target="T2", properties={"weight": 0.5})
-    await memory.upsert_edge("DEPENDS_ON", source="T2", target="T3")
-    await memory.upsert_edge("OWNS", source="mara", target="T1")
-    return memory
+        await contract.upsert_node("Task", f"T{number}", {"effort": effort, "done": number == 3})
+    await contract.upsert_node("Person", "Mara", {"team": "search"})
+    await contract.upsert_edge("DEPENDS_ON", source="T1", target="T2", properties={"weight": 0.5})
+    await contract.upsert_edge("DEPENDS_ON", source="T2", target="T3")
+    await contract.upsert_edge("OWNS", source="mara", target="T1")
+    return contract
 
 
 async def test_queries_run_on_declared_nodes_edges_and_facts(
@@ -336,8 +336,7 @@ async def test_forgetting_a_topic_takes_nodes_and_edges_and_keeps_them_out(
     ada = client.memory("ada")
 
     shown = await ada.preview_forget("Otilia")
-    forgetting = await ada.forgetting.start("Otilia", confirm=shown.token, keep_out=True)
-    await forgetting.result()
+    await ada.forget("Otilia", confirm=shown.token, keep_out=True)
 
     rows = (await tasks.query_graph("owners", {"least": 0})).rows
     left = {node.name: node.properties for node in (await tasks.subgraph("T1", depth=3)).nodes}

@@ -6,6 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from mnestic.activities.forgetting.topic_rows import COPIES, KNOWLEDGE, SHARED, TRACES
 from mnestic.memory.errors import NotFoundError
 from mnestic.memory.forgetting.redaction import TABLES
 from mnestic.memory.knowledge.resources import Resource
@@ -126,3 +127,9 @@ def test_every_table_that_can_hold_words_is_gone_through() -> None:
     assert declared_tables() == TABLES | WORDLESS, (
         "say of a new table whether words of a topic can stand in it"
     )
+
+
+def test_forgetting_a_topic_goes_through_each_table_in_which_words_stand() -> None:
+    followed = {"fact"}  # by its claims
+
+    assert {*COPIES, *KNOWLEDGE, *TRACES, *SHARED} == TABLES - followed
