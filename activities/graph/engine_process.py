@@ -29,6 +29,7 @@ _EDGE = {
 }
 _WARMING = "RETURN $text, $number, $list, $map, date('2026-01-01'), timestamp('2026-01-01'), interval('1 day')"
 _PARAMETERS = {"text": "", "number": 1.5, "list": [1], "map": {"a": [1]}}
+_CSV = "header=false, parallel=false, escape='\"'"
 _OF_ENGINE = {"_ID", "_LABEL", "_SRC", "_DST"}
 _UNKNOWN = re.compile(r"Table (.+) does not exist")
 _MOST_UNKNOWN = 20  # types in a query that the graph has no edges of
@@ -67,11 +68,9 @@ def _answer(document: Mapping[str, Any]) -> None:
 def _load(connection: Any, document: Mapping[str, Any], *, file: str) -> None:
     """Makes a table of each type of nodes and edges; its columns are of the types that their values have."""
     types = {node["key"]: node["type"] for node in document["nodes"]}
-    nodes, edges = defaultdict(list), defaultdict(list)
+    nodes = defaultdict(list)
     for node in document["nodes"]:
         nodes[node["type"]].append(node)
-    for edge in document["edges"]:
-        edges[edge["type"]].append(edge)
     for name, declared in document["node_types"].items():
         rows = nodes[name]
         columns = _columns(_NODE, declared, rows)
@@ -79,9 +78,10 @@ def _load(connection: Any, document: Mapping[str, Any], *, file: str) -> None:
         connection.execute(f"CREATE NODE TABLE {_quoted(name)} ({made}, PRIMARY KEY (`key`))")
         _copy(connection, name, rows, columns=columns, file=file)
     for name, declared in document["edge_types"].items():
-        columns = _columns(_EDGE, declared["properties"], edges[name])
+        rows = [{**row, "properties": row["properties"] or {}} for row in declared["rows"]]
+        columns = _columns(_EDGE, declared["properties"], rows)
         by_pair = defaultdict(list, {tuple(pair): [] for pair in declared["pairs"]})
-        for row in edges[name]:
+        for row in rows:
             by_pair[types[row["source_key"]], types[row["target_key"]]].append(row)
         _create_edges(connection, name, pairs=by_pair, columns=columns)
         ends = {"source_key": "STRING", "target_key": "STRING"}
@@ -143,9 +143,8 @@ def _copy(
         for row in rows:
             values = {**row, **row["properties"]}
             stream.write(",".join(_field(values.get(one)) for one in columns) + "\n")
-    connection.execute(
-        f"COPY {_quoted(name)} FROM {_text(file)} ({options}header=false, parallel=false, escape='\"')"
-    )
+    parts = ("COPY", _quoted(name), "FROM", _text(file), f"({options}{_CSV})")
+    connection.execute(" ".join(parts))
 
 
 def _field(value: Any) -> str:

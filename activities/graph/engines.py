@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -133,6 +133,7 @@ class _Engine:
         self.users = 0
         self._revision, self._until = graph.revision, graph.until
         self._lock = threading.Lock()
+        document = _document(graph, rules)
         self._process = subprocess.Popen(
             [sys.executable, "-I", str(_PROGRAM)],
             stdin=subprocess.PIPE,
@@ -141,7 +142,7 @@ class _Engine:
             env={},  # it needs no secret
         )
         try:
-            self.ask(_document(graph, rules), seconds=_LOAD_S)
+            self.ask(document, seconds=_LOAD_S)
         except InvalidInputError as error:
             raise InvalidInputError(what="graph", why=f"cannot be loaded: {error.why}") from None
 
@@ -199,52 +200,49 @@ def _refusal(error: str, seconds: float) -> InvalidInputError:
 
 def _document(graph: LoadedGraph, rules: GraphMemory) -> dict[str, Any]:
     """The graph as the process reads it: with the names that only facts have, and no two types that differ by case alone."""
-    names = {name.casefold(): name for name in (NAME, *(one.type for one in rules.nodes))}
-    for node in graph.nodes:
-        names.setdefault(node.type.casefold(), node.type)
+    declared = [part for part in graph.parts if part.target_key is None]
+    names = {NAME.casefold(): NAME}
+    for name in (*(one.type for one in rules.nodes), *(node.type for node in declared)):
+        names.setdefault(name.casefold(), name)
     node_types: dict[str, list[str]] = {name: [] for name in names.values()}
-    for declared in rules.nodes:
-        node_types[names[declared.type.casefold()]] += declared.properties
-    edge_names: dict[str, str] = {}
-
-    def edge_type(name: str) -> str:
-        while name.casefold() in names:
-            name += "_"
-        return edge_names.setdefault(name.casefold(), name)
-
-    edge_types: dict[str, Any] = defaultdict(lambda: {"properties": [], "pairs": []})
-    for edge in rules.edges:
-        ends = [names[one.casefold()] for one in (edge.from_node, edge.to_node)]
-        edge_types[edge_type(edge.type)]["pairs"].append(ends)
-        edge_types[edge_type(edge.type)]["properties"] += edge.properties
+    for node_type in rules.nodes:
+        node_types[names[node_type.type.casefold()]] += node_type.properties
+    edge_types = _EdgeTypes(names)
+    for edge_type in rules.edges:
+        one = edge_types[edge_type.type]
+        ends = (edge_type.from_node, edge_type.to_node)
+        one["pairs"].append([names[end.casefold()] for end in ends])
+        one["properties"] += edge_type.properties
     nodes = {
-        one.key: _node(
-            one.key, one.name, type_=names[one.type.casefold()], properties=one.properties
+        node.source_key: _node(
+            node.source_key,
+            node.source,
+            type_=names[node.type.casefold()],
+            properties=node.properties,
         )
-        for one in graph.nodes
+        for node in declared
     }
-    edges = []
-    for one, source, target in graph.edges:
-        nodes.setdefault(one.source, _node(one.source, source, type_=names[NAME.casefold()]))
-        nodes.setdefault(one.target, _node(one.target, target, type_=names[NAME.casefold()]))
-        name = edge_type(one.predicate)
-        _ = edge_types[name]
-        edges.append(
-            {
-                "type": name,
-                "source_key": one.source,
-                "target_key": one.target,
-                "source": source,
-                "target": target,
-                "id": one.id,
-                "weight": one.weight,
-                "valid_from": one.valid_from.isoformat(),
-                "valid_to": None if one.valid_to is None else one.valid_to.isoformat(),
-                "properties": one.properties or {},
-            }
-        )
-    types = {"node_types": node_types, "edge_types": edge_types}
-    return {**types, "nodes": [*nodes.values()], "edges": edges}
+    for part in graph.parts:
+        if part.target_key is not None:
+            edge_types[part.type]["rows"].append(part._asdict())
+            for key, shown in ((part.source_key, part.source), (part.target_key, part.target)):
+                if key not in nodes:
+                    nodes[key] = _node(key, str(shown), type_=names[NAME.casefold()])
+    return {"node_types": node_types, "edge_types": edge_types.found, "nodes": [*nodes.values()]}
+
+
+class _EdgeTypes:
+    """Types of edges by their names in any case; one that is called like a type of nodes has `_` behind it."""
+
+    def __init__(self, node_names: Mapping[str, str]) -> None:
+        self._node_names, self._names = node_names, dict[str, str]()
+        self.found: dict[str, dict[str, list[Any]]] = {}
+
+    def __getitem__(self, name: str) -> dict[str, list[Any]]:
+        while name.casefold() in self._node_names:
+            name += "_"
+        name = self._names.setdefault(name.casefold(), name)
+        return self.found.setdefault(name, {"properties": [], "pairs": [], "rows": []})
 
 
 def _node(

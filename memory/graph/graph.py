@@ -99,14 +99,28 @@ class StoredEdge(NamedTuple):
     target_name: str
 
 
+class LoadedPart(NamedTuple):
+    """A declared node, or an edge, as it is stored; a node has an id neither as an edge nor of a target. Times are texts in UTC."""
+
+    id: str | None
+    source_key: str
+    source: str
+    type: str
+    target_key: str | None
+    target: str | None
+    weight: float | None
+    valid_from: str
+    valid_to: str | None
+    properties: dict[str, Any] | None
+
+
 class LoadedGraph(NamedTuple):
     """A graph as an engine takes it: what holds at a moment, by a revision, and until when no part of it begins or ends by itself."""
 
     revision: int
     at: datetime
     until: datetime | None
-    nodes: Sequence[Node]
-    edges: Sequence[StoredEdge]
+    parts: Sequence[LoadedPart]
 
 
 class GraphStore(Protocol):

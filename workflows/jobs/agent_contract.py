@@ -83,7 +83,8 @@ class AgentContract(AgentKnowledge):
             sealed_tail=self.sealed_tail,
             **self.pinned_contract,
         )
-        timeout = WITH_MODEL if OPERATIONS[name].of_session or name == "lock" else USUAL
+        is_long = OPERATIONS[name].of_session or name in {"lock", "query_graph"}
+        timeout = WITH_MODEL if is_long else USUAL
         return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def get_context(self, segment_id: str, *, save_as: str) -> OperateResult:

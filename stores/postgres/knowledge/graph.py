@@ -5,7 +5,15 @@ from datetime import datetime
 from typing import Any
 
 from mnestic.memory.errors import InvariantError
-from mnestic.memory.graph.graph import Direction, Edge, EndedParts, LoadedGraph, Node, StoredEdge
+from mnestic.memory.graph.graph import (
+    Direction,
+    Edge,
+    EndedParts,
+    LoadedGraph,
+    LoadedPart,
+    Node,
+    StoredEdge,
+)
 from mnestic.stores.postgres.knowledge.derived_entries import (
     ADD_CORPUS,
     LOCK_CORPUS,
@@ -129,21 +137,9 @@ class PostgresGraphStore:
         """See the port."""
         rows = await self._unit.fetch(_LOAD)
         self._unit.read("graph.load", "*")
-        at, parts = rows[0].at, [row for row in rows if row.source_key is not None]
-        changes = [row.valid_from for row in parts if row.valid_from > at]
-        changes += [row.valid_to for row in parts if row.valid_to is not None]
-        current = [row for row in parts if row.valid_from <= at]
-        return LoadedGraph(
-            revision=int(rows[0].revision),
-            at=at,
-            until=min(changes, default=None),
-            nodes=[_node(row) for row in current if row.id is None],
-            edges=[
-                StoredEdge(_edge(row, predicate=row.type), row.source, row.target)
-                for row in current
-                if row.id is not None
-            ],
-        )
+        first = rows[0]
+        parts = [LoadedPart(*row[3:]) for row in rows if row.source_key is not None]
+        return LoadedGraph(int(first.revision), first.at, first.until, parts)
 
     async def rebuild(self) -> int:
         """See the port."""
@@ -166,18 +162,11 @@ class PostgresGraphStore:
         self._unit.changed_graph()
 
 
-def _node(row: Any) -> Node:
-    # Not checked again: a graph has many.
-    return Node.model_construct(
-        key=row.source_key, name=row.source, type=row.type, properties=row.properties
-    )
-
-
-def _edge(row: Any, *, predicate: str | None = None) -> Edge:
-    return Edge.model_construct(
+def _edge(row: Any) -> Edge:
+    return Edge(
         id=row.id,
         source=row.source_key,
-        predicate=predicate or row.predicate,
+        predicate=row.predicate,
         target=row.target_key,
         weight=row.weight,
         valid_from=row.valid_from,

@@ -54,9 +54,9 @@ def test_types_and_queries_of_a_graph_that_go_are_named() -> None:
     before, after = contract({"graph": GRAPH}), contract({"graph": {"enabled": True}})
 
     assert consequences(before, after) == (
-        "Node type Task is removed; its nodes stay, but are not readable by the contract any more.",
-        "Node type Agent is removed; its nodes stay, but are not readable by the contract any more.",
-        "Edge type BY Task Agent is removed; its edges stay, but are not readable by the contract any more.",
+        "Node type Task is removed; its nodes stay readable, but are not written any more.",
+        "Node type Agent is removed; its nodes stay readable, but are not written any more.",
+        "Edge type BY Task Agent is removed; its edges stay readable, but are not written any more.",
         "Query all is removed; calls of it are refused.",
     )
 

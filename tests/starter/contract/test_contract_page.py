@@ -35,6 +35,7 @@ def test_each_field_of_the_document_is_on_the_page() -> None:
     [
         ("contract.md", {"short_term", "long_term", "shared", "vector", "graph"}),
         ("sharing.md", {"shared"}),
+        ("graph.md", {"graph"}),
     ],
 )
 async def test_each_block_of_the_page_does_what_it_says(

@@ -10,7 +10,7 @@ import pytest
 from mnestic.activities.graph.engines import GraphEngines, GraphKey, engines_of
 from mnestic.memory.contract.document import GraphMemory
 from mnestic.memory.errors import InvalidInputError, KeptOutError
-from mnestic.memory.graph.graph import Edge, LoadedGraph, Node, StoredEdge
+from mnestic.memory.graph.graph import LoadedGraph, LoadedPart
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.mnestic_client import MnesticClient
 
@@ -233,23 +233,15 @@ KEY = GraphKey("t", "ada", "ada", 1)
 
 
 def small_graph(count: int, *, revision: int = 1, until: datetime | None = None) -> LoadedGraph:
-    nodes = [Node(key=f"t{i}", name=f"T{i}", type="Task") for i in range(count)]
-    edges = [
-        StoredEdge(
-            Edge(
-                id=f"e{i}",
-                source=f"t{i}",
-                predicate="DEPENDS_ON",
-                target=f"t{i * 7 % count}",
-                weight=1,
-                valid_from=AT,
-            ),
-            f"T{i}",
-            f"T{i * 7 % count}",
-        )
+    nodes = [
+        LoadedPart(None, f"t{i}", f"T{i}", "Task", None, None, None, str(AT), None, {})
         for i in range(count)
     ]
-    return LoadedGraph(revision, AT - timedelta(days=1), until, nodes, edges)
+    edges = [
+        node._replace(id=node.source, type="DEPENDS_ON", target_key="t0", target="T0", weight=1)
+        for node in nodes
+    ]
+    return LoadedGraph(revision, AT - timedelta(days=1), until, [*nodes, *edges])
 
 
 async def run(engines: GraphEngines, graph: LoadedGraph | None, cypher: str, **more: Any) -> Any:

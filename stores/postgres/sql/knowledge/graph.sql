@@ -58,17 +58,21 @@ SELECT now() AS at, COALESCE((SELECT graph_revision FROM mnestic.agent_revision
                                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS revision
 
 -- name: load
--- All of the graph that holds now or will: its nodes, and its edges, each with the revision that it has.
-SELECT r.revision, now() AS at, g.*
-  FROM (SELECT COALESCE((SELECT graph_revision FROM mnestic.agent_revision
-                          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS revision) AS r
-  LEFT JOIN (
-        SELECT NULL AS id, key AS source_key, id AS source, type, NULL AS target_key, NULL AS target, CAST(NULL AS float8) AS weight,
-               valid_from, valid_to, properties
-          FROM mnestic.graph_node
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (valid_to IS NULL OR valid_to > now())
-         UNION ALL
-        SELECT id, source_key, source, predicate, target_key, target, weight, valid_from, valid_to, properties
-          FROM mnestic.graph_edge
-         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND is_active AND (valid_to IS NULL OR valid_to > now())
-       ) AS g ON true
+-- All of the graph that holds now: its nodes, and its edges, each with the revision, and with the time at which the first part of it
+-- begins or ends by itself. Times are texts, which nobody computes with.
+WITH part AS MATERIALIZED (
+    SELECT NULL AS id, key AS source_key, id AS source, type, NULL AS target_key, NULL AS target, CAST(NULL AS float8) AS weight,
+           valid_from, valid_to, properties
+      FROM mnestic.graph_node
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND (valid_to IS NULL OR valid_to > now())
+     UNION ALL
+    SELECT id, source_key, source, predicate, target_key, target, weight, valid_from, valid_to, properties
+      FROM mnestic.graph_edge
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND is_active AND (valid_to IS NULL OR valid_to > now())
+)
+SELECT COALESCE((SELECT graph_revision FROM mnestic.agent_revision
+                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s), 0) AS revision, now() AS at,
+       (SELECT min(CASE WHEN valid_from > now() THEN valid_from ELSE valid_to END) FROM part) AS until,
+       p.id, p.source_key, p.source, p.type, p.target_key, p.target, p.weight,
+       CAST(p.valid_from AS text) AS valid_from, CAST(p.valid_to AS text) AS valid_to, p.properties
+  FROM (SELECT 1) AS always LEFT JOIN part AS p ON p.valid_from <= now()

@@ -63,6 +63,36 @@ async def test_the_graph_is_drawn_as_it_was(
     assert names == {0: ["Mara", "&lt;b&gt;Lisbon&lt;/b&gt;"], 200: ["Mara", "Porto"], 800: []}
 
 
+async def test_a_query_of_the_contract_is_run_and_drawn(
+    browser: httpx2.AsyncClient, client: MnesticClient
+) -> None:
+    query = "MATCH (t:Task {id: $id})-[n:NEEDS]->(u) RETURN t, n, u"
+    graph = {
+        "enabled": True,
+        "nodes": [{"type": "Task"}],
+        "edges": [{"type": "NEEDS", "from_node": "Task", "to_node": "Task"}],
+        "queries": [{"query_id": "needed", "cypher": query}],
+    }
+    await client.contracts().apply("ada", {"Memory": {"graph": graph}})
+    memory = await client.contract("ada")
+    for name in ("T1", "T2"):
+        await memory.upsert_node("Task", name)
+    await memory.upsert_edge("NEEDS", source="T1", target="T2")
+    params = {"agent_id": "ada", "query_id": "needed"}
+
+    linked = await browser.get("/ui/graph", params={"agent_id": "ada"})
+    empty = await browser.get("/ui/graph/query", params=params)
+    found = await browser.get("/ui/graph/query", params={**params, "$id": "T1"})
+    wrong = await browser.get("/ui/graph/query", params={**params, "$id": "T1", "$n": "2"})
+
+    assert "/ui/graph/query?agent_id=ada&amp;query_id=needed" in linked.text
+    assert 'name="$id"' in empty.text
+    assert re.findall(r"<g><title>(.*?)</title>", found.text) == ["T1", "T2"]
+    assert '<td data-label="t">Task T1</td>' in found.text
+    assert wrong.status_code == 422
+    assert "parameters: are id, n; the query takes id" in wrong.text
+
+
 async def test_the_policy_is_edited_and_a_refusal_stands_beside_its_field(
     browser: httpx2.AsyncClient, browse: Browse, new_key: NewKey, client: MnesticClient
 ) -> None:
