@@ -64,7 +64,7 @@ class NeighboursArguments(GraphArguments):
     """A node whose edges are read."""
 
     node_id: NodeId
-    edge_type: EdgeTypeName | None = None
+    edge_type: Name | None = Field(None, description="A type of edges, or a predicate")
     direction: Direction = Field("both", description="Edges that begin in it, end in it, or both")
     at: At = None
     limit: Edges = 100
@@ -85,7 +85,7 @@ class PathsArguments(GraphArguments):
 class SubgraphArguments(GraphArguments):
     """A part of the graph to read."""
 
-    node_id: NodeId | None = None
+    node_id: Name | None = Field(None, description="The node; by default the heaviest edges")
     depth: int = Field(
         1, ge=1, le=DEEPEST, strict=True, description="How many edges away from the node"
     )

@@ -313,6 +313,35 @@ async def test_the_graph_travels_in_time(page: Page, client: MnesticClient) -> N
     await expect(page.locator("svg.graph line")).to_have_count(1)
 
 
+async def test_a_query_of_the_graph_is_run_and_drawn(page: Page, client: MnesticClient) -> None:
+    graph = {
+        "enabled": True,
+        "nodes": [{"type": "Task"}],
+        "edges": [{"type": "DEPENDS_ON", "from_node": "Task", "to_node": "Task"}],
+        "queries": [
+            {
+                "query_id": "blockers",
+                "cypher": "MATCH (t:Task {id: $id})-[d:DEPENDS_ON*1..3]->(b) RETURN b, d, t",
+            }
+        ],
+    }
+    await client.contracts().apply("ada", {"Memory": {"graph": graph}})
+    memory = await client.contract("ada")
+    for name in ("Launch", "Audit", "Crawl"):
+        await memory.upsert_node("Task", name)
+    await memory.upsert_edge("DEPENDS_ON", source="Launch", target="Audit")
+    await memory.upsert_edge("DEPENDS_ON", source="Audit", target="Crawl")
+
+    await page.goto("/ui/graph?agent_id=ada")
+    await page.get_by_role("link", name="blockers").click()
+    await page.get_by_label("id", exact=True).fill("Launch")
+    await page.get_by_role("button", name="Run").click()
+
+    await expect(page.locator("svg.graph line")).to_have_count(2)
+    await expect(page.locator("svg.graph")).to_contain_text("Crawl")
+    await check(page, "graph-query")
+
+
 async def test_an_operator_finds_each_page_and_saves_a_policy(
     page: Page, client: MnesticClient
 ) -> None:

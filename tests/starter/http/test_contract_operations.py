@@ -76,11 +76,6 @@ CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
     "list_grants": (SPACE, ("shared.list_grants", "seo:audit")),
     "revoke": ({**SPACE, "selector": "guest"}, ("shared.revoke", "seo:audit/guest")),
     "drop_namespace": (SPACE, ("shared.drop", "seo:audit")),
-}
-LEVELS: dict[OperationName, int] = {
-    **dict.fromkeys(("get_shared", "list_shared", "list_grants"), 1),
-    **dict.fromkeys(("set_shared", "lock", "unlock", "delete_shared"), 2),
-    **dict.fromkeys(("grant", "revoke", "drop_namespace"), 3),
     "upsert_node": ({"node_type": "Task", "node_id": "T1"}, ("graph.put", "t1")),
     "upsert_edge": (
         {"edge_type": "NEEDS", "source": "T1", "target": "T1"},
@@ -95,6 +90,11 @@ LEVELS: dict[OperationName, int] = {
         ("graph.end", "t1/t1"),
     ),
     "delete_node": ({"node_id": "T1"}, ("graph.end", "t1")),
+}
+LEVELS: dict[OperationName, int] = {
+    **dict.fromkeys(("get_shared", "list_shared", "list_grants"), 1),
+    **dict.fromkeys(("set_shared", "lock", "unlock", "delete_shared"), 2),
+    **dict.fromkeys(("grant", "revoke", "drop_namespace"), 3),
 }
 
 
