@@ -26,6 +26,7 @@ from temporalio.worker import (
 from mnestic.activities.clients.local import LocalChatModel, LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.forgetting.steps import ForgettingActivities
+from mnestic.activities.jobs.collections import Collections
 from mnestic.activities.jobs.contracts import ContractActivities
 from mnestic.activities.jobs.conversations import ConversationActivities
 from mnestic.activities.jobs.endings import EndingActivities
@@ -134,7 +135,8 @@ def activities_of(
         segments=segments,
     )
     waits = WaitActivities(memory, retriever)
-    contracts = ContractActivities(memory, retriever, segments)
+    collections = Collections(auto.models, count_tokens=count_tokens)
+    contracts = ContractActivities(memory, retriever, segments, collections=collections)
     learning = IngestActivities(
         memory,
         extractor=extractor or local_extractor(),

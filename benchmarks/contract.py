@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from benchmarks.conversations import NOON, with_conversation
 from benchmarks.default_settings import default_settings
+from benchmarks.documents import COLLECTION, with_documents
 from benchmarks.figures import Machine, Spread, spread
 from benchmarks.ingest.round_trips import RoundTrips, counted
 from benchmarks.jobs.jobs import machine_of
@@ -47,6 +48,8 @@ TARGETS = {
     "assemble": 1.5,
     "publish": 3.0,
     "lock": 6.0,
+    "upsert": 6.0,
+    "search": 3.0,
 }
 """How many times as long as its floor each may take, p95; of a query p50 too. A lock is two writes: it is taken, and ended."""
 
@@ -96,6 +99,7 @@ _CONTRACT = {
             "coordination": {"lock_strategy": "pessimistic"},
             "pubsub": {"enabled": True, "channels": [{"channel": _CHANNEL}]},
         },
+        "vector": {"enabled": True, "collections": [{"collection_id": COLLECTION}]},
     }
 }
 _FILL = """
@@ -197,6 +201,7 @@ async def compare(
             "assemble": _assembling(segments := _fill_segments(tokens)),
             "publish": publishing,
             "lock": await _locking(memory, floor),
+            **await with_documents(memory, floor),
         }
         trips = {name: await _trips(sides[name][0]) for name in _RECORDS}
         freeze_heap()  # as a worker does

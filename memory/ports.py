@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.forgetting.export_ports import ExportStore
     from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
     from mnestic.memory.jobs.contexts import PinnedEpisodes
+    from mnestic.memory.jobs.long_term.document_store import DocumentStore
     from mnestic.memory.jobs.ports import (
         EpisodeStore,
         PlanStore,
@@ -60,6 +61,8 @@ class Transaction(Protocol):
     def working(self) -> WorkingMemoryStore: ...  # noqa: D102 - the type says it
     @property
     def records(self) -> RecordStore: ...  # noqa: D102
+    @property
+    def documents(self) -> DocumentStore: ...  # noqa: D102
     @property
     def contracts(self) -> ContractStore: ...  # noqa: D102
     @property

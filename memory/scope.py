@@ -38,6 +38,16 @@ def _id(value: str) -> str:
 Id = Annotated[str, AfterValidator(_id), Field(json_schema_extra={"pattern": f"^{_ID.pattern}$"})]
 
 
+def corpus_of(agent_id: str, collection_id: str) -> str:
+    """What stands in place of the agent where the entries of a collection are indexed; no agent has such an id."""
+    return f"{agent_id}/{collection_id}"
+
+
+def agent_of(corpus: str) -> str:
+    """The agent of a corpus: of its memory, or of one of its collections."""
+    return corpus.partition("/")[0]
+
+
 EVERY_AGENT = "*"  # the agent of what belongs to a whole tenant; no agent has this id
 
 

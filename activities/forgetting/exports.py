@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from mnestic.activities.callers import Caller
 from mnestic.memory.forgetting.export_lines import (
     ClaimLine,
+    DocumentLine,
     EndLine,
     EpisodeLine,
     ExportLine,
@@ -26,7 +27,7 @@ from mnestic.memory.knowledge.predicates import default_predicate
 from mnestic.memory.ports import Transaction
 
 _PAGE = 100  # rows; a message has up to 1 MiB
-_DOCUMENTS = 10  # sessions, whose state may be long
+_DOCUMENTS = 10  # sessions and documents, which may be long
 Row = TypeVar("Row")
 
 
@@ -63,6 +64,8 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
         yield ClaimLine(claim=claim)
     async for record in _rows(partial(transaction.records.list_by_namespace, whole=True), None):
         yield RecordLine(**record.model_dump())
+    async for document in _rows(transaction.documents.list_documents, limit=_DOCUMENTS):
+        yield DocumentLine(**document.model_dump())
     async for episode in _rows(transaction.episodes.list_by_agent):
         yield EpisodeLine(**episode.model_dump(exclude={"id", "agent_id"}))
     async for session in _rows(transaction.exports.list_sessions, limit=_DOCUMENTS):

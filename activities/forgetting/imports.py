@@ -18,6 +18,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.forgetting.export_lines import (
     EXPORT_VERSION,
     ClaimLine,
+    DocumentLine,
     EndLine,
     EpisodeLine,
     ExportLine,
@@ -32,6 +33,7 @@ from mnestic.memory.forgetting.export_lines import (
     entry_from,
 )
 from mnestic.memory.forgetting.redaction import texts_of
+from mnestic.memory.jobs.long_term.documents import StoredParts
 from mnestic.memory.jobs.working_memory import WorkingMemory
 from mnestic.memory.knowledge.claims import make_id
 from mnestic.memory.knowledge.predicates import check_predicate
@@ -295,6 +297,17 @@ async def _add_records(
     return {"records": sum(added)}
 
 
+async def _add_documents(
+    transaction: Transaction, lines: Sequence[DocumentLine], **_: Any
+) -> Mapping[str, int]:
+    """Documents get their vectors from `IngestMessages`."""
+    added = 0
+    for line in await _allowed_lines(transaction, lines):
+        fields = line.model_dump(exclude={"kind"})
+        added += await transaction.documents.restore(StoredParts.model_validate(fields))
+    return {"documents": added}
+
+
 async def _add_episodes(
     transaction: Transaction, lines: Sequence[EpisodeLine], *, owner: str
 ) -> Mapping[str, int]:
@@ -330,6 +343,7 @@ _ADD: Mapping[str, Any] = MappingProxyType(
         "claim": _add_claims,
         "settings": _add_settings,
         "record": _add_records,
+        "document": _add_documents,
         "episode": _add_episodes,
         "session": _add_sessions,
     }

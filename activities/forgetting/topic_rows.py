@@ -24,6 +24,7 @@ COPIES = (
     *("working_memory", "memory_snapshot", "job_wait", "job_read", "tool_result", "operation"),
     *("episode", "long_term_record", "plan", "memory_retrievals", "category", "summary"),
     *("channel_event", "lease", "graph_node", "graph_edge"),
+    *("document",),
 )
 """What holds copies of what entries say; these go first, while the entries can still be compared."""
 
@@ -34,6 +35,7 @@ _ALSO = MappingProxyType(
     {
         "entry": ("archived_entry", "entry_term", "posting", "lexeme"),
         "resource": ("ingest_state",),
+        "document": ("entry", "entry_term", "posting", "lexeme", "embedding"),
     }
 )  # changes with them, uncounted
 TRACES = ("memory_event", "audit_log")

@@ -7,7 +7,8 @@ from temporalio import activity
 
 from mnestic.activities.failures import failures
 from mnestic.activities.graph.engines import engines_of
-from mnestic.activities.jobs.memory_operations import MemoryOperations
+from mnestic.activities.jobs.collections import Collections
+from mnestic.activities.jobs.memory_operations import MemoryOperations, Prepared
 from mnestic.activities.jobs.segments import (
     SegmentInput,
     SegmentStep,
@@ -17,7 +18,6 @@ from mnestic.activities.jobs.segments import (
 from mnestic.activities.jobs.shared_memory import count_retries, try_again
 from mnestic.activities.jobs.template_values import fill_in, load_values
 from mnestic.activities.operations import OperationInput, find_done, run_once
-from mnestic.memory.graph.graph import GraphRows
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord, RecordRef
 from mnestic.memory.jobs.memory_operations import (
@@ -64,9 +64,16 @@ class OperateResult(BaseModel):
 class ContractActivities:
     """What jobs do with contracts."""
 
-    def __init__(self, memory: Memory, retriever: Retriever, segments: SegmentWriter) -> None:
+    def __init__(
+        self,
+        memory: Memory,
+        retriever: Retriever,
+        segments: SegmentWriter,
+        *,
+        collections: Collections,
+    ) -> None:
         self._memory, self._retriever, self._segments = memory, retriever, segments
-        self._operations = MemoryOperations(segments, engines=engines_of(memory))
+        self._operations = MemoryOperations(segments, collections, engines=engines_of(memory))
 
     @activity.defn(name="mnestic.pin_contract")
     async def pin_contract(self, params: OperationInput) -> ContractRef:
@@ -89,9 +96,11 @@ class ContractActivities:
                 if (done := await find_done(transaction, params, OperateResult)) is not None:
                     return done
                 arguments = await self._arguments(transaction, params)
-                summarize = await self._operations.prepare(transaction, params, arguments)
+                prepare = await self._operations.prepare(
+                    transaction, params, arguments, caller=params.caller(self._memory)
+                )
                 retries = await count_retries(transaction, params.contract, arguments)
-            step = None if summarize is None else await summarize()
+            step = None if prepare is None else await prepare()
             return await try_again(
                 lambda: run_once(
                     self._memory,
@@ -106,15 +115,14 @@ class ContractActivities:
             )
 
     async def _operate(
-        self,
-        transaction: Transaction,
-        params: OperateInput,
-        step: SegmentStep | GraphRows | None,
+        self, transaction: Transaction, params: OperateInput, step: Prepared | None
     ) -> OperateResult:
         # Locked before the read set, as everywhere.
         state = await transaction.working.load(params.scope.session_id, lock=True)
         arguments = await self._arguments(transaction, params, state)
-        result = await self._operations.do(transaction, params, arguments, step=step)
+        result = await self._operations.do(
+            transaction, params, arguments, step=step, caller=params.caller(self._memory)
+        )
         reads = _reads(result)
         if params.operation.job_id is not None and reads:
             await transaction.records.add_reads(params.operation.job_id, reads)

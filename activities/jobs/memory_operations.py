@@ -5,9 +5,15 @@ from functools import partial
 
 from pydantic import BaseModel
 
+from mnestic.activities.callers import Caller
 from mnestic.activities.graph.contract_graph import prepare_query, use_graph
 from mnestic.activities.graph.engines import GraphEngines, GraphKey
 from mnestic.activities.jobs.channels import use_channels
+from mnestic.activities.jobs.collections import (
+    CollectionArguments,
+    Collections,
+    PreparedVectors,
+)
 from mnestic.activities.jobs.record_writes import persist_record
 from mnestic.activities.jobs.segments import (
     SegmentInput,
@@ -23,6 +29,12 @@ from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.graph.graph import GraphRows
 from mnestic.memory.graph.operations import GraphArguments, QueryGraphArguments
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
+from mnestic.memory.jobs.long_term.document_operations import (
+    DeleteDocumentArguments,
+    EmbedArguments,
+    SearchDocumentsArguments,
+    UpsertArguments,
+)
 from mnestic.memory.jobs.long_term.records import ReadRecord
 from mnestic.memory.jobs.memory_operations import (
     GetContextArguments,
@@ -40,6 +52,8 @@ from mnestic.memory.knowledge.resources import check_content
 from mnestic.memory.operation_arguments import OperationArguments
 from mnestic.memory.ports import Transaction
 
+Prepared = SegmentStep | PreparedVectors | GraphRows
+
 
 class MemoryOperations:
     """Does the operations in a transaction of the agent."""
@@ -47,6 +61,7 @@ class MemoryOperations:
     def __init__(
         self,
         segments: SegmentWriter,
+        collections: Collections,
         *,
         engines: GraphEngines,
         long_term: LongTerm | None = None,
@@ -55,19 +70,30 @@ class MemoryOperations:
 
         Args:
             segments: Writes segments of working memory.
+            collections: Writes and searches documents.
             engines: Runs queries of graphs.
             long_term: The rules of records; by default they are read from the contract of each operation.
         """
-        self._segments, self._engines, self._long_term = segments, engines, long_term
+        self._segments, self._collections = segments, collections
+        self._engines, self._long_term = engines, long_term
 
     async def prepare(
-        self, transaction: Transaction, params: SegmentInput, arguments: OperationArguments
-    ) -> Callable[[], Awaitable[SegmentStep | GraphRows]] | None:
-        """What an operation needs that is made outside of a transaction: a summary, or what a query of the graph finds; None if nothing.
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        arguments: OperationArguments,
+        *,
+        caller: Caller,
+    ) -> Callable[[], Awaitable[Prepared]] | None:
+        """What an operation needs that is made outside of a transaction: a summary, vectors, or what a query of the graph finds.
+
+        None if it needs none.
 
         Raises:
-            InvalidInputError: the contract has no such segment or query.
+            InvalidInputError: the contract has no such segment, collection or query.
         """
+        if isinstance(arguments, CollectionArguments):
+            return await self._collections.prepare(transaction, params, arguments, caller=caller)
         if isinstance(arguments, QueryGraphArguments):
             rules_of_graph = await _graph_rules(transaction, params)
             contract, scope = params.contract or ContractRef(), params.scope
@@ -94,13 +120,14 @@ class MemoryOperations:
         params: SegmentInput,
         arguments: OperationArguments,
         *,
-        step: SegmentStep | GraphRows | None = None,
+        caller: Caller,
+        step: Prepared | None = None,
     ) -> BaseModel:
         """Does an operation whose attempt the audit log has been told; its result is what the table says.
 
         Raises:
-            InvalidInputError: the contract has no such segment or schema, or the value does not fit it.
-            NotFoundError: there is no such record, or it has expired.
+            InvalidInputError: the contract has no such segment, schema or collection, or the value does not fit it.
+            NotFoundError: there is no such record or document, or it has expired.
             KeptOutError: a text speaks of what was forgotten and is kept out.
         """
         result: BaseModel
@@ -118,15 +145,19 @@ class MemoryOperations:
                 result = RecordPage(records=found[0], next_cursor=found[1])
             case PublishArguments() | ListEventsArguments():
                 result = await use_channels(transaction, params, arguments)
-            case SetContextArguments():
-                result = await self._set_context(transaction, params, arguments)
-            case GetContextArguments():
-                assert not isinstance(step, GraphRows), "a segment has a summary"
-                result = await self._context(transaction, params, arguments, step=step)
+            case (
+                EmbedArguments()
+                | SearchDocumentsArguments()
+                | UpsertArguments()
+                | DeleteDocumentArguments()
+            ):
+                result = await self._collections.do(
+                    transaction, params, arguments, made=step, caller=caller
+                )
+            case SetContextArguments() | GetContextArguments():
+                result = await self._use_segment(transaction, params, arguments, step=step)
             case _:
-                of_shared = await use_shared_memory(transaction, params, arguments)
-                assert of_shared is not None, arguments
-                result = of_shared
+                result = await _use_shared_memory(transaction, params, arguments)
         transaction.audit.complete()
         return result
 
@@ -152,6 +183,18 @@ class MemoryOperations:
             raise InvalidInputError(what="schema", why=why)
         return rules
 
+    async def _use_segment(
+        self,
+        transaction: Transaction,
+        params: SegmentInput,
+        arguments: SetContextArguments | GetContextArguments,
+        *,
+        step: Prepared | None,
+    ) -> SegmentContext:
+        if isinstance(arguments, SetContextArguments):
+            return await self._set_context(transaction, params, arguments)
+        return await self._context(transaction, params, arguments, step=step)
+
     async def _set_context(
         self, transaction: Transaction, params: SegmentInput, arguments: SetContextArguments
     ) -> SegmentContext:
@@ -176,16 +219,25 @@ class MemoryOperations:
         params: SegmentInput,
         arguments: GetContextArguments,
         *,
-        step: SegmentStep | None,
+        step: Prepared | None,
     ) -> SegmentContext:
         """A segment as it is, or after a summary of it."""
-        session_id, has_summary = params.scope.session_id, step is not None and step.summary
+        session_id = params.scope.session_id
+        has_summary = isinstance(step, SegmentStep) and step.summary
         state = await transaction.working.load(session_id, lock=bool(has_summary))
-        if step is not None and has_summary:
+        if isinstance(step, SegmentStep) and has_summary:
             state = await self._segments.write(transaction, params, state, step=step, messages=())
             await transaction.working.save(session_id, state)
         rules = await require_rules(transaction, params)
         return self._segments.context(state, rules, arguments.segment_id)
+
+
+async def _use_shared_memory(
+    transaction: Transaction, params: SegmentInput, arguments: OperationArguments
+) -> BaseModel:
+    result = await use_shared_memory(transaction, params, arguments)
+    assert result is not None, arguments
+    return result
 
 
 async def _use_graph(
@@ -193,7 +245,7 @@ async def _use_graph(
     params: SegmentInput,
     arguments: GraphArguments,
     *,
-    found: BaseModel | SegmentStep | None,
+    found: Prepared | None,
 ) -> BaseModel:
     if isinstance(arguments, QueryGraphArguments):
         assert isinstance(found, GraphRows), "a query was run before"

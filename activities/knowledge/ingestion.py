@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, context
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 from temporalio import activity
@@ -35,7 +35,7 @@ from mnestic.memory.knowledge.ingestion import (
 )
 from mnestic.memory.models.errors import ModelMisconfiguredError, ModelRefusedError
 from mnestic.memory.models.usage import ModelPrices
-from mnestic.memory.ports import Extractor, Memory
+from mnestic.memory.ports import Embedder, Extractor, Memory
 from mnestic.memory.scope import Id
 
 Item = TypeVar("Item")
@@ -113,6 +113,13 @@ class ExtractionAttempt:
         return IngestProgress(
             taken=self.taken, parked=self.parked, learned=self.learned, refused=self.refused
         )
+
+
+class _Corpus(NamedTuple):
+    """Whose entries are embedded: an agent's, or those of one of its collections."""
+
+    tenant_id: str
+    agent_id: str
 
 
 class IngestActivities:
@@ -216,22 +223,35 @@ class IngestActivities:
         moved = parked = 0
         async with _step():
             async with begin_model_step(self._memory, params) as transaction:
-                active = await transaction.entries.find_active_model()
-            chosen = self._embedders.chosen
-            # The active one first, since searches compare its vectors until maintenance has switched.
-            for embedder in dict.fromkeys((self._embedders.active(active), chosen)):
-                try:
-                    done, given_up = await self._embedding.embed_missing(
-                        params, embedder, limit=_halved(params.limit), time_limit=_time_limit()
+                targets = await self._embedders.of_collections(transaction, params.agent_id)
+            for corpus, target in {params.agent_id: self._embedders.chosen, **targets}.items():
+                if target is not None:
+                    done, given_up = await self._embed(
+                        _Corpus(params.tenant_id, corpus), target, params.limit
                     )
-                except ExtractionPausedError as error:
-                    if embedder is chosen:
-                        raise
-                    # Its server may have it no more, which keeps nothing else waiting.
-                    log.warning("an earlier model makes no vectors", extra={"why": str(error)})
-                else:
                     moved, parked = moved + done, parked + given_up
         return IngestProgress(taken=moved, parked=parked)
+
+    async def _embed(self, corpus: _Corpus, target: Embedder, limit: int) -> tuple[int, int]:
+        """Embeds the next entries of a corpus; returns how many, and how many were given up."""
+        async with begin_model_step(self._memory, corpus) as transaction:
+            active = await transaction.entries.find_active_model()
+        moved = parked = 0
+        first = (active and self._embedders.find(active)) or target
+        # The active one first, since searches compare its vectors until maintenance has switched.
+        for embedder in dict.fromkeys((first, target)):
+            try:
+                done, given_up = await self._embedding.embed_missing(
+                    corpus, embedder, limit=_halved(limit), time_limit=_time_limit()
+                )
+            except ExtractionPausedError as error:
+                if embedder is target:
+                    raise
+                # Its server may have it no more, which keeps nothing else waiting.
+                log.warning("an earlier model makes no vectors", extra={"why": str(error)})
+            else:
+                moved, parked = moved + done, parked + given_up
+        return moved, parked
 
     async def _take(
         self, params: IngestInput, attempt: ExtractionAttempt

@@ -53,14 +53,16 @@ _PAUSED = (
     ExtractionPausedError,
     ModelMisconfiguredError,
 )
+_NO_TARGET = "its contract names a model of vectors that the worker does not have; set OPENAI_API_KEY or OPENAI_BASE_URL"
 log = logging.getLogger("mnestic.maintenance")
 
 
 class _Scope(NamedTuple):
-    """Whose entries are embedded, and in which run."""
+    """Whose entries are embedded, by which embedder, and in which run; in place of an agent one of its collections may stand."""
 
     tenant_id: Id
-    agent_id: Id
+    agent_id: str
+    target: Embedder
     run: EmbeddingRun
 
 
@@ -115,7 +117,23 @@ class ReembedActivities:
     async def _reembed(
         self, params: MaintenanceStep, agent_id: str, *, policy: MaintenancePolicy
     ) -> StepResult:
-        """Gives an agent's entries vectors of the chosen model, and switches; returns what was done."""
+        """Gives an agent's entries, and its collections, vectors of the model that they are to have; returns what was done."""
+        async with self._begin(params, agent_id) as transaction:
+            targets = await self._embedders.of_collections(transaction, agent_id)
+        counts, problems = Counter[str](), list[str]()
+        for corpus, target in {agent_id: self._embedders.chosen, **targets}.items():
+            if target is None:
+                problems.append(f"{corpus} keeps its vectors: {_NO_TARGET}")
+                continue
+            done = await self._reembed_corpus(params, corpus, target, policy=policy)
+            counts.update(done.counts)
+            problems += done.problems
+        return StepResult(counts=counts, problems=tuple(problems))
+
+    async def _reembed_corpus(
+        self, params: MaintenanceStep, agent_id: str, target: Embedder, *, policy: MaintenancePolicy
+    ) -> StepResult:
+        """Gives the entries of a corpus vectors of a model, and switches; returns what was done."""
         operation = _operation(params, agent_id)
         async with self._begin(params, agent_id) as transaction:
             stored = await transaction.find_result(operation, operation.request_hash(params.kind))
@@ -124,8 +142,7 @@ class ReembedActivities:
             return StepResult(counts=stored)
         if state is None or state.active_model is None:
             return StepResult()
-        target = self._embedders.chosen
-        removed = await self._remove_old(params, state)
+        removed = await self._remove_old(params, state, target)
         if state.active_model == target.name:
             return StepResult(counts=removed)
         if state.rejected_model == target.name:
@@ -134,24 +151,29 @@ class ReembedActivities:
             async with self._begin(params, agent_id) as transaction:
                 lacking = await transaction.embeddings.count_missing(target.name)
             return StepResult(counts=removed + Counter(reembedded=sum(lacking)))
-        counts, problem = await self._make_and_switch(params, state, policy=policy)
+        counts, problem = await self._make_and_switch(params, state, target, policy=policy)
         return StepResult(counts=removed + counts, problems=(problem,) if problem else ())
 
     async def _make_and_switch(
-        self, params: MaintenanceStep, state: AgentEmbeddings, *, policy: MaintenancePolicy
+        self,
+        params: MaintenanceStep,
+        state: AgentEmbeddings,
+        target: Embedder,
+        *,
+        policy: MaintenancePolicy,
     ) -> tuple[Counter[str], str | None]:
         """Returns the counts, and why searches were not switched, if they were not."""
         run = EmbeddingRun(params.run, lambda: self._check_left(params, policy))
-        scope = _Scope(params.tenant_id, state.agent_id, run)
+        scope = _Scope(params.tenant_id, state.agent_id, target, run)
         await self._embed(scope)
-        if why := await self._index(params, state):
+        if why := await self._index(params, state, target):
             return Counter(switches_refused=1), why
         recall = await self._compare(scope, state)
         if (why := recall.find_loss(least=policy.monthly.least_recall)) is not None:
             problem = f"agent {state.agent_id} keeps its vectors of {state.active_model}: {why}"
             return Counter(switches_refused=1), problem
         for _ in range(_CATCHING_UP):
-            lacking, counts = await self._switch(params, state, recall=recall)
+            lacking, counts = await self._switch(params, state, target, recall=recall)
             if not any(lacking):
                 return counts, None
             await self._embed(scope)
@@ -159,8 +181,8 @@ class ReembedActivities:
         return Counter(switches_refused=1), why
 
     async def _embed(self, scope: _Scope) -> None:
-        """Gives all entries that have no vector of the chosen model one, and archived ones too."""
-        target = self._embedders.chosen
+        """Gives all entries that have no vector of the target one, and archived ones too."""
+        target = scope.target
         while True:
             done, _ = await self._embedding.embed_missing(
                 scope, target, limit=_ENTRIES, time_limit=_ROUND, run=scope.run
@@ -180,7 +202,7 @@ class ReembedActivities:
 
     async def _embeddings(self, scope: _Scope, entries: Sequence[Unembedded]) -> list[Embedding]:
         """Embeddings of archived entries; one that the model refuses has the vector 0."""
-        target = self._embedders.chosen
+        target = scope.target
         texts = [entry.content for entry in entries]
         try:
             made = await self._embedding.make_vectors(scope, target, texts, run=scope.run)
@@ -205,9 +227,11 @@ class ReembedActivities:
             used = await transaction.usage.sum_by_run(params.run)
         policy.budget.check_left(used, run=params.run)
 
-    async def _index(self, params: MaintenanceStep, state: AgentEmbeddings) -> str | None:
+    async def _index(
+        self, params: MaintenanceStep, state: AgentEmbeddings, target: Embedder
+    ) -> str | None:
         """Builds the index of the new vectors where the old ones have one; returns why that could not be."""
-        if await self._is_index_there(params, state):
+        if await self._is_index_there(params, state, target):
             return None
         why = "it is too small for one now"
         try:
@@ -216,17 +240,19 @@ class ReembedActivities:
             raise  # the next attempt may succeed
         except MnesticError as error:
             why = str(error)
-        if await self._is_index_there(params, state):
+        if await self._is_index_there(params, state, target):
             return None
         return f"agent {state.agent_id} keeps its vectors, since the new ones have no index: {why}"
 
-    async def _is_index_there(self, params: MaintenanceStep, state: AgentEmbeddings) -> bool:
+    async def _is_index_there(
+        self, params: MaintenanceStep, state: AgentEmbeddings, target: Embedder
+    ) -> bool:
         assert state.active_model is not None
         async with self._begin(params, state.agent_id) as transaction:
             store = transaction.embeddings
             if not await store.is_indexed(state.active_model):
                 return True
-            return await store.is_indexed(self._embedders.chosen.name)
+            return await store.is_indexed(target.name)
 
     async def _compare(self, scope: _Scope, state: AgentEmbeddings) -> Recall:
         assert state.active_model is not None
@@ -241,15 +267,15 @@ class ReembedActivities:
             lambda: self._open(scope, write=False),
             sample,
             before=(state.active_model, self._embedders.find(state.active_model)),
-            after=self._embedders.chosen,
+            after=scope.target,
             embed=embed,
         )
 
     async def _switch(
-        self, params: MaintenanceStep, state: AgentEmbeddings, *, recall: Recall
+        self, params: MaintenanceStep, state: AgentEmbeddings, embedder: Embedder, *, recall: Recall
     ) -> tuple[MissingVectors, Counter[str]]:
         """Switches searches if no entry lacks a vector; returns how many do, and the counts if it has switched."""
-        target = self._embedders.chosen.name
+        target = embedder.name
         operation = _operation(params, state.agent_id)
         async with self._begin(params, state.agent_id, write=True) as transaction:
             await transaction.replay(operation, operation.request_hash(params.kind))
@@ -264,9 +290,11 @@ class ReembedActivities:
             await transaction.complete(operation, counts)
         return lacking, counts
 
-    async def _remove_old(self, params: MaintenanceStep, state: AgentEmbeddings) -> Counter[str]:
+    async def _remove_old(
+        self, params: MaintenanceStep, state: AgentEmbeddings, embedder: Embedder
+    ) -> Counter[str]:
         """Removes vectors that nothing compares any more, and those of the previous model once their time is over."""
-        target = self._embedders.chosen.name
+        target = embedder.name
         needed = {state.active_model}
         if state.rejected_model != target:
             needed.add(target)

@@ -121,7 +121,7 @@ class AutoRetriever:
             settings_cache: Caches the settings that agents had last; without it, in 1 MiB at most.
             import_stores: What imports the modules of the stores, which takes half a second in a new process.
         """
-        self._models, self._notes, self._count_tokens = models, notes, count_tokens
+        self.models, self._notes, self._count_tokens = models, notes, count_tokens
         self._notes_tenant_id = notes_tenant_id
         self._limits = limits or SourceLimits()
         self._settings_cache = settings_cache or LRUCache(_SETTINGS_BYTES)
@@ -133,7 +133,7 @@ class AutoRetriever:
         """Loads the local models and the stores. A worker does so when it starts; else the first message waits, without a limit."""
         if not self._is_loaded:
             await asyncio.gather(
-                self._models.load(), asyncio.to_thread(self._count_tokens, "memory")
+                self.models.load(), asyncio.to_thread(self._count_tokens, "memory")
             )
             if self._import_stores is not None:
                 await asyncio.to_thread(self._import_stores)
@@ -304,8 +304,8 @@ class AutoRetriever:
         return await retrieve(
             request.caller,
             query,
-            embedders=self._models.embedders(request.caller, within=self._for_memories / 2),
-            rerankers=self._models.rerankers(request.caller, within=self._for_memories / 4),
+            embedders=self.models.embedders(request.caller, within=self._for_memories / 2),
+            rerankers=self.models.rerankers(request.caller, within=self._for_memories / 4),
             count_tokens=self._count_tokens,
             policy=request.settings.policy,
         )

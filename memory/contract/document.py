@@ -208,6 +208,11 @@ class EmbeddingModel(Part):
     model: Name = Field(description="Name of the model, such as text-embedding-3-large")
     dimensions: Count = Field(ge=1, le=3_072, description="Dimensions of its vectors")
 
+    @property
+    def vectors(self) -> str:
+        """The name under which its vectors are stored."""
+        return f"{self.model}-{self.dimensions}"
+
 
 class Collection(ListedPart):
     """Documents that are searched by meaning."""

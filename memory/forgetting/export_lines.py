@@ -24,7 +24,7 @@ from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
 
-EXPORT_VERSION = 3  # 1 knew no archived entries, 2 nothing replaced or reinstated
+EXPORT_VERSION = 4  # 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents
 Place = tuple[str, str]  # session and source id of a message
 _BY_PLACE = frozenset({"id", "parent", "related", "replaces", "content"})
 
@@ -169,6 +169,28 @@ class RecordLine(ExportLine):
     metadata: dict[str, Any] | None = None
 
 
+class ExportedPart(_Part):
+    """A part of a document, and where it begins."""
+
+    content: str
+    headings: tuple[str, ...] = ()
+    line: int = 1
+    page: int | None = None
+
+
+class DocumentLine(ExportLine):
+    """A document of a collection."""
+
+    kind: Literal["document"] = "document"
+    collection_id: str
+    id: str
+    metadata: dict[str, Any]
+    source: str | None = None
+    parts: tuple[ExportedPart, ...]
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
 class EpisodeLine(ExportLine):
     """An episode."""
 
@@ -204,6 +226,7 @@ EXPORT_LINE: TypeAdapter[ExportLine] = TypeAdapter(
         | ForgottenLine
         | ClaimLine
         | RecordLine
+        | DocumentLine
         | EpisodeLine
         | SessionLine
         | EndLine,
@@ -226,6 +249,7 @@ class ImportCount(DeferredModel):
     forgotten: int = 0
     facts: int = 0
     records: int = 0
+    documents: int = 0
     episodes: int = 0
     sessions: int = 0
     settings: int = 0

@@ -247,6 +247,7 @@ _WHOLE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "predicate": ("name",),
         "category": ("summary",),
         "summary": ("text",),
+        "document": ("id", "source", "metadata", "places", "content"),
     }
 )
 """Rows that say one thing: they go as a whole."""

@@ -1,6 +1,6 @@
 """The operations of a memory contract: one table, which the client, HTTP, MCP, plan nodes and `AgentMemory` read.
 
-What an operation does is the part of memory that has it: segments of working memory, long-term records, channels, the graph.
+What an operation does is the part of memory that has it: segments of working memory, long-term records, channels, collections, the graph.
 """
 
 from collections.abc import Mapping
@@ -24,6 +24,16 @@ from mnestic.memory.graph.operations import (
     UpsertNodeArguments,
 )
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord
+from mnestic.memory.jobs.long_term.document_operations import (
+    DeleteDocumentArguments,
+    DocumentRef,
+    EmbedArguments,
+    EmbeddedText,
+    SearchDocumentsArguments,
+    SearchResults,
+    UpsertArguments,
+    UpsertedDocument,
+)
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.short_term.segments import SegmentContext
@@ -53,7 +63,7 @@ from mnestic.memory.validation import Name, refused
 _LONGEST_SHOWN = 256  # characters of an argument in the audit log
 _TARGETS = (  # arguments that say what an operation is about
     *("segment_id", "schema_id", "namespace", "key", "channel", "selector"),
-    *("node_id", "source", "target", "query_id"),
+    *("node_id", "source", "target", "query_id", "collection", "document_id"),
 )
 
 OperationName = Literal[
@@ -83,6 +93,10 @@ OperationName = Literal[
     "paths",
     "subgraph",
     "query_graph",
+    "embed",
+    "search",
+    "upsert",
+    "delete_document",
 ]
 
 
@@ -317,6 +331,32 @@ OPERATIONS: Mapping[OperationName, MemoryOperation] = MappingProxyType(
                 ListEventsArguments,
                 EventList,
             ),
+            MemoryOperation(
+                "embed",
+                "Makes the vector of a text by the model of the contract.",
+                EmbedArguments,
+                EmbeddedText,
+            ),
+            MemoryOperation(
+                "search",
+                "Finds what is nearest to a query in a collection of the contract.",
+                SearchDocumentsArguments,
+                SearchResults,
+            ),
+            MemoryOperation(
+                "upsert",
+                "Writes a document of a collection of the contract, with its vectors.",
+                UpsertArguments,
+                UpsertedDocument,
+                writes=True,
+            ),
+            MemoryOperation(
+                "delete_document",
+                "Deletes a document of a collection of the contract.",
+                DeleteDocumentArguments,
+                DocumentRef,
+                writes=True,
+            ),
             *(
                 MemoryOperation(name, summary, arguments, result, writes=writes)
                 for name, summary, arguments, result, writes in (*_OF_SHARED_MEMORY, *_OF_GRAPH)
@@ -340,6 +380,10 @@ def access_of(
     named = arguments if isinstance(arguments, Mapping) else {}
     parts = [session_id] if OPERATIONS[name].of_session else []
     parts += [named.get(field) for field in _TARGETS]
+    document = named.get("doc")
+    parts.append(
+        document.get("id") if isinstance(document, Mapping) else getattr(document, "id", None)
+    )
     shown = (part[:_LONGEST_SHOWN] for part in parts if isinstance(part, str))
     return f"memory.{name}", "/".join(shown)
 

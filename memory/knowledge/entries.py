@@ -33,6 +33,8 @@ EntryType = Literal[
     "knowledge",
 ]
 EntryKind = Literal["message", "fact", "episode", "compressed"]
+IndexedKind = EntryKind | Literal["document"]
+"""What is an entry: also a part of a document, in the corpus of its collection."""
 EntryStatus = Literal["active", "archived"]
 SupersessionReason = Literal["superseded", "replaced", "ended", "corrected", "withdrawn"]
 ReplacementReason = Literal["replaced", "ended", "corrected"]
@@ -67,13 +69,13 @@ class Entry(DeferredModel):
     `reinstated_at` is when somebody took its supersession back; what was decided until then does not count.
 
     `kind` says what it was made of: a message, or else the fact or the episode of the same id, which it follows; a
-    compressed one follows archived entries, whose `merged_into` names it.
+    compressed one follows archived entries, whose `merged_into` names it. One of kind `document` is a part of a document.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
-    kind: EntryKind = "message"
+    kind: IndexedKind = "message"
     entry_type: EntryType
     content: str
     summary: str = ""

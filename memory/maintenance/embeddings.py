@@ -62,7 +62,7 @@ class SampledEntry(NamedTuple):
 
 
 class EmbeddingStore(Protocol):
-    """The embeddings of an agent. Vectors of several models stand side by side."""
+    """The embeddings of an agent, or of one of its collections. Vectors of several models stand side by side."""
 
     async def find(self) -> AgentEmbeddings | None:
         """The embeddings of the agent; None if it has never had an entry."""
@@ -72,6 +72,10 @@ class EmbeddingStore(Protocol):
         self, *, limit: int = 100, cursor: str | None = None
     ) -> tuple[tuple[AgentEmbeddings, ...], str | None]:
         """The embeddings of all agents of the tenant, by name, and the cursor of the next page."""
+        ...
+
+    async def list_corpora(self) -> tuple[str, ...]:
+        """What stands for each of the agent's collections in place of an agent."""
         ...
 
     async def count_missing(self, model: str) -> MissingVectors:

@@ -86,6 +86,10 @@ class _Commands(LazyGroup):
             f"{_CLI}.contract.contract:app",
             "Check, apply and compare contracts: YAML documents that say what an agent's memory is.",
         ),
+        "collection": (
+            f"{_CLI}.contract.collection:app",
+            "Add files to the collections of an agent's contract, search them, and delete documents.",
+        ),
         "maintenance": (
             f"{_CLI}.maintenance.runs:app",
             "Run maintenance now, show its reports, and read or change its policy.",

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from mnestic.activities.graph.engines import engines_of
 from mnestic.activities.jobs.channels import last_number
+from mnestic.activities.jobs.collections import Collections
 from mnestic.activities.jobs.memory_operations import MemoryOperations
 from mnestic.activities.jobs.record_writes import list_conflicts, take_conflict, write_record
 from mnestic.activities.jobs.segments import SegmentInput
@@ -18,6 +19,9 @@ from mnestic.memory.contract.document import MemoryContract, MemorySections
 from mnestic.memory.contract.versions import ContractVersion
 from mnestic.memory.errors import InvalidInputError, NotFoundError
 from mnestic.memory.jobs.long_term.conflicts import PersistedRecord, RecordConflict
+from mnestic.memory.jobs.long_term.document_operations import (
+    UpsertedDocument,
+)
 from mnestic.memory.jobs.long_term.filters import QueryFilter
 from mnestic.memory.jobs.long_term.records import LongTermRecord, ReadRecord
 from mnestic.memory.jobs.long_term.schemas import Misfit, misfit_of
@@ -37,6 +41,7 @@ from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.checked_texts import FreeText, check_texts
 from mnestic.starter.client.client_scope import ClientScope
 from mnestic.starter.client.shared_memory import Result, SharedMemory
+from mnestic.starter.contract.collection_operations import CollectionOperations
 from mnestic.starter.graph.contract_graph import ContractGraph
 
 _EVERY_S = 5.0  # between two looks of a subscription, where nothing wakes it
@@ -66,7 +71,9 @@ async def open_contract(
     return ContractMemory(scope, found, session_id=session_id)
 
 
-class ContractMemory(SharedMemory, ContractGraph, unchecked=(*OPERATIONS, "operate")):
+class ContractMemory(
+    SharedMemory, ContractGraph, CollectionOperations, unchecked=(*OPERATIONS, "operate")
+):
     """The memory of one agent, as the contract says that was in force when this was made. Each call is a transaction of its own."""
 
     def __init__(
@@ -86,8 +93,12 @@ class ContractMemory(SharedMemory, ContractGraph, unchecked=(*OPERATIONS, "opera
         if session_id is not None:
             check_id(session_id, what="session")
         self._config = MemoryContract.model_validate(contract.document).Memory
+        collections = Collections(
+            scope.models, count_tokens=scope.count_tokens, rules=self._config.vector
+        )
         self._operations = MemoryOperations(
             scope.segment_writer(),
+            collections,
             engines=engines_of(scope.caller.memory),
             long_term=self._config.long_term,
         )
@@ -361,9 +372,14 @@ class ContractMemory(SharedMemory, ContractGraph, unchecked=(*OPERATIONS, "opera
             checked = check_arguments(name, arguments)
             if operation.of_session and self._session_id is None:
                 raise InvalidInputError(what="session", why="is not named; give session_id")
-            summarize = await self._operations.prepare(transaction, params, checked)
-            step = None if summarize is None else await summarize()
-            return await self._operations.do(transaction, params, checked, step=step)
+            prepare = await self._operations.prepare(transaction, params, checked, caller=caller)
+            step = None if prepare is None else await prepare()
+            result = await self._operations.do(
+                transaction, params, checked, step=step, caller=caller
+            )
+        if isinstance(result, UpsertedDocument) and not result.embedded:
+            self._scope.start_extraction()  # which makes the vectors
+        return result
 
     async def _do(self, name: OperationName, result_type: type[Result], **arguments: Any) -> Result:
         result = await self.operate(name, arguments)

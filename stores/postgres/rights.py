@@ -34,6 +34,7 @@ _TABLES = {
     "claim": "SELECT INSERT",
     "contract": "SELECT INSERT",
     "corpus": "SELECT INSERT UPDATE",
+    "document": "SELECT INSERT UPDATE DELETE",
     "embedding": "SELECT INSERT UPDATE DELETE",
     "embedding_model": "SELECT INSERT UPDATE",
     "entry": "SELECT INSERT UPDATE DELETE",

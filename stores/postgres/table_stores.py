@@ -12,6 +12,7 @@ from mnestic.stores.postgres.contract.contracts import PostgresContractStore
 from mnestic.stores.postgres.forgetting.exports import PostgresExportStore
 from mnestic.stores.postgres.forgetting.requests import PostgresForgettingStore
 from mnestic.stores.postgres.forgetting.suppression_list import PostgresSuppressionListStore
+from mnestic.stores.postgres.jobs.documents import PostgresDocumentStore
 from mnestic.stores.postgres.jobs.episodes import PostgresEpisodeStore
 from mnestic.stores.postgres.jobs.plans import PostgresPlanStore
 from mnestic.stores.postgres.jobs.records import PostgresRecordStore
@@ -55,6 +56,7 @@ class TableStores:
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)
+        self.documents = PostgresDocumentStore(unit)
         self.facts = PostgresFactStore(unit, derived)
         self.entries = PostgresEntryStore(unit, index, derived)
         self.archive = PostgresArchiveStore(unit, index, derived)

@@ -13,6 +13,7 @@ from mnestic.memory.contract.ports import ContractStore
 from mnestic.memory.forgetting.export_ports import ExportStore
 from mnestic.memory.forgetting.ports import ForgettingStore, SuppressionListStore
 from mnestic.memory.jobs import ports as job_ports
+from mnestic.memory.jobs.long_term.document_store import DocumentStore
 from mnestic.memory.knowledge import ports as knowledge
 from mnestic.memory.knowledge.ports import EventStore
 from mnestic.memory.knowledge.world.categories import CategoryStore
@@ -158,6 +159,11 @@ class PostgresTransaction:
     def exports(self) -> ExportStore:
         """See the port."""
         return self._stores.exports
+
+    @property
+    def documents(self) -> DocumentStore:
+        """See the port."""
+        return self._stores.documents
 
     @property
     def contracts(self) -> ContractStore:

@@ -14,6 +14,7 @@ from mnestic.memory.canonical import storable
 from mnestic.memory.errors import InvalidInputError, RefusedError
 from mnestic.memory.jobs.long_term.backends import RemoteBackend
 from mnestic.memory.knowledge.events import MemoryEvent
+from mnestic.memory.scope import agent_of
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.connections import Rows, run_together
 from mnestic.stores.postgres.queries import NamedQuery, Query, packed, read_query
@@ -39,6 +40,22 @@ _AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
 _EVENTS = TypeAdapter(list[MemoryEvent])
+
+
+class Statements(Protocol):
+    """Statements about one corpus: an agent's memory, or a collection."""
+
+    async def fetch(self, query: NamedQuery, **values: Any) -> Rows:
+        """See `UnitOfWork.fetch`."""
+        ...
+
+    async def fetch_one(self, query: NamedQuery, **values: Any) -> Any | None:
+        """See `UnitOfWork.fetch_one`."""
+        ...
+
+    async def write(self, query: NamedQuery, **values: Any) -> int:
+        """See `UnitOfWork.write`."""
+        ...
 
 
 class UnitOfWork:
@@ -85,6 +102,11 @@ class UnitOfWork:
     def owner(self) -> dict[str, str]:
         """The columns that every row of this agent has."""
         return {"tenant_id": self.tenant_id, "agent_id": self.agent_id}
+
+    @property
+    def account(self) -> dict[str, str]:
+        """The owner of what is counted and written down: the agent, also where the corpus of a collection is written."""
+        return {"tenant_id": self.tenant_id, "agent_id": agent_of(self.agent_id)}
 
     async def fetch(self, query: NamedQuery, **values: Any) -> Rows:
         """The rows of a query about this agent; `tenant_id` and `agent_id` are among its values."""
@@ -207,7 +229,7 @@ class UnitOfWork:
         """
         if self._revision is None:
             await self._follow_writes()
-            (raised,) = await self.fetch(_RAISE_REVISION)
+            (raised,) = await self.fetch(_RAISE_REVISION, **self.account)
             self._revision = int(raised.revision)
         return self._revision
 
@@ -265,7 +287,7 @@ class UnitOfWork:
             }
             for action, target, reason in self._trail
         ]
-        return packed(self.owner, rows, what="the audit log")
+        return packed(self.account, rows, what="the audit log")
 
     def _begin_statements(self) -> tuple[Query, Query]:
         return begin_statements(
@@ -282,6 +304,25 @@ class UnitOfWork:
         except BaseException:
             self._is_over = True
             raise
+
+
+class CorpusStatements:
+    """Statements about another corpus of the agent, such as a collection, in the transaction of a unit."""
+
+    def __init__(self, unit: UnitOfWork, corpus: str) -> None:
+        self._unit, self._corpus = unit, corpus
+
+    async def fetch(self, query: NamedQuery, **values: Any) -> Rows:
+        """See `UnitOfWork.fetch`."""
+        return await self._unit.fetch(query, **{**values, "agent_id": self._corpus})
+
+    async def fetch_one(self, query: NamedQuery, **values: Any) -> Any | None:
+        """See `UnitOfWork.fetch_one`."""
+        return await self._unit.fetch_one(query, **{**values, "agent_id": self._corpus})
+
+    async def write(self, query: NamedQuery, **values: Any) -> int:
+        """See `UnitOfWork.write`."""
+        return await self._unit.write(query, **{**values, "agent_id": self._corpus})
 
 
 @contextmanager

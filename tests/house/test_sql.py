@@ -21,6 +21,7 @@ OTHERWISE = (f"{STORES}/migrations/",)
 COMPOSING = {
     f"{STORES}/forgetting/redaction_scan.py": "one scan serves all tables",
     f"{STORES}/index_sessions.py": "indexes are dropped by name",
+    f"{STORES}/jobs/documents.py": "a search has a filter of any conditions",
     f"{STORES}/jobs/record_filters.py": "a filter has any conditions, on any fields",
     f"{STORES}/jobs/record_indexes.py": "each field of a schema has an index of its own",
     f"{STORES}/jobs/remote_records.py": "the table has a prefix of the contract's",

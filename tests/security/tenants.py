@@ -153,12 +153,22 @@ def as_tenant(client: MnesticClient, tenant_id: str | None = None) -> MnesticCli
 
 
 async def set_rules(client: MnesticClient) -> None:
-    """A setting, and two versions of a contract, whose segment is named after the secret."""
+    """A setting, two versions of a contract, whose segment is named after the secret, and a document."""
     await client.memory(AGENT).settings.change(auto_retrieve_max_results=7)
+    vector = {"enabled": True, "collections": [{"collection_id": "guides"}]}
     for budget in (1000, 2000):
         segments = [{"segment_id": SECRET, "max_tokens": budget}]
         short_term = {"enabled": True, "max_tokens": budget, "segments": segments}
-        await client.contracts().apply(CONTRACT, {"Memory": {"short_term": short_term}})
+        document = {"Memory": {"short_term": short_term, "vector": vector}}
+        await client.contracts().apply(CONTRACT, document)
+    await write_a_document(client)
+
+
+async def write_a_document(client: MnesticClient) -> None:
+    """A document of a collection."""
+    contract = await client.contract(AGENT)
+    document = {"id": "their-guide", "content": f"A guide to {SECRET}.", "source": SECRET}
+    await contract.upsert("guides", {**document, "metadata": {"place": SECRET}})
 
 
 async def share_something(client: MnesticClient) -> None:

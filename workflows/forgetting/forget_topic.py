@@ -35,6 +35,7 @@ _LATER = MappingProxyType(
         "lease": "sharing",
         "graph_node": "graph",
         "graph_edge": "graph",
+        "document": "documents",
     }
 )
 

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from pydantic import BaseModel
 from temporalio.common import RetryPolicy
 
 from mnestic.activities.jobs.contracts import ContractActivities, OperateInput, OperateResult
 from mnestic.activities.operations import OperationInput
 from mnestic.memory.jobs.contexts import PinnedEpisodes
-from mnestic.memory.jobs.long_term.filters import QueryFilter
+from mnestic.memory.jobs.long_term.documents import Document
+from mnestic.memory.jobs.long_term.filters import AllOf, AnyOf, FieldCondition, Not, QueryFilter
 from mnestic.memory.jobs.memory_operations import OPERATIONS, OperationName
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.working_memory import check_variable
@@ -20,6 +22,8 @@ from mnestic.workflows.calls import USUAL, WITH_MODEL, run_activity, run_local_f
 from mnestic.workflows.jobs.agent_knowledge import AgentKnowledge
 from mnestic.workflows.jobs.controls import JobControls
 from mnestic.workflows.jobs.operation_keys import OperationKeys
+
+_WITH_MODEL = frozenset({"embed", "search", "upsert", "lock", "query_graph"})
 
 
 class AgentContract(AgentKnowledge):
@@ -83,8 +87,7 @@ class AgentContract(AgentKnowledge):
             sealed_tail=self.sealed_tail,
             **self.pinned_contract,
         )
-        is_long = OPERATIONS[name].of_session or name in {"lock", "query_graph"}
-        timeout = WITH_MODEL if is_long else USUAL
+        timeout = WITH_MODEL if name in _WITH_MODEL or OPERATIONS[name].of_session else USUAL
         return await run_activity(ContractActivities.operate, params, timeout=timeout, retry=retry)
 
     async def get_context(self, segment_id: str, *, save_as: str) -> OperateResult:
@@ -152,15 +155,50 @@ class AgentContract(AgentKnowledge):
         named = {"namespace": lock.namespace, "key": lock.key, "token": lock.token}
         return await self.operate("unlock", named)
 
+    async def embed(self, text: str, *, save_as: str) -> OperateResult:
+        """Makes the vector of a text by the model of the contract."""
+        return await self.operate("embed", {"text": text}, save_as=save_as)
+
+    async def search(
+        self,
+        query: str,
+        collection: str,
+        *,
+        save_as: str,
+        filter: FieldCondition | AllOf | AnyOf | Not | dict[str, Any] | None = None,  # noqa: A002 - the design's name
+        top_k: int | None = None,
+        similarity_threshold: float | None = None,
+        rerank: bool | None = None,
+    ) -> OperateResult:
+        """Finds what is nearest to a query in a collection; what is left out is as the contract says."""
+        arguments = {
+            "query": query,
+            "collection": collection,
+            "filter": _as_json(filter),
+            "top_k": top_k,
+            "similarity_threshold": similarity_threshold,
+            "rerank": rerank,
+        }
+        return await self.operate("search", arguments, save_as=save_as)
+
+    async def upsert(self, collection: str, doc: Document | dict[str, Any]) -> OperateResult:
+        """Writes a document with its vectors, in place of the one of its id."""
+        return await self.operate("upsert", {"collection": collection, "doc": _as_json(doc)})
+
+    async def delete_document(self, collection: str, document_id: str) -> OperateResult:
+        """Deletes a document with all of its parts."""
+        arguments = {"collection": collection, "document_id": document_id}
+        return await self.operate("delete_document", arguments)
+
     async def query(
         self, schema_id: str, where: QueryFilter | dict[str, Any] | None = None, *, save_as: str
     ) -> OperateResult:
         """Finds records of a schema as they are now; all by default."""
-        document = (
-            where.model_dump(mode="json", by_alias=True)
-            if isinstance(where, QueryFilter)
-            else where
-        )
         return await self.operate(
-            "query", {"schema_id": schema_id, "filter": document or {}}, save_as=save_as
+            "query", {"schema_id": schema_id, "filter": _as_json(where) or {}}, save_as=save_as
         )
+
+
+def _as_json(value: Any) -> Any:
+    """A model as JSON has it; other values as they are."""
+    return value.model_dump(mode="json", by_alias=True) if isinstance(value, BaseModel) else value

@@ -143,11 +143,20 @@ class QueryFilter(_Part):
 
     @model_validator(mode="after")
     def _check_size(self) -> Self:
-        if self.where is not None and count_conditions(self.where) > _MOST_CONDITIONS:
-            raise ValueError(
-                f"has more than {_MOST_CONDITIONS} conditions, or they are nested more than {_DEEPEST} deep"
-            )
+        check_condition(self.where)
         return self
+
+
+def check_condition(condition: Condition | None) -> None:
+    """Refuses too many conditions.
+
+    Raises:
+        ValueError: says how many there may be.
+    """
+    if condition is not None and count_conditions(condition) > _MOST_CONDITIONS:
+        raise ValueError(
+            f"has more than {_MOST_CONDITIONS} conditions, or they are nested more than {_DEEPEST} deep"
+        )
 
 
 def count_conditions(condition: Condition, *, depth: int = 1) -> int:

@@ -61,9 +61,18 @@ def check_value(rules: SchemaRules, value: Any) -> None:
     Raises:
         InvalidInputError: names path, value and what is allowed, of the first problems.
     """
-    _checker(canonical_json(rules.structure)).check(value)
+    check_structure(rules.structure, value, what="value")
+
+
+def check_structure(structure: dict[str, Any], value: Any, *, what: str) -> None:
+    """Refuses a value that does not fit a structure, as `check_value`; `what` names it in the error.
+
+    Raises:
+        InvalidInputError: as `check_value`.
+    """
+    _checker(canonical_json(structure), what).check(value)
 
 
 @lru_cache(maxsize=64)
-def _checker(structure: bytes) -> PayloadChecker:
-    return PayloadChecker(json.loads(structure), what="value", checks_formats=True)
+def _checker(structure: bytes, what: str) -> PayloadChecker:
+    return PayloadChecker(json.loads(structure), what=what, checks_formats=True)

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from mnestic.memory.knowledge.entries import EntryKind
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.known_agents import Agent, open_agent_memory
@@ -15,7 +14,7 @@ from mnestic.starter.cli.values import parse_as
 
 Repeated = list[str] | None
 _ARCHIVED = "(archived) "
-_MADE_OF: Mapping[EntryKind, str] = MappingProxyType(
+_MADE_OF: Mapping[str, str] = MappingProxyType(
     {"fact": "(fact)", "episode": "(episode)", "compressed": "(compressed)"}
 )
 

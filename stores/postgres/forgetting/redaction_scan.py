@@ -18,6 +18,7 @@ from mnestic.memory.forgetting.ports import ScannedPage, ScannedRow
 from mnestic.memory.forgetting.redaction import RowRedaction
 from mnestic.memory.forgetting.topics import NameSigns, Topic
 from mnestic.stores.postgres.jobs.tables import (
+    DocumentRow,
     EpisodeRow,
     JobReadRow,
     PlanRow,
@@ -67,7 +68,7 @@ class _ScannedTable:
 
     Of a row that is one JSON document, `members` are those of its members that may. Columns that are `emptied` are
     set to null by any redaction. Rows that are locked are those that the
-    application itself may write.
+    application itself may write. `rows` are a table's with what belongs to them.
     """
 
     of: type[Table]
@@ -78,8 +79,17 @@ class _ScannedTable:
     copies: bool = False
     locked: bool = False
     page: int = _ROWS
+    rows: sql.SQL | None = None
 
 
+# Documents with the contents of their parts.
+_WITH_CONTENTS = sql.SQL(
+    "(SELECT d.*, (SELECT string_agg(e.content, '' ORDER BY p.place)"
+    " FROM unnest(d.numbers) WITH ORDINALITY AS p (number, place)"
+    " CROSS JOIN LATERAL (SELECT content FROM mnestic.entry WHERE tenant_id = d.tenant_id"
+    " AND agent_id = d.agent_id || '/' || d.collection_id AND number = p.number OFFSET 0) AS e)"
+    " AS content FROM mnestic.document AS d)"
+)
 _OF_ENTRY = (
     *("content", "summary", "speaker", "channel"),
     *("subjects", "keywords", "tags", "aliases"),
@@ -156,6 +166,14 @@ _TABLES: Mapping[str, _ScannedTable] = MappingProxyType(
         ),
         "plan": _ScannedTable(of=PlanRow, key=("decision_id",), texts=("document",)),
         "setting": _ScannedTable(of=SettingRow, key=("name",), texts=("name", "value")),
+        "document": _ScannedTable(
+            of=DocumentRow,
+            key=("collection_id", "id"),
+            texts=("id", "source", "metadata", "places", "content"),
+            copies=True,
+            page=_DOCUMENTS,
+            rows=_WITH_CONTENTS,
+        ),
         "predicate": _ScannedTable(of=PredicateRow, key=("name",), texts=("name",)),
         "resource": _ScannedTable(
             of=ResourceRow, key=("session_id", "source_id"), texts=("content", "speaker", "channel")
@@ -217,7 +235,7 @@ async def next_page(
         "SELECT {columns} FROM {table} AS t WHERE {conditions} ORDER BY {order} LIMIT {page}{lock}"
     ).format(
         columns=_list(dict.fromkeys((*source.key, *source.texts, *also))),
-        table=sql.Identifier("mnestic", name),
+        table=source.rows or sql.Identifier("mnestic", name),
         conditions=sql.SQL(" AND ").join(conditions),
         order=_list(source.key),
         page=source.page,

@@ -13,6 +13,7 @@ from mnestic.memory.forgetting.topics import Topic
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.stores.postgres.forgetting.redaction_scan import next_page, write_redaction
+from mnestic.stores.postgres.jobs.documents import PostgresDocumentStore
 from mnestic.stores.postgres.knowledge.derived_entries import DerivedEntries
 from mnestic.stores.postgres.knowledge.fact_reader import fact_of
 from mnestic.stores.postgres.queries import as_json, read_query
@@ -116,6 +117,10 @@ class PostgresForgettingStore:
     ) -> None:
         """See the port."""
         self._unit.changed()
+        if row.table == "document":
+            collection_id, document_id = row.key
+            await PostgresDocumentStore(self._unit).remove(collection_id, document_id)
+            return
         if row.table in {"graph_node", "graph_edge"}:
             self._unit.changed_graph()
         if row.table == "episode":

@@ -81,10 +81,16 @@ def page_query(
         by=_listed([one + direction for one in (*fields, _KEY)]),
         limit=found.limit + 1,
     )
-    return _numbered(page), conditions.values
+    return numbered(page), conditions.values
 
 
-def _numbered(statement: sql.Composable) -> NamedQuery:
+def filter_of(where: Condition | None) -> tuple[sql.Composable, dict[str, Any]]:
+    """A condition on columns `key`, `value` and `metadata`, and its values by name."""
+    conditions = _Conditions()
+    return sql.SQL("true") if where is None else conditions.of(where), conditions.values
+
+
+def numbered(statement: sql.Composable) -> NamedQuery:
     """A statement as Postgres takes it: placeholders alone are parameters, whatever a name or a literal says."""
     numbers: dict[str, int] = {}
 

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
+    ARRAY,
     BigInteger,
     CheckConstraint,
     Column,
@@ -35,6 +36,22 @@ class WorkingMemoryRow(Table, table=True):
     state: dict[str, Any] = Field(sa_type=JSON)
     updated_at: datetime = instant()
     last_checkpoint: str | None = maybe_words()
+
+
+class DocumentRow(Table, table=True):
+    """A document of a collection: its metadata, where each of its parts begins, and the numbers of these, which are entries of kind document."""
+
+    __tablename__ = "document"
+
+    agent_id: str = words(key=True)
+    collection_id: str = words(key=True)
+    id: str = words(key=True)
+    metadata_: dict[str, Any] = Field(sa_column=Column("metadata", JSONB, nullable=False))
+    source: str | None = maybe_words()
+    places: list[Any] = Field(sa_type=JSONB)
+    numbers: list[int] = Field(sa_column=Column(ARRAY(BigInteger), nullable=False))
+    created_at: datetime = instant()
+    updated_at: datetime = instant()
 
 
 class RecordRow(Table, table=True):

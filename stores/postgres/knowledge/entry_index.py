@@ -22,7 +22,7 @@ from mnestic.memory.ports import Embedder, WordEmbedder
 from mnestic.stores.postgres.knowledge.vectors import Vectors
 from mnestic.stores.postgres.queries import packed, read_query
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.unit_of_work import UnitOfWork
+from mnestic.stores.postgres.unit_of_work import Statements
 
 _Tokens = Iterable[bytes | None]  # of each entry
 log = logging.getLogger("mnestic.entries")
@@ -40,7 +40,7 @@ _REMOVE_TERMS = read_query("entry_index.remove_terms")
 class EntryIndex:
     """Writes entries with all that finds them."""
 
-    def __init__(self, unit: UnitOfWork, embedder: Embedder | None = None) -> None:
+    def __init__(self, unit: Statements, embedder: Embedder | None = None) -> None:
         """Prepares it; an embedder that needs no server gives entries their vectors as they are written."""
         self._unit, self._embedder = unit, embedder
         self.vectors = Vectors(unit)

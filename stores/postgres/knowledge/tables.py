@@ -157,14 +157,17 @@ class EntryRow(Table, table=True):
 
     Entries that may say the same have one `duplicate_key`. `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
     terms in the local embedder, for late interaction; null if it was written without one. `facts` is of an earlier schema.
-    One of another `kind` than message follows from the fact or the episode of its id, or from archived entries that name it.
+    One of kind document is a part of the document `session_id`, and its `agent_id` names a collection: AGENT/COLLECTION. One of another `kind` than message follows from
+    the fact or the episode of its id, or from archived entries that name it.
     """
 
     __tablename__ = "entry"
     __table_args__ = (
         CheckConstraint("status IN ('active', 'archived')", name="entry_status"),
         CheckConstraint(f"entry_type IN ({_TYPES})", name="entry_type"),
-        CheckConstraint("kind IN ('message', 'fact', 'episode', 'compressed')", name="entry_kind"),
+        CheckConstraint(
+            "kind IN ('message', 'fact', 'episode', 'compressed', 'document')", name="entry_kind"
+        ),
         # serves list_agents and count_entries: the entries of facts and episodes, which have their ids
         Index(
             *("entry_derived", "tenant_id", "agent_id", "kind"),

@@ -8,8 +8,11 @@ from typing import Any
 
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.unit_of_work import UnitOfWork
+from mnestic.stores.postgres.unit_of_work import Statements
 
+# Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
+INDEXED_FROM = 5000
+EF_SEARCH = 120  # chosen by the recall of the whole search among 100,000 entries
 _ACTIVE, _COUNT_MISSING = read_query("vectors.active_model"), read_query("vectors.count_missing")
 _LIST_MISSING, _LIST_ZERO = read_query("vectors.list_missing"), read_query("vectors.list_zero")
 _KEEP, _FORGET = read_query("vectors.keep"), read_query("vectors.forget")
@@ -18,7 +21,7 @@ _KEEP, _FORGET = read_query("vectors.keep"), read_query("vectors.forget")
 class Vectors:
     """The vectors of an agent's entries."""
 
-    def __init__(self, unit: UnitOfWork) -> None:
+    def __init__(self, unit: Statements) -> None:
         self._unit = unit
 
     async def active_model(self) -> str | None:

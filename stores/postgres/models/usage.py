@@ -24,7 +24,7 @@ class PostgresUsageStore:
 
     async def add(self, call: ModelCall) -> None:
         """See the port."""
-        await self._unit.write(_ADD, **call.model_dump())
+        await self._unit.write(_ADD, **self._unit.account, **call.model_dump())
         self._unit.read("usage.add", call.model)
 
     async def sum_by_job(self, job_id: str) -> UsageTotal:

@@ -13,14 +13,15 @@ from mnestic.memory.maintenance.embeddings import (
 )
 from mnestic.memory.maintenance.integrity import IndexSample
 from mnestic.stores.postgres.cursors import check_limit, decode_cursor, encode_cursor
+from mnestic.stores.postgres.knowledge.vectors import EF_SEARCH, INDEXED_FROM
 from mnestic.stores.postgres.queries import read_query
 from mnestic.stores.postgres.reals import reals_of
-from mnestic.stores.postgres.retrieval.search import EF_SEARCH
-from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM, VectorIndex
+from mnestic.stores.postgres.retrieval.vector_indexes import VectorIndex
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
 _SAMPLE_INDEX = read_query("sample_index")
 _LIST = read_query("embeddings.list")
+_LIST_CORPORA = read_query("embeddings.list_corpora")
 _LACKING = read_query("embeddings.count_lacking")
 _ARCHIVED = read_query("embeddings.list_archived")
 _EMBED_ARCHIVED = read_query("embeddings.embed_archived")
@@ -59,6 +60,10 @@ class PostgresEmbeddingStore:
         self._unit.read("embedding.list", "*")
         page = tuple(AgentEmbeddings(**row._asdict()) for row in rows[:limit])
         return page, encode_cursor(page[-1].agent_id) if len(rows) > limit else None
+
+    async def list_corpora(self) -> tuple[str, ...]:
+        """See the port."""
+        return tuple(row.corpus for row in await self._unit.fetch(_LIST_CORPORA))
 
     async def count_missing(self, model: str) -> MissingVectors:
         """See the port."""

@@ -29,10 +29,11 @@ from mnestic.memory.retrieval.search import (
     Suggestions,
     Vocabulary,
 )
+from mnestic.stores.postgres.knowledge.vectors import EF_SEARCH, INDEXED_FROM
 from mnestic.stores.postgres.queries import Query, read_query
 from mnestic.stores.postgres.retrieval.candidates import candidates_of
 from mnestic.stores.postgres.retrieval.suggestions import nearest_terms, suggested
-from mnestic.stores.postgres.retrieval.vector_indexes import INDEXED_FROM, VectorIndex
+from mnestic.stores.postgres.retrieval.vector_indexes import VectorIndex
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -42,7 +43,6 @@ _NEAREST = read_query("nearest_entries")
 _COUNT_ARCHIVED, _FIND_ARCHIVED = read_query("archived_lexemes"), read_query("find_archived")
 _VECTORS, _SETTINGS = read_query("search.find_vectors"), read_query("search.set_search")
 _NEAREST_SETTINGS = read_query("search.set_nearest")
-EF_SEARCH = 120  # chosen by the recall of the whole search among 100,000 entries
 # What `sql/retrieval/stored_columns.sql` reads; a test holds both to each other.
 STORED = tuple(name for name in Entry.model_fields if name not in ("id", "content", "session_id"))
 _AUDITED = ("entry.search", "*")  # the audit log must not contain the words of a query

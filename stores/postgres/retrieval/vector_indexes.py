@@ -17,10 +17,9 @@ from mnestic.stores.postgres.index_sessions import (
     short_hash,
     sort_indexes,
 )
+from mnestic.stores.postgres.knowledge.vectors import INDEXED_FROM
 from mnestic.stores.postgres.queries import fetch_rows, read_query
 
-# Below, looking at all vectors is as fast, and always right. See docs/decisions/0007.
-INDEXED_FROM = 5000
 _LINKS, _CONSTRUCTED = 32, 200  # of an entry, and entries that are looked at to choose them
 _MIN_SHARE = 0.5  # share of `INDEXED_FROM` below which an index is not worth its place any more
 _PREFIX = "embedding_hnsw_"

@@ -9,6 +9,7 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.jobs.collections import Collections
 from mnestic.activities.jobs.contracts import ContractActivities
 from mnestic.activities.jobs.conversations import ConversationActivities, ReadSessionInput
 from mnestic.activities.jobs.endings import EndingActivities, EndJobInput
@@ -22,6 +23,7 @@ from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory, Summariser
 from mnestic.memory.scope import Scope
+from mnestic.starter.memory_wiring import local_models
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from tests.activities.jobs.conftest import CountingSummariser
 from tests.activities.jobs.test_thoughts import CountingModel
@@ -61,7 +63,12 @@ class Job:
         )
         self._endings = EndingActivities(memory, summariser, segments=segments)
         self._sessions = ConversationActivities(memory, segments=segments)
-        self._contracts = ContractActivities(memory, ScopeRetriever(), segments)
+        self._contracts = ContractActivities(
+            memory,
+            ScopeRetriever(),
+            segments,
+            collections=Collections(local_models(), count_tokens=count_tokens),
+        )
         self.contract: ContractRef | None = None
 
     async def apply(self, value: dict[str, Any] | None) -> None:

@@ -9,6 +9,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.token_vectors import NAME, TokenVectorEmbedder
+from mnestic.activities.clients.tokens import count_tokens
 from mnestic.activities.knowledge.embedding import EntryEmbedding
 from mnestic.activities.maintenance.reembedding import ReembedActivities
 from mnestic.activities.maintenance.steps import IndexVectors, MaintenanceStep, StepResult
@@ -18,7 +19,10 @@ from mnestic.memory.errors import ConfigurationError, InvalidInputError
 from mnestic.memory.maintenance.embeddings import AgentEmbeddings
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.ports import Embedder, Memory
+from mnestic.starter.client.client_scope import ClientScope, client_caller
+from mnestic.starter.client.contract_memory import ContractMemory, open_contract
 from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.retrieval.vector_indexes import index_vectors
 from tests.activities.learning_models import Begin
@@ -223,3 +227,36 @@ async def test_vectors_that_had_an_index_are_not_switched_from_without_one(
     assert "owns no table" in without.problems[0]
     assert done.counts == {"reembedded": len(SAID), "switched": 1}
     assert are_indexed == [True, True]
+
+
+async def test_collections_get_vectors_of_the_model_of_their_contract(
+    reembed: Do, state: Do, memory: Memory, client: MnesticClient
+) -> None:
+    caller = client_caller(memory, tenant_id=client.settings.tenant_id, agent_id="ada")
+    section: dict[str, Any] = {"enabled": True, "collections": [{"collection_id": "talks"}]}
+
+    async def opened(**embeddings: Any) -> ContractMemory:
+        await client.contracts().apply("ada", {"Memory": {"vector": section | embeddings}})
+        models = QueryModels(embedders_of(NarrowEmbedder()))
+        scope = ClientScope(caller=caller, models=models, count_tokens=count_tokens)
+        return await open_contract(scope, session_id=None)
+
+    local = await opened(embeddings={"model": "wordllama", "dimensions": 256})
+    for number, text in enumerate(SAID):
+        await local.upsert("talks", {"id": str(number), "content": text})
+    narrow = await opened(embeddings={"model": "narrow", "dimensions": 128})
+    before = await narrow.search(QUERY, "talks")
+    written = await narrow.upsert("talks", {"id": "new", "content": "She sold the violins."})
+    between = await state("ada/talks")
+    done = await reembed(TokenVectorEmbedder())
+    after = await state("ada/talks")
+
+    assert (between.active_model, dict(between.vectors)) == (NAME, {NAME: 25})
+    assert written.embedded
+    assert (after.active_model, after.previous_model) == ("narrow-128", NAME)
+    assert (done.counts["switched"], after.vectors["narrow-128"]) == (1, 25)
+    assert before[0].content == (await narrow.search(QUERY, "talks"))[0].content
+    lost = await opened(embeddings={"model": "none", "dimensions": 8})
+    assert "ada/talks keeps its vectors" in (await reembed(TokenVectorEmbedder())).problems[0]
+    with pytest.raises(InvalidInputError, match="none of 8 dimensions"):
+        await lost.search(QUERY, "talks")

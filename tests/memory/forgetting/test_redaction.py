@@ -215,9 +215,15 @@ def test_a_row_that_says_nothing_of_it_is_left() -> None:
     row: dict[str, Any] = {
         **dict.fromkeys(("namespace", "key", "name", "subject", "predicate", "object"), "x"),
         **dict.fromkeys(("content", "text", "summary", "speaker", "preview"), "Parisa"),
-        **dict.fromkeys(("target", "ask"), "Parisa"),
-        **{key: ["y"] for key in ("subjects", "keywords", "tags", "aliases", "memories", "notes")},
-        **{key: {"a": 1} for key in ("value", "result", "context", "form", "receipt", "payload")},
+        **dict.fromkeys(("target", "ask", "id", "source"), "Parisa"),
+        **{
+            key: ["y"]
+            for key in ("subjects", "keywords", "tags", "aliases", "memories", "notes", "places")
+        },
+        **{
+            key: {"a": 1}
+            for key in ("value", "result", "context", "form", "receipt", "payload", "metadata")
+        },
         **{key: {} for key in ("state", "body", "document")},
         "extracted": None,
         "reason": None,

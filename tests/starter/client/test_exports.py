@@ -15,6 +15,7 @@ from mnestic.memory.forgetting.export_lines import (
     MessageLine,
 )
 from mnestic.memory.jobs.episodes import Episode
+from mnestic.memory.jobs.long_term.documents import Document, DocumentPart
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.ingestion import IncomingMessage
@@ -139,10 +140,16 @@ async def _change_by_hand(ada: MemoryClient) -> None:
 
 
 async def _write_as_jobs_do(begin: Begin) -> None:
-    """Episodes, working memory, and messages that wait, are parked and are given up."""
+    """A document, episodes, working memory, and messages that wait, are parked and are given up."""
     at = datetime(2026, 3, 1, tzinfo=UTC)
     waiting = [said(number, "Mara", f"I like sort {number} of tea.") for number in (30, 31)]
+    guide = Document(id="g", content="Stay dry.\n# Boats\n", metadata={"of": 7}, source="g.md")
+    parts = (
+        DocumentPart(content="Stay dry.\n"),
+        DocumentPart(content="# Boats\n", headings=("Boats",), line=2),
+    )
     async with begin() as transaction:
+        await transaction.documents.put("guides", guide, parts, made=None)
         for number in range(3):
             episode = Episode(
                 id=f"e{number}",
@@ -208,6 +215,7 @@ async def test_an_export_that_is_read_back_is_the_same_memory(
         assert count.lines == len(lines)
         assert count.messages == sum(isinstance(line, MessageLine) for line in lines)
         assert (count.forgotten, count.records, count.episodes, count.sessions) == (1, 2, 3, 1)
+        assert count.documents == 1
 
     joe = client.memory("joe")
     for end in (5, 9, len(lines) - 1):

@@ -1,4 +1,4 @@
-"""The pages about contracts and events: what they show is applied and run in its order, and gives what its comments say."""
+"""The pages about contracts, events and collections: what they show is applied and run in its order, and gives what its comments say."""
 
 import re
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -36,6 +36,7 @@ def test_each_field_of_the_document_is_on_the_page() -> None:
         ("contract.md", {"short_term", "long_term", "shared", "vector", "graph"}),
         ("sharing.md", {"shared"}),
         ("graph.md", {"graph"}),
+        ("collections.md", {"vector"}),
     ],
 )
 async def test_each_block_of_the_page_does_what_it_says(

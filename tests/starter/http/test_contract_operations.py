@@ -39,6 +39,15 @@ DOCUMENT = {
                 {"namespace": "seo:audit", "access_level": "admin", "agents_allowed": [AGENT]}
             ],
         },
+        "vector": {
+            "enabled": True,
+            "collections": [
+                {
+                    "collection_id": "guides",
+                    "metadata_schema": {"properties": {"topic": {"type": "string"}}},
+                }
+            ],
+        },
         "graph": {
             "enabled": True,
             "nodes": [{"type": "Task", "properties": ["title"]}],
@@ -90,6 +99,19 @@ CALLS: dict[OperationName, tuple[dict[str, Any], tuple[str, str]]] = {
         ("graph.end", "t1/t1"),
     ),
     "delete_node": ({"node_id": "T1"}, ("graph.end", "t1")),
+    "upsert": (
+        {"collection": "guides", "doc": {"id": "titles", "content": "Titles are short."}},
+        ("document.put", "guides/titles"),
+    ),
+    "search": (
+        {"query": "How long is a title?", "collection": "guides"},
+        ("document.search", "guides"),
+    ),
+    "embed": ({"text": "a title"}, ("memory.embed", "")),
+    "delete_document": (
+        {"collection": "guides", "document_id": "titles"},
+        ("document.remove", "guides/titles"),
+    ),
 }
 LEVELS: dict[OperationName, int] = {
     **dict.fromkeys(("get_shared", "list_shared", "list_grants"), 1),
@@ -102,6 +124,7 @@ NODE, EDGE = (
     {"node_type": "Task", "node_id": "T2"},
     {"edge_type": "NEEDS", "source": "T1", "target": "T2"},
 )
+GUIDES, DOC = {"collection": "guides"}, {"id": "a", "content": "A guide."}
 TASK, SITE, NONE = {"segment_id": "task"}, {"schema_id": "audits", "key": "site-7"}, "none"
 # What is refused, with the target of its audit row and the error that the row names.
 INVALID, KEPT_OUT, NOT_FOUND = "InvalidInputError", "KeptOutError", "NotFoundError"
@@ -153,20 +176,31 @@ REFUSED: tuple[tuple[OperationName, dict[str, Any], str, str], ...] = (
     ("subgraph", {"node_id": "T1", "depth": 99}, "T1", INVALID),
     ("query_graph", {"query_id": NONE}, "none", INVALID),
     ("query_graph", {"query_id": "tasks", "parameters": {"a": 1}}, "tasks", INVALID),
+    ("upsert", {"collection": NONE, "doc": {"id": "a", "content": "b"}}, "none/a", INVALID),
+    ("upsert", {**GUIDES, "doc": {"id": "a", "content": ""}}, "guides/a", INVALID),
+    ("upsert", {**GUIDES, "doc": {**DOC, "metadata": {"topic": 7}}}, "guides/a", INVALID),
+    ("upsert", {**GUIDES, "doc": {**DOC, "metadata": {"by": "Otilia"}}}, "guides/a", KEPT_OUT),
+    ("search", {"query": "b", "collection": NONE}, "none", INVALID),
+    ("search", {**GUIDES, "query": "b", "filter": {"field": "a..b"}}, "guides", INVALID),
+    ("embed", {"text": ""}, "", INVALID),
+    ("delete_document", {"collection": NONE, "document_id": "a"}, "none/a", INVALID),
+    ("delete_document", {**GUIDES, "document_id": "a"}, "guides/a", NOT_FOUND),
 )
+
+
+LISTS = {"records": "value", "events": "payload", "results": "content", "grants": "level"}
 
 
 def shown(result: dict[str, Any]) -> Any:
     """What a result says, without times and ids."""
-    if "records" in result:
-        return [one["value"] for one in result["records"]]
-    if "events" in result:
-        return [one["payload"] for one in result["events"]]
-    if "grants" in result:
-        return [one["level"] for one in result["grants"]]
+    for name, field in LISTS.items():
+        if name in result:
+            return [one[field] for one in result[name]]
     if "nodes" in result:
         return _shown_graph(result)
-    names = ("value", "content", "channel", "strategy", "count", "level", "predicate", "name")
+    if "vector" in result:
+        return len(result["vector"])
+    names = ("value", "content", "channel", "strategy", "count", "level", "predicate", "name", "id")
     return next(result[name] for name in names if name in result)
 
 
@@ -202,6 +236,9 @@ EXPECTED: dict[str, Any] = {
     "query_graph": [["T1"]],
     "delete_edge": {"nodes": 0, "edges": 1},
     "delete_node": {"nodes": 1, "edges": 0},
+    **dict.fromkeys(("upsert", "delete_document"), "titles"),
+    "search": ["Titles are short."],
+    "embed": 256,
 }
 Calls = Sequence[tuple[OperationName, dict[str, Any]]]
 Results = list[dict[str, Any] | None]  # None where a call was refused

@@ -8,6 +8,12 @@ SELECT c.agent_id, c.active_model, c.previous_model, c.rejected_model, c.switche
    AND c.agent_id = %(of_agent)s -- if of_agent
  ORDER BY c.agent_id LIMIT %(limit)s
 
+-- name: list_corpora
+-- Reads the corpora of the agent's collections, by name.
+SELECT agent_id AS corpus FROM mnestic.corpus
+ WHERE tenant_id = %(tenant_id)s AND starts_with(agent_id, %(agent_id)s || '/')
+ ORDER BY agent_id
+
 -- name: count_lacking
 -- Counts what has no vector of a model.
 SELECT (SELECT count(*) FROM mnestic.entry AS e
