@@ -9,12 +9,14 @@ from temporalio.testing import ActivityEnvironment
 
 from mnestic.activities.clients.local import LocalSummariser
 from mnestic.activities.clients.tokens import count_tokens
+from mnestic.activities.jobs.collections import Collections
 from mnestic.activities.jobs.contracts import ContractActivities, OperateInput, OperateResult
 from mnestic.activities.jobs.segments import SegmentWriter
 from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
+from mnestic.starter.memory_wiring import local_models
 from mnestic.stores.postgres.jobs.recalls import ScopeRetriever
 from tests.activities.learning_models import Begin
 
@@ -30,7 +32,8 @@ async def operate(
     """Does an operation of job `j1` at a step."""
     local = LocalSummariser()
     segments = SegmentWriter(memory, count_tokens=count_tokens, extractive=local, summariser=local)
-    activities = ContractActivities(memory, ScopeRetriever(), segments)
+    collections = Collections(local_models(), count_tokens=count_tokens)
+    activities = ContractActivities(memory, ScopeRetriever(), segments, collections=collections)
     shared = {"Memory": {"shared": {"enabled": True, "coordination": RULES}}}
     async with begin() as transaction:
         await transaction.contracts.add("ada", shared, sha256="0", applied_by="test")

@@ -54,7 +54,7 @@ HEADER = HeaderLine(tenant_id="t", agent_id="a", at=EVENING)
         ([HEADER, record("a"), EndLine(lines=2), record("b")], "line 4: comes after the last line"),
         ([HEADER, record("a"), record("b", value=None), record("c")], "line 3: n/b: has no value"),
         ([HEADER, record("a"), record("b\0"), record("c")], r"line 3: key"),
-        ([HEADER.model_copy(update={"version": 4})], "is of version 4; .* upgrade mnestic"),
+        ([HEADER.model_copy(update={"version": 5})], "is of version 5; .* upgrade mnestic"),
         (
             [HEADER, record("a"), MessageLine(message=said(1, "", "Hello."))],
             "line 3: message 's1/m1': speaker has 0 characters",

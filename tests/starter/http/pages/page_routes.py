@@ -11,6 +11,7 @@ class PageCase:
 
     action: str | None  # None: no key is needed, or any key is enough
     form: dict[str, str] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
     of_job: bool = False
     of_tenant: bool = False
 

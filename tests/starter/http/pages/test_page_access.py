@@ -18,7 +18,7 @@ async def called(http: httpx2.AsyncClient, name: str, case: PageCase) -> httpx2.
     method, path = name.split(" ")
     action = "delete" if "/facts/" in path else "pause"
     path = path.format(job_id="no-such-job", key="no-such-fact", kind="nightly", action=action)
-    params = {} if case.of_job or case.of_tenant else {"agent_id": "ada"}
+    params = case.params | ({} if case.of_job or case.of_tenant else {"agent_id": "ada"})
     return await http.request(
         method, path, params=params, data=case.form if method == "POST" else None
     )
