@@ -39,8 +39,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import ContextSelection, JobContext, PinnedEpisodes
 from mnestic.memory.jobs.templates import as_text
 from mnestic.memory.jobs.working_memory import Message, WorkingMemory
-from mnestic.memory.knowledge.prompt_facts import quote_facts
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_facts
 from mnestic.memory.models.messages import ChatMessage, ChatReply
 from mnestic.memory.models.usage import Budget, ModelPrices, UsageTotal
 from mnestic.memory.ports import ChatModel, Memory, Retriever, TokenCounter, Transaction

@@ -23,9 +23,8 @@ from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.inbox import Interaction, extractable
 from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicate_sentences import sentence_of
-from mnestic.memory.knowledge.prompt_facts import quote_fact
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact
 from mnestic.memory.knowledge.resources import Resource, check_message
-from mnestic.memory.knowledge.selections import KnowledgeSelection
 from mnestic.memory.ports import Memory, Transaction
 
 CHANNEL = "job"  # of what names none

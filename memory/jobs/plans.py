@@ -18,7 +18,7 @@ from mnestic.memory.jobs.retries import Retry
 from mnestic.memory.jobs.templates import names_under
 from mnestic.memory.jobs.waits import WaitCondition, WaitPolicy
 from mnestic.memory.jobs.writes import MemoryWrite
-from mnestic.memory.knowledge.selections import FactCondition, KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import FactCondition, KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.retrieval.selections import AutoSelection, SearchSelection
 from mnestic.memory.sharing.events import EventCondition

@@ -11,7 +11,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.jobs.contexts import PinnedEpisodes
 from mnestic.memory.jobs.snapshots import Drift, MemorySnapshot, SnapshotRef
-from mnestic.memory.knowledge.selections import FactCondition
+from mnestic.memory.knowledge.prompt_facts import FactCondition
 from mnestic.memory.scope import Scope
 from mnestic.memory.sharing.events import EventCondition
 

@@ -40,7 +40,7 @@ from mnestic.memory.jobs.short_term.segments import ContractRef
 from mnestic.memory.jobs.templates import as_text, names_under, resolve, resolve_early
 from mnestic.memory.jobs.waits import TIMEOUT, JobOutcome, JobState, ResumptionContext
 from mnestic.memory.jobs.writes import MemoryWrite, MessageWrite
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.names import AGENT_JOB, STATUS
 from mnestic.memory.operations import Operation
 from mnestic.memory.retrieval.selections import AutoSelection

@@ -16,7 +16,7 @@ from mnestic.activities.knowledge.job_knowledge import (
 )
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.inbox import Interaction, MessageSignal, ToolOutput
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.scope import Scope
 from mnestic.workflows.calls import run_activity
 from mnestic.workflows.jobs.controls import JobControls

@@ -40,7 +40,7 @@ from mnestic.memory.jobs.waits import (
 )
 from mnestic.memory.jobs.working_memory import ToolCall, check_variable
 from mnestic.memory.jobs.writes import MemoryWrite
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.names import END_JOB
 from mnestic.memory.operations import Operation

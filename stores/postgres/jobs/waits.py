@@ -19,7 +19,7 @@ from mnestic.memory.jobs.waits import (
     WaitState,
 )
 from mnestic.memory.knowledge.claims import name_key
-from mnestic.memory.knowledge.selections import FactCondition
+from mnestic.memory.knowledge.prompt_facts import FactCondition
 from mnestic.memory.scope import Scope
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor

@@ -11,7 +11,7 @@ from mnestic.activities.knowledge.job_knowledge import (
     list_prompt_facts,
 )
 from mnestic.memory.knowledge.claims import Claim, ClaimSource
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from mnestic.memory.knowledge.claims import Span
 from mnestic.memory.knowledge.extraction import Extracted
 from mnestic.memory.knowledge.predicates import check_predicate, predicate_of
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection
 from tests.memory.tables import not_refused, tables, wrong
 
 CASES = tables(__file__)

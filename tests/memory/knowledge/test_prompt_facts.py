@@ -7,8 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from mnestic.memory.knowledge.facts import Fact
-from mnestic.memory.knowledge.prompt_facts import quote_fact, quote_facts
-from mnestic.memory.knowledge.selections import KnowledgeSelection
+from mnestic.memory.knowledge.prompt_facts import KnowledgeSelection, quote_fact, quote_facts
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 HOSTILE = (
