@@ -1,11 +1,14 @@
 """The benchmark of memory by a contract, on a few records: each operation is measured beside its floor."""
 
+import pytest
+
 from benchmarks.contract import TARGETS, TENANT, compare
 from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
 
 
+@pytest.mark.acceptance
 async def test_each_operation_is_measured_beside_its_floor(
     memory: PostgresMemory, settings: Settings, admin_url: str
 ) -> None:

@@ -143,6 +143,7 @@ def rates_table(rates: dict[str, KindRates]) -> str:
     return markdown_table(("kind", "found", "kept out", "archived"), rows)
 
 
+@pytest.mark.acceptance
 def test_no_kind_falls_below_its_floor(
     sessions: list[Session], record_property: RecordProperty
 ) -> None:
@@ -191,6 +192,7 @@ def _keys(facts: Sequence[Fact]) -> set[tuple[str, str, str, str]]:
     return {(fact.subject, fact.predicate, fact.object, fact.status) for fact in facts}
 
 
+@pytest.mark.acceptance
 def test_each_claim_points_at_words_of_its_message(sessions: list[Session]) -> None:
     unsound = [
         (turn.content, claims)

@@ -66,7 +66,12 @@ async def test_a_write_through_is_acknowledged_once_the_backend_has_it(
 
 
 @pytest.mark.parametrize(
-    ("backend", "dies"), [("REMOTE", "after"), ("REDIS", "before"), ("REDIS", "after")]
+    ("backend", "dies"),
+    [
+        ("REDIS", "after"),
+        pytest.param("REMOTE", "after", marks=pytest.mark.acceptance),
+        pytest.param("REDIS", "before", marks=pytest.mark.acceptance),
+    ],
 )
 async def test_what_is_written_back_is_neither_lost_nor_doubled_if_who_sends_it_is_killed(
     notes: Notes, settings: Settings, backend: str, dies: str
