@@ -157,6 +157,11 @@ class OpenWait(DeferredModel):
         """Whether an outcome says that the condition is met; of a wait without one it is a name as any other."""
         return self.condition is not None and outcome == self.condition.outcome
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The outcomes that somebody may choose."""
+        return _answers(self.outcomes, self.condition)
+
 
 class JobWait(DeferredModel):
     """A `job_wait` row."""
@@ -179,6 +184,16 @@ class JobWait(DeferredModel):
     closed_at: AwareDatetime | None = None
     receipt: ResumeReceipt | None = None
     condition: WaitCondition | None = None
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The outcomes that somebody may choose."""
+        return _answers(self.outcomes, self.condition)
+
+
+def _answers(outcomes: tuple[str, ...], condition: WaitCondition | None) -> tuple[str, ...]:
+    """Without the one of a condition, which is met or not whoever says so."""
+    return tuple(one for one in outcomes if condition is None or one != condition.outcome)
 
 
 class MetWait(NamedTuple):

@@ -39,6 +39,10 @@ class FactCondition(DeferredModel):
     predicate: PredicateName
     object: Name | None = None
 
+    def __str__(self) -> str:
+        """In words."""
+        return f"the fact {self.subject} {self.predicate} {self.object or '…'}"
+
 
 def quote_fact(fact: Fact) -> str:
     """A fact as one line of JSON, in which nothing can end the line or the quotation."""

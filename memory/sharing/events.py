@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import AwareDatetime, ConfigDict, Field
 
+from mnestic.memory.canonical import canonical_json
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import AccessDeniedError
 from mnestic.memory.selectors import Selector, matches
@@ -39,6 +40,11 @@ class EventCondition(DeferredModel):
 
     channel: Selector
     where: dict[str, Any] = Field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """In words."""
+        having = f" with {canonical_json(self.where).decode()}" if self.where else ""
+        return f"an event on {self.channel}{having}"
 
 
 def check_channel(allowed: Iterable[str], channel: str, *, agent_id: str) -> None:

@@ -97,7 +97,7 @@ def answer_of(wait: JobWait, answer: TaskAnswer) -> tuple[str, Any]:
 
 def _choices_of(wait: JobWait) -> list[str]:
     """The outcomes that an answer may choose; a timeout is none."""
-    return [outcome for outcome in wait.outcomes if outcome != TIMEOUT] or [RESUMED]
+    return [outcome for outcome in wait.answers if outcome != TIMEOUT] or [RESUMED]
 
 
 def _outcome_field(wait: JobWait) -> str:

@@ -212,7 +212,7 @@ class WaitingJob(_Output):
             state=job.state,
             wait_id=wait.wait_id if wait else None,
             ask=wait.ask if wait else None,
-            outcomes=list(wait.outcomes) if wait else [],
+            outcomes=list(wait.answers) if wait else [],
             form=wait.form if wait else None,
             deadline=wait.deadline if wait else job.deadline,
         )

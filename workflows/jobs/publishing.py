@@ -147,7 +147,9 @@ def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
 
 def _resume(wait: OpenWait, *, job_id: str, tenant_id: str) -> str:
     """How to resume the job: a command to paste, or what its payload has to be."""
-    command = resume_command(job_id, outcomes=wait.outcomes, form=wait.form, tenant_id=tenant_id)
+    if wait.condition is not None and not wait.answers:
+        return f"It waits for `{_cell(str(wait.condition))}`.\n"
+    command = resume_command(job_id, outcomes=wait.answers, form=wait.form, tenant_id=tenant_id)
     if command is None:
         form = json.dumps(wait.form, ensure_ascii=False)[:_LONGEST_FORM]
         return f"Resume it with a payload that fits this form:\n\n{_fenced(form)}"

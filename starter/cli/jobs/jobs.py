@@ -371,6 +371,8 @@ def _problem_lines(job: JobDescription) -> Iterator[str]:
 
 def _print_prompt(wait: JobWait) -> None:
     """The prompt of an open wait, and the fields of its form."""
+    if wait.condition is not None:
+        out.print(f"Waits for {wait.condition}", soft_wrap=True)
     if wait.ask:
         out.print(f"Prompt: {wait.ask}", soft_wrap=True)
     if wait.form is None:
@@ -386,11 +388,13 @@ def _print_command(wait: JobWait) -> None:
 
 
 def _command(wait: JobWait) -> str | None:
-    """The command that resumes a job at a wait, with the options that this one was given."""
+    """The command that resumes a job at a wait, with the options that this one was given; None if nobody can."""
+    if wait.condition is not None and not wait.answers:
+        return None
     data_dir = overrides.get("data_dir")
     return resume_command(
         wait.job_id,
-        outcomes=wait.outcomes,
+        outcomes=wait.answers,
         form=wait.form,
         tenant_id=wait.scope.tenant_id,
         data_dir=None if data_dir is None else str(data_dir),

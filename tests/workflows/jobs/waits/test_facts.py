@@ -92,6 +92,8 @@ async def test_nobody_pretends_a_fact_nor_that_one_is_believed_still(jobs: Jobs)
     ):
         await jobs.resume_job(job_id, change.fact.model_dump(mode="json"), outcome="fact")
 
+    (wait,) = await jobs.waits(job_id)
+    assert (wait.answers, str(wait.condition)) == (("resumed",), "the fact Order-77 approved_by …")
     await jobs.resume_job(job_id)
     assert (await jobs.result(job_id)).results["hold"]["outcome"] == "resumed"
 
