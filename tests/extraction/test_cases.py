@@ -177,6 +177,7 @@ def test_each_kind_has_floors_close_to_its_published_rates() -> None:
     ] == []
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize("order", ORDERS)
 async def test_the_order_in_which_messages_arrive_changes_nothing(
     order: str, sessions: list[Session]

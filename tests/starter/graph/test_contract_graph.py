@@ -250,6 +250,7 @@ async def run(engines: GraphEngines, graph: LoadedGraph | None, cypher: str, **m
     return await engines.run(fields.pop("key", KEY), graph, **fields)
 
 
+@pytest.mark.acceptance
 @pytest.mark.parametrize(
     "cypher",
     [

@@ -354,6 +354,7 @@ async def test_each_operation_that_is_refused_leaves_one_audit_row_by_each_way(
 
 
 @pytest.mark.usefixtures("worker")
+@pytest.mark.acceptance
 @pytest.mark.parametrize("way", ["HTTP", "MCP", "a node"])
 async def test_without_a_contract_each_operation_leaves_one_audit_row_too(
     client: MnesticClient, app: FastAPI, new_key: NewKey, way: str
