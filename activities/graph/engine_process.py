@@ -6,13 +6,13 @@ on standard input is a document, the first one the graph, and so is each line th
 
 import json
 import math
-import os
 import re
 import resource
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import ladybug
@@ -43,7 +43,7 @@ def main() -> None:
     connection = ladybug.Connection(database)
     document = json.loads(sys.stdin.readline())
     with tempfile.TemporaryDirectory() as directory:
-        _load(connection, document, file=os.path.join(directory, "rows.csv"))  # noqa: PTH118
+        _load(connection, document, file=Path(directory, "rows.csv"))
     del document
     _run(
         connection, cypher=_WARMING, parameters=_PARAMETERS, limit=1
@@ -65,7 +65,7 @@ def _answer(document: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-def _load(connection: Any, document: Mapping[str, Any], *, file: str) -> None:
+def _load(connection: Any, document: Mapping[str, Any], *, file: Path) -> None:
     """Makes a table of each type of nodes and edges; its columns are of the types that their values have."""
     types = {node["key"]: node["type"] for node in document["nodes"]}
     nodes = defaultdict(list)
@@ -134,16 +134,16 @@ def _copy(
     rows: Iterable[Mapping[str, Any]],
     *,
     columns: Mapping[str, str],
-    file: str,
+    file: Path,
     options: str = "",
 ) -> None:
     if not rows:
         return
-    with open(file, "w", encoding="utf-8", newline="") as stream:  # noqa: PTH123
+    with file.open("w", encoding="utf-8", newline="") as stream:
         for row in rows:
             values = {**row, **row["properties"]}
             stream.write(",".join(_field(values.get(one)) for one in columns) + "\n")
-    parts = ("COPY", _quoted(name), "FROM", _text(file), f"({options}{_CSV})")
+    parts = ("COPY", _quoted(name), "FROM", _text(str(file)), f"({options}{_CSV})")
     connection.execute(" ".join(parts))
 
 

@@ -198,7 +198,7 @@ async def test_results_are_reranked_if_the_contract_or_the_caller_says_so(
 
 
 @pytest.mark.usefixtures("worker")
-async def test_what_is_kept_out_enters_no_collection(client: MnesticClient) -> None:
+async def test_a_document_of_a_suppressed_topic_is_refused(client: MnesticClient) -> None:
     memory, agent = await opened(client, document(collection())), client.memory(AGENT)
     await memory.upsert("guides", {"id": "a", "content": "Otilia wrote the guide to titles."})
     shown = await agent.preview_forget("Otilia")

@@ -266,9 +266,7 @@ async def test_of_many_that_lock_at_once_one_after_the_other_holds_the_lock(agen
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1, None, 600_001, "5000", 2.5, True])
-async def test_a_lock_without_a_timeout_cannot_be_asked_for(
-    agents: Agents, timeout_ms: Any
-) -> None:
+async def test_a_lock_without_a_timeout_is_refused(agents: Agents, timeout_ms: Any) -> None:
     writer = await agents("writer")
 
     with pytest.raises(InvalidInputError, match="timeout_ms"):
