@@ -55,6 +55,16 @@ def redaction_of(table: str, row: Row, topic: Topic) -> RowRedaction | None:
     return RowRedaction(values=changed) if changed else None
 
 
+def _condition(value: Any, topic: Topic) -> Any:
+    """The fact that a wait waits for; of what is forgotten nothing matches it any more, and it can still be read."""
+    struck = [
+        name for name in ("subject", "object") if value and topic.is_in(value.get(name) or "")
+    ]
+    return value and value | {
+        part: FORGOTTEN for name in struck for part in (name, f"{name}_key") if part in value
+    }
+
+
 def _is_copy_of(value: Any, topic: Topic) -> bool:
     """Whether a version or a conflict is of a record that speaks of the topic; it goes, since its key is made of the record's."""
     said = (
@@ -283,7 +293,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "context": _result,
             "receipt": _result,
             "event_where": _free,
-            "fact": _free,
+            "fact": _condition,
         },
         "channel_event": {"payload": _free},
         "graph_node": {"properties": _free},

@@ -131,12 +131,12 @@ class PostgresMemory:
                     after = UnitOfWork(connection, **owner, write=False)
                     await after.note_refused(unit, refusal)
                 raise refusal
+        if self._sync is not None:
+            for backend, events in unit.announced:  # a flush that fails keeps none of them back
+                await self._sync.announce(tenant_id, backend, events)
         if self._sync is not None and (unit.flushed_schemas or unit.is_replay):
             schemas = None if unit.is_replay else unit.flushed_schemas
             await self._sync.flush((tenant_id, agent_id), schemas=schemas, at_once=True)
-        if self._sync is not None:
-            for backend, events in unit.announced:
-                await self._sync.announce(tenant_id, backend, events)
 
     @asynccontextmanager
     async def _syncing(self, owner: Owner) -> AsyncIterator[UnitOfWork]:

@@ -231,3 +231,18 @@ def test_a_row_that_says_nothing_of_it_is_left() -> None:
     }
 
     assert [table for table in TABLES if redaction_of(table, row, topic()) is not None] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "struck"),
+    [("Paris", {"object", "object_key"}), ("predicate", set()), ("object", set())],
+)
+def test_the_fact_of_a_wait_can_be_read_whatever_is_forgotten(name: str, struck: set[str]) -> None:
+    fact = {"subject": "Mara", "subject_key": "mara", "predicate": "lives_in"}
+    fact |= {"object": "Paris", "object_key": "paris"}
+
+    redaction = redaction_of("job_wait", {"fact": fact}, topic(name))
+
+    left = fact if redaction is None else redaction.values["fact"]
+    assert {part for part in fact if left[part] != fact[part]} == struck
+    assert left["predicate"] == "lives_in"

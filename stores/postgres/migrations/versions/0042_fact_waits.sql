@@ -18,10 +18,10 @@ LANGUAGE sql STABLE AS $$
      ORDER BY f.valid_from, f.id LIMIT 1
 $$;
 
--- Whether the condition of a wait is met, and its job is to be sent that: once, then after a minute, after two, after four.
+-- Whether the condition of a wait is met, and its job is to be sent that: once, then after a minute, after two, up to sixteen.
 CREATE FUNCTION mnestic.is_wait_met(w mnestic.job_wait) RETURNS boolean
 LANGUAGE sql STABLE AS $$
-    SELECT (w.sent_at IS NULL OR w.sent_at < clock_timestamp() - interval '1 minute' * 2 ^ least(w.sent - 1, 11))
+    SELECT (w.sent_at IS NULL OR w.sent_at < clock_timestamp() - interval '1 minute' * 2 ^ least(w.sent - 1, 4))
        AND (w.event_number IS NOT NULL OR (w.fact IS NOT NULL AND mnestic.fact_of_wait(w) IS NOT NULL))
 $$;
 
