@@ -31,7 +31,8 @@ _COUNT_ARCHIVED = read_query("agents.count_archived")
 _SETTINGS = read_query("agents.set_reading")
 _EXPIRED_ENTRIES = read_query("expired_entries")
 _PLAN_CLEANUP, _LIST_UNNEEDED = read_query("plan_cleanup"), read_query("unneeded_entries")
-_LIST_DELETABLE = read_query("deletable_entries")
+_SET_SORTING = read_query("deletable_entries.set_sorting")
+_LIST_DELETABLE = read_query("deletable_entries.list")
 _DECAY, _LIST_FADING = read_query("decay_facts"), read_query("fading_facts")
 _REMOVE_ORPHANS = read_query("agents.remove_orphans")
 _LIST_ALIKE, _MERGE = read_query("alike_entries"), read_query("merge_entries")
@@ -122,7 +123,9 @@ class PostgresMaintenanceStore:
     ) -> tuple[tuple[str, ...], str | None]:
         """See the port."""
         values = self._cleanup_values(now, policy, run=run) | {"after": after, "limit": limit}
+        await self._fetch(_SET_SORTING, sorting="off")
         (row,) = await self._fetch(_LIST_DELETABLE, **values)
+        await self._fetch(_SET_SORTING, sorting="on")
         return tuple(row.ids), row.last
 
     def _cleanup_values(self, now: datetime, policy: CleanupPolicy, *, run: str) -> dict[str, Any]:

@@ -1,3 +1,9 @@
+-- name: set_sorting
+-- Lets the planner sort, or not. Without, it reads the archive by its key, also where it expects so few rows that to read all of an
+-- agent by another index and to sort them seems as good.
+SELECT set_config('enable_sort', %(sorting)s, true)
+
+-- name: list
 -- Of the next archived entries by id, as many as `limit`, those that a cleanup deletes; and the last of the next ones, if there may be
 -- more. The end of the range is found first, id by id, so that no part reads the whole archive, whatever the planner expects.
 WITH
