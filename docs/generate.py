@@ -34,12 +34,13 @@ from mnestic.starter.client.memory_connection import MemoryConnection
 from mnestic.starter.client.messages import MessageClient, ParkedClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.client.predicates import PredicateClient
+from mnestic.starter.client.readers import ReaderClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.starter.maintenance.maintenance_client import MaintenanceClient
 from mnestic.starter.settings import Settings, environment_name
 from mnestic.stores import postgres
-from mnestic.stores.postgres.tables import Table
+from mnestic.stores.postgres.tables import AudienceTable, Table
 from mnestic.workflows.jobs.agent_memory import AgentMemory
 
 FOLDER = Path(__file__).with_name("reference")
@@ -73,6 +74,7 @@ PARTS: dict[str, type[ClientPart]] = {
     "memory.retrieval_log": RetrievalLogClient,
     "memory.events": EventClient,
     "memory.settings": SettingsClient,
+    "memory.readers": ReaderClient,
     "memory.forgetting": ForgettingClient,
 }
 # How an annotation is written in code, out of how `inspect` writes it.
@@ -248,7 +250,7 @@ def _tables() -> Iterator[str]:
     yield "Of the schema `mnestic`. Each has `tenant_id`, which every key begins with, and each but `tenant` has forced row-level security."
     yield "`stores/postgres/rights.py` declares what the role `mnestic_app` may do; the owner only migrates."
     yield from ("", "| table | a row is | columns |", "|---|---|---|")
-    rows = {row.__table__.name: row for row in _row_classes()}
+    rows = {row.__table__.name: row for row in _row_classes() if row is not AudienceTable}
     for name, row in sorted(rows.items()):
         columns = " ".join(column.name for column in row.__table__.columns)
         yield f"| `{name}` | {_cell((inspect.getdoc(row) or '').split(chr(10) * 2)[0])} | {columns} |"
@@ -259,7 +261,7 @@ def _row_classes() -> list[Any]:
     for module in pkgutil.walk_packages(postgres.__path__, f"{postgres.__name__}."):
         if module.name.endswith("tables"):
             importlib.import_module(module.name)
-    return Table.__subclasses__()
+    return [*Table.__subclasses__(), *AudienceTable.__subclasses__()]
 
 
 def _line(text: str | None) -> str:

@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.retrieval.caches import CacheCounts, CacheScope, RetrievalCaches
     from mnestic.memory.retrieval.ports import RetrievalLogStore, SearchStore, SettingStore
     from mnestic.memory.scope import Scope
-    from mnestic.memory.sharing.ports import ChannelStore, SharedMemoryStore
+    from mnestic.memory.sharing.ports import ChannelStore, ReaderDefaultStore, SharedMemoryStore
 
 
 class Transaction(Protocol):
@@ -69,6 +69,8 @@ class Transaction(Protocol):
     def channels(self) -> ChannelStore: ...  # noqa: D102
     @property
     def shared_memory(self) -> SharedMemoryStore: ...  # noqa: D102
+    @property
+    def reader_defaults(self) -> ReaderDefaultStore: ...  # noqa: D102
     @property
     def facts(self) -> FactStore: ...  # noqa: D102
     @property
@@ -128,6 +130,10 @@ class Transaction(Protocol):
         """Under which this agent's is cached, as it is in a database."""
         ...
 
+    async def keep_to(self, readers: Sequence[str] | None) -> None:
+        """From now on the transaction sees and writes what was said for these readers alone, or with None for everybody."""
+        ...
+
     async def now(self) -> datetime:
         """The database's time at the beginning of the transaction, aware."""
         ...
@@ -183,7 +189,14 @@ class Memory(Protocol):
     """An agent's memory. What asks Postgres raises `DatabaseUnavailableError` if it does not answer."""
 
     def transaction(
-        self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
+        self,
+        *,
+        tenant_id: str,
+        agent_id: str,
+        actor: str,
+        write: bool,
+        consistent: bool = False,
+        reader: str | None = None,
     ) -> AbstractAsyncContextManager[Transaction]:
         """A transaction, which begins with its first statement, commits when the block ends, and rolls back when it raises.
 
@@ -195,6 +208,7 @@ class Memory(Protocol):
             actor: Who reads or writes, for the audit log, such as `job/42` or `cli`.
             write: Whether it may write; a write raises the agent's revision.
             consistent: Whether all of its statements see memory as it was at the first of them.
+            reader: Who reads: it sees what this reader may read, and without one all.
 
         Raises:
             DatabaseUnavailableError: Postgres does not answer; nothing was written.

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 from mnestic.activities.callers import Caller
 from mnestic.memory.forgetting.export_lines import (
-    ClaimLine,
     DocumentLine,
     EndLine,
     EpisodeLine,
@@ -17,6 +16,7 @@ from mnestic.memory.forgetting.export_lines import (
     HeaderLine,
     MessageLine,
     PredicateLine,
+    ReadersLine,
     RecordLine,
     SettingsLine,
     exported_entry,
@@ -44,6 +44,7 @@ async def export_lines(caller: Caller) -> AsyncGenerator[ExportLine, None]:
         actor=caller.actor,
         write=False,
         consistent=True,
+        reader=caller.reader,
     ) as transaction:
         lines = 0
         async for line in _lines(transaction, caller):
@@ -61,7 +62,7 @@ async def _lines(transaction: Transaction, caller: Caller) -> AsyncIterator[Expo
     async for line in _messages(transaction, owner=caller.owner):
         yield line
     async for claim in _rows(transaction.exports.list_claims):
-        yield ClaimLine(claim=claim)
+        yield claim
     async for record in _rows(partial(transaction.records.list_by_namespace, whole=True), None):
         yield RecordLine(**record.model_dump())
     async for document in _rows(transaction.documents.list_documents, limit=_DOCUMENTS):
@@ -78,7 +79,10 @@ async def _rules(transaction: Transaction) -> list[ExportLine]:
     settings = [SettingsLine(values=dict(sorted(values.items())))] if values else []
     own = await transaction.facts.list_predicates()
     differ = [one for one in own if one != default_predicate(one.name)]
-    return [*settings, *(PredicateLine(predicate=one) for one in differ)]
+    readers = [
+        ReadersLine(default=one) for one in await transaction.reader_defaults.list_defaults()
+    ]
+    return [*settings, *(PredicateLine(predicate=one) for one in differ), *readers]
 
 
 async def _messages(transaction: Transaction, *, owner: str) -> AsyncIterator[ExportLine]:

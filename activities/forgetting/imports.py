@@ -27,6 +27,7 @@ from mnestic.memory.forgetting.export_lines import (
     ImportCount,
     MessageLine,
     PredicateLine,
+    ReadersLine,
     RecordLine,
     SessionLine,
     SettingsLine,
@@ -41,6 +42,7 @@ from mnestic.memory.knowledge.resources import check_content, check_message, che
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.agent_settings import changed_settings, check_language, settings_of
 from mnestic.memory.scope import EVERY_AGENT
+from mnestic.memory.sharing.readers import Readers
 from mnestic.memory.timestamps import check_date
 from mnestic.memory.validation import refused
 
@@ -100,7 +102,7 @@ class ExportReader:
                 raise self._refused(number, why)
             self._ended_at = number
             return
-        if self._batch and _group(self._batch[0][1]) != _group(line):
+        if self._batch and not _belong_together(self._batch[0][1], line):
             await self._flush()
         self._batch.append((number, line))
         if len(self._batch) >= _BATCH:
@@ -131,6 +133,8 @@ class ExportReader:
             return
         add = _ADD[_group(lines[0])]
         async with self._caller(write=True) as transaction:
+            if isinstance(lines[0], MessageLine | ForgottenLine | ClaimLine):
+                await transaction.keep_to(_readers(lines[0]))
             counts = await add(transaction, lines, owner=self._caller.owner)
         for name, number in counts.items():
             self._counts[name] += number
@@ -188,6 +192,18 @@ async def _each(
     else:
         for line in lines:
             yield line
+
+
+def _belong_together(one: ExportLine, other: ExportLine) -> bool:
+    """Whether lines are added together: those of one kind, for the same readers."""
+    return _group(one) == _group(other) and _readers(one) == _readers(other)
+
+
+def _readers(line: ExportLine) -> Readers | None:
+    """For whom what a line holds is."""
+    if isinstance(line, ClaimLine):
+        return line.readers
+    return line.message.readers if isinstance(line, MessageLine) else None
 
 
 def _group(line: ExportLine) -> str:
@@ -273,6 +289,16 @@ async def _add_claims(
     return {"facts": len(changes)}
 
 
+async def _add_readers(
+    transaction: Transaction, lines: Sequence[ReadersLine], **_: Any
+) -> Mapping[str, int]:
+    there = {(one.kind, one.name) for one in await transaction.reader_defaults.list_defaults()}
+    for line in lines:
+        if (line.default.kind, line.default.name) not in there:
+            await transaction.reader_defaults.set(line.default)
+    return {}
+
+
 async def _add_settings(
     transaction: Transaction, lines: Sequence[SettingsLine], **_: Any
 ) -> Mapping[str, int]:
@@ -341,6 +367,7 @@ _ADD: Mapping[str, Any] = MappingProxyType(
     {
         "message": _add_messages,
         "claim": _add_claims,
+        "readers": _add_readers,
         "settings": _add_settings,
         "record": _add_records,
         "document": _add_documents,

@@ -169,6 +169,7 @@ class IngestActivities:
         async def park(pending: IncomingMessage, why: str) -> None:
             log.warning("parked", extra={"source": pending.name, "why": why})
             async with begin_model_step(self._memory, params) as transaction:
+                await transaction.keep_to(pending.resource.readers)
                 await park_unread(transaction, pending, reason=why, extractor=self._extractor)
             attempt.taken += 1
             attempt.parked += 1
@@ -198,6 +199,8 @@ class IngestActivities:
                     async with begin_model_step(self._memory, params) as transaction:
                         await transaction.ingest_states.lock()
                         batch = await transaction.ingest_states.take("extracted", limit=limit)
+                        if batch:
+                            await transaction.keep_to(batch[0].resource.readers)
                         await learn_from(
                             transaction,
                             batch,
@@ -299,6 +302,7 @@ class IngestActivities:
             log.warning("claims refused", extra={"claims": refused, "messages": len(batch)})
         sessions = {pending.resource.session_id for pending in batch}
         async with begin_model_step(self._memory, params) as transaction:
+            await transaction.keep_to(batch[0].resource.readers)
             stored = await store_extracted(transaction, read, extractor=self._extractor)
             session_id = sessions.pop() if len(sessions) == 1 else None
             await self._extracting.keep(transaction, extraction, session_id=session_id)
@@ -323,6 +327,7 @@ class IngestActivities:
         if not self._extractor.reads_earlier:
             return {pending.place: () for pending in batch}
         async with begin_model_step(self._memory, params, write=False) as transaction:
+            await transaction.keep_to(batch[0].resource.readers)
             before = await transaction.ingest_states.list_around(batch, before=CONTEXT_MESSAGES)
         return contexts_of(batch, before)
 
@@ -335,6 +340,7 @@ class IngestActivities:
         owner = f"{params.tenant_id}/{params.agent_id}"
         places = {entry_id_at(one.place, owner=owner): one.place for one in batch}
         async with begin_model_step(self._memory, params, write=False) as transaction:
+            await transaction.keep_to(batch[0].resource.readers)
             nearest = await transaction.search.list_nearest(places, limit=_NEAREST)
         return {places[entry_id]: turns for entry_id, turns in nearest.items()}
 

@@ -56,7 +56,13 @@ async def receive(
     if basis is not None:
         first = {message.place: message for message in reversed(ordered)}
         stored = [first[one.place].as_stored(one) for one in messages]
-        children = Counter((message.resource.session_id, message.attached_to) for message in stored)
+        of_same = {message.place: message.resource.readers for message in stored}
+        above = [(message.resource.session_id, message.attached_to or "") for message in stored]
+        children = Counter(
+            place
+            for place, message in zip(above, stored, strict=True)
+            if of_same.get(place) == message.resource.readers
+        )
         entries = await work_on(
             (message.resource.content for message in stored),
             lambda: [
@@ -196,6 +202,7 @@ def _incoming(draft: EntryDraft, *, source_id: str, speaker: str) -> IncomingMes
         speaker=draft.speaker or speaker,
         content=draft.content,
         at=draft.at or datetime.now(UTC),
+        readers=draft.readers,
     )
     check_message(resource)
     return IncomingMessage(resource=resource, entry_type=draft.entry_type, is_now=draft.at is None)
@@ -222,4 +229,5 @@ async def recompute_importance(transaction: Transaction, parent_ids: Collection[
 def _content_id(draft: EntryDraft) -> str:
     about = sorted(name_key(subject) for subject in draft.subjects)
     by = [f"by {name_key(draft.speaker)}"] if draft.speaker else []
-    return make_id("added", draft.entry_type, draft.content, *by, *about)
+    readers = [f"for {reader}" for reader in draft.readers or ()]
+    return make_id("added", draft.entry_type, draft.content, *by, *about, *readers)

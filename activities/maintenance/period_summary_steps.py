@@ -2,8 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from temporalio import activity
@@ -91,12 +91,15 @@ class PeriodSummaryActivities:
         problems = tuple(f"agent {agent_id}: {problem}" for problem in builder.problems)
         return StepResult(counts=counts, problems=problems)
 
-    def _begin(
+    @asynccontextmanager
+    async def _begin(
         self, params: MaintenanceStep, agent_id: str, *, write: bool
-    ) -> AbstractAsyncContextManager[Transaction]:
-        return self._memory.transaction(
+    ) -> AsyncIterator[Transaction]:
+        async with self._memory.transaction(
             tenant_id=params.tenant_id, agent_id=agent_id, actor=params.actor, write=write
-        )
+        ) as transaction:
+            await transaction.keep_to(None)  # summaries are made of what everybody may read
+            yield transaction
 
 
 class _AgentModel:

@@ -191,6 +191,8 @@ class MaintenanceActivities:
         operation = Operation(key=f"{params.run}/{agent_id}", name="maintenance")
         request = operation.request_hash(params.kind)
         async with self._transaction(params, agent_id) as transaction:
+            if params.kind == "weekly":  # it makes new texts, of what everybody may read
+                await transaction.keep_to(None)
             if (stored := await transaction.replay(operation, request)) is not None:
                 return Batch.load(stored), None
             now = params.scheduled_at
@@ -231,6 +233,8 @@ class MaintenanceActivities:
         operation = Operation(key=f"{params.run}/{agent_id}/{place}", name="maintenance")
         request = operation.request_hash([params.kind, after])
         async with self._transaction(params, agent_id) as transaction:
+            if params.kind == "weekly":  # it makes new texts, of what everybody may read
+                await transaction.keep_to(None)
             if (stored := await transaction.replay(operation, request)) is not None:
                 return Batch.load(stored)
             batch = await self._work(transaction, params, policy=policy, after=after)

@@ -167,6 +167,7 @@ class AutoRetriever:
             InvalidInputError: the message is none that can be stored.
         """
         check_text(message, what="message")
+        caller = caller.for_reader(select.reader)
         await self.load()
         latest = asyncio.create_task(  # side by side with the settings
             self._within(

@@ -94,6 +94,7 @@ class ContextBuilder:
             policy: The weights of search; the agent's own without one.
             frame: The form of its lines.
         """
+        caller = caller.for_reader(query.reader)
         async with caller() as transaction:
             now = query.asked_at or query.as_of or await transaction.now()
             policy = policy or settings_of(await transaction.settings.read()).policy

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
 
+from mnestic.activities.callers import Caller
 from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.late_interaction import late_interaction
 from mnestic.activities.retrieval.passages import compare_passages
@@ -44,7 +45,7 @@ _ANSWERS = 0.9  # the score from which the archive is not searched; below it, wh
 
 
 async def retrieve(
-    begin: Begin,
+    caller: Caller,
     query: RetrievalQuery,
     *,
     embedders: Embedders,
@@ -58,7 +59,7 @@ async def retrieve(
     by the revision of the agent's memory.
 
     Args:
-        begin: Begins a transaction of the agent that reads.
+        caller: Whose memory it is; what a reader of the query may not read is no candidate, and counts in no score.
         query: The query, with its filters.
         embedders: Of them, that of the agent's active vectors embeds the query.
         rerankers: The rerankers, for queries and policies that name one.
@@ -67,6 +68,7 @@ async def retrieve(
     """
     if query.asks_for_nothing:
         return Retrieval()
+    begin = caller.for_reader(query.reader)
     asked_at = query.asked_at or query.as_of or datetime.now(UTC)
     clauses = split_clauses(query.text)
     parser = QueryParser(embedders.chosen.name, count_tokens=count_tokens, policy=policy)

@@ -23,8 +23,11 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage, IngestState, ent
 from mnestic.memory.knowledge.predicates import Predicate
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.scope import Id
+from mnestic.memory.sharing.readers import ReaderDefault, Readers
 
-EXPORT_VERSION = 4  # 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents
+EXPORT_VERSION = (
+    4  # 1 knew no archived entries, 2 nothing replaced or reinstated, 3 no documents and no readers
+)
 Place = tuple[str, str]  # session and source id of a message
 _BY_PLACE = frozenset({"id", "parent", "related", "replaces", "content"})
 
@@ -153,6 +156,14 @@ class ClaimLine(ExportLine):
 
     kind: Literal["claim"] = "claim"
     claim: Claim
+    readers: Readers | None = None
+
+
+class ReadersLine(ExportLine):
+    """The readers of what is said in a session or a channel from then on."""
+
+    kind: Literal["readers"] = "readers"
+    default: ReaderDefault
 
 
 class RecordLine(ExportLine):
@@ -222,6 +233,7 @@ EXPORT_LINE: TypeAdapter[ExportLine] = TypeAdapter(
         HeaderLine
         | SettingsLine
         | PredicateLine
+        | ReadersLine
         | MessageLine
         | ForgottenLine
         | ClaimLine

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # who implements or uses one port loads no model of the others
     from mnestic.memory.forgetting.export_lines import (
+        ClaimLine,
         EpisodeLine,
         ForgottenLine,
         MessageLine,
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
         RecordLine,
         SessionLine,
     )
-    from mnestic.memory.knowledge.claims import Claim
 
 
 class ExportStore(Protocol):
@@ -35,7 +35,7 @@ class ExportStore(Protocol):
 
     async def list_claims(
         self, *, limit: int, cursor: str | None = None
-    ) -> tuple[tuple[Claim, ...], str | None]:
+    ) -> tuple[tuple[ClaimLine, ...], str | None]:
         """Claims of no message, by subject and predicate, and the cursor of the next page."""
         ...
 

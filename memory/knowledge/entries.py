@@ -17,6 +17,7 @@ from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.claims import name_key
 from mnestic.memory.knowledge.resources import check_content, check_name
+from mnestic.memory.sharing.readers import Readers
 from mnestic.memory.timestamps import check_date, check_order
 from mnestic.memory.validation import Text
 
@@ -207,6 +208,7 @@ class EntryDraft(DeferredModel):
     channel: _Name = "client"
     at: _Moment | None = None
     expires_at: AwareDatetime | None = None
+    readers: Readers | None = None
 
 
 class EntryChange(DeferredModel):

@@ -17,11 +17,12 @@ _ITEM_BYTES = 300  # of an item beside its key and value
 
 
 class CacheScope(NamedTuple):
-    """Whose memory something was cached of: the database, by its identifier and timeline, tenant and agent."""
+    """Whose memory something was cached of: the database, by its identifier and timeline, tenant, agent, and who reads."""
 
     database: str
     tenant_id: str
     agent_id: str
+    reader: str | None = None
 
 
 class CacheCount(DeferredModel):

@@ -17,6 +17,7 @@ from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryKind, EntryStatus, EntryType
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.language.commands import is_command
+from mnestic.memory.scope import Id
 from mnestic.memory.timestamps import AwareTimestamp, check_order
 from mnestic.memory.validation import Share, Text
 
@@ -225,7 +226,7 @@ class RetrievalQuery(DeferredModel):
     `as_of` answers with what was known at that moment. `since` is inclusive, `until` is exclusive. Words such as
     "last week" are relative to `asked_at`. `excluded` are ids of entries to ignore, such as the question itself.
     `repeats` keeps results that say the same as one before them, by the same person. `rerank` chooses the reranker; by
-    default the policy does.
+    default the policy does. Without a `reader` the agent itself searches; with one, nothing that this reader may not read is found.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -250,6 +251,7 @@ class RetrievalQuery(DeferredModel):
     asked_at: AwareDatetime | None = None
     excluded: frozenset[Text] = frozenset()
     repeats: bool = False
+    reader: Id | None = None
 
     @model_validator(mode="after")
     def _is_a_time(self) -> Self:

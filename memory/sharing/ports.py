@@ -1,4 +1,4 @@
-"""The ports of the stores of channels and namespaces, which work in the transaction that they came from, and of backends with channels."""
+"""The ports of the stores of what agents share, which work in the transaction that they came from, and of backends with channels."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # who implements or uses the port loads no model
     from mnestic.memory.sharing.events import ChannelEvent
     from mnestic.memory.sharing.locks import Lock, LockStrategy
     from mnestic.memory.sharing.namespaces import AccessLevel, NamespaceGrant, SharedRecord
+    from mnestic.memory.sharing.readers import DefaultKind, ReaderDefault
     from mnestic.memory.sharing.shared_operations import (
         DeleteSharedArguments,
         DropNamespaceArguments,
@@ -161,4 +162,20 @@ class SharedMemoryStore(Protocol):
         self, contract: str, grants: Iterable[tuple[str, str, AccessLevel]]
     ) -> None:
         """Makes the grants of a contract these: namespace, selector and level. Whoever applies contracts may do so."""
+        ...
+
+
+class ReaderDefaultStore(Protocol):
+    """The readers of what is said in an agent's sessions and channels."""
+
+    async def set(self, default: ReaderDefault) -> None:
+        """Sets those of a session or a channel, from now on."""
+        ...
+
+    async def remove(self, kind: DefaultKind, name: str) -> None:
+        """Has everybody read what is said there from now on."""
+        ...
+
+    async def list_defaults(self) -> tuple[ReaderDefault, ...]:
+        """All of them."""
         ...

@@ -20,20 +20,25 @@ if TYPE_CHECKING:
     from mnestic.starter.client.memory_connection import MemoryConnection
 
 Agent = Annotated[str, typer.Option(help="The agent whose memory is used.")]
+Reader = Annotated[
+    str | None, typer.Option(help="Show what this reader may read, such as user.anna.")
+]
 
 _MIN_SIMILARITY = 0.6  # of 1; two of three letters are the same
 _MAX_LISTED = 5  # agents, where none has such a name
 
 
 @asynccontextmanager
-async def open_agent_memory(agent: str) -> AsyncIterator["MemoryClient"]:
-    """Opens the memory of an agent for reading; warns if it has none, as `warn_if_unknown`.
+async def open_agent_memory(
+    agent: str, *, reader: str | None = None
+) -> AsyncIterator["MemoryClient"]:
+    """Opens the memory of an agent for reading, maybe as a reader may; warns if it has none, as `warn_if_unknown`.
 
     Raises:
         MnesticError: a setting is wrong, or the database does not answer.
     """
     async with await connect_memory() as connection, warn_if_unknown(connection, agent):
-        yield connection.memory(agent)
+        yield connection.memory(agent, reader=reader)
 
 
 @asynccontextmanager

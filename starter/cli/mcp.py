@@ -15,6 +15,9 @@ def mcp(
         Literal["memory", "entities"],
         typer.Option(help="The tools: those of Mnestic, or those of the reference memory server."),
     ] = "memory",
+    reader: Annotated[
+        str | None, typer.Option(help="Serve what this reader may read, and write nothing.")
+    ] = None,
 ) -> None:
     """Serve an agent's memory and jobs to an MCP client, over standard input and output."""
     from mnestic.memory.scope import check_id
@@ -27,7 +30,7 @@ def mcp(
 
     async def serve() -> None:
         async with await connect_client() as client:
-            scope = ToolScope(client=client, agent_id=agent)
+            scope = ToolScope(client=client, agent_id=agent, reader=reader)
 
             async def scope_of(*_: object) -> ToolScope:
                 return scope

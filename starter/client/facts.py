@@ -168,6 +168,7 @@ class FactClient(ClientPart):
         if not 0 <= confidence <= 1:
             raise InvalidInputError(what="confidence", why=f"is {confidence}; it is from 0 to 1")
         async with self._scope.transaction(write=True) as transaction:
+            await transaction.keep_to(None)
             about = subject
             if predicate not in NAMING:
                 about = await resolve_subject(transaction, subject)

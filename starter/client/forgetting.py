@@ -86,6 +86,7 @@ async def topic_forgetting(
         ConfigurationError: the client has no way to Temporal.
         TemporalUnavailableError: Temporal does not answer.
     """
+    scope.caller.check_writes()
     parse_topic(topic)
     if lazy_temporal is None:
         why = "is needed to forget; use the memory of a connected client"

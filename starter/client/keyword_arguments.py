@@ -36,6 +36,7 @@ class SearchArguments(TypedDict, total=False):
     asked_at: datetime | None
     excluded: Collection[str]
     repeats: bool
+    reader: str | None
 
 
 class AutoArguments(TypedDict, total=False):
@@ -45,6 +46,7 @@ class AutoArguments(TypedDict, total=False):
     limit: int | None
     min_score: float | None
     notes: bool
+    reader: str | None
 
 
 class EntryArguments(TypedDict, total=False):
@@ -55,6 +57,7 @@ class EntryArguments(TypedDict, total=False):
     speaker: str | None
     session_id: str
     channel: str
+    readers: Sequence[str] | None
 
 
 class EntryChanges(TypedDict, total=False):

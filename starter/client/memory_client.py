@@ -1,8 +1,10 @@
 """`MemoryClient`: one agent's memory: the main methods, and parts for the rest."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from datetime import datetime
-from typing import Unpack
+from typing import Self, Unpack
 
 from pydantic import ValidationError
 
@@ -47,6 +49,7 @@ from mnestic.starter.client.keyword_arguments import (
     check_known,
 )
 from mnestic.starter.client.messages import MessageClient, ParkedClient
+from mnestic.starter.client.readers import ReaderClient
 from mnestic.starter.client.records import EpisodeClient, RecordClient, WorkingMemoryClient
 from mnestic.starter.client.search import auto_selection, retrieval_query, search, trace
 from mnestic.starter.knowledge.extraction_starts import ExtractionStarts
@@ -91,8 +94,31 @@ class MemoryClient(ChecksTexts):
             count_tokens=count_tokens,
             extraction=extraction,
         )
-        self._scope, self._lazy_temporal = scope, lazy_temporal
+        self._lazy_temporal = lazy_temporal
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
+        self.use_scope(scope)
+
+    def check_writes(self) -> None:
+        """Refuses what is not done for a reader.
+
+        Raises:
+            InvalidInputError: this is the memory as a reader may read it.
+        """
+        self._scope.caller.check_writes()
+
+    def for_reader(self, reader: str) -> Self:
+        """The same memory as a reader may read it, such as `user.anna`; it cannot be written so.
+
+        Raises:
+            InvalidInputError: the reader is no id, or this is for another one.
+        """
+        return copy(self).use_scope(
+            replace(self._scope, caller=self._scope.caller.for_reader(reader))
+        )
+
+    def use_scope(self, scope: ClientScope) -> Self:
+        """Has all parts of the client use a scope, such as that of a reader."""
+        self._scope = scope
         self.facts = FactClient(scope)
         self.graph = GraphClient(scope)
         self.entries = EntryClient(scope)
@@ -106,7 +132,9 @@ class MemoryClient(ChecksTexts):
         self.retrieval_log = RetrievalLogClient(scope)
         self.events = EventClient(scope)
         self.settings = SettingsClient(scope)
-        self.forgetting = ForgettingClient(scope, lazy_temporal=lazy_temporal)
+        self.readers = ReaderClient(scope)
+        self.forgetting = ForgettingClient(scope, lazy_temporal=self._lazy_temporal)
+        return self
 
     async def contract(self, session_id: str | None = None) -> ContractMemory:
         """The agent's memory by its contract: `persist`, `retrieve`, `query`, and the segments of a session.
@@ -284,7 +312,7 @@ class MemoryClient(ChecksTexts):
         )
         before = latest_before(sources.messages, message, limit=latest)
         retrieval = self._auto.assemble(sources, max_tokens=max_tokens, latest=before)
-        if is_preview:
+        if is_preview or self._scope.caller.reader is not None:
             return retrieval
         self._scope.count_accesses(retrieval.entry_ids)
         await self._auto.record(
@@ -400,6 +428,7 @@ class MemoryClient(ChecksTexts):
             InvalidInputError: a line is invalid; names it; the lines before it were added. Or the export is of a
                 newer version, or cut off.
         """
+        self._scope.caller.check_writes()
         count = await ExportReader(self._scope.caller, source=source).read(lines)
         self._scope.start_extraction()
         return count

@@ -143,13 +143,18 @@ class MemoryConnection(ChecksTexts):
             await self._extraction.close()
         await self._closing.aclose()
 
-    def memory(self, agent_id: str, *, actor: str = "client") -> MemoryClient:
+    def memory(
+        self, agent_id: str, *, actor: str = "client", reader: str | None = None
+    ) -> MemoryClient:
         """The memory of one agent, for an actor that the audit log names.
 
+        With a `reader`, as that reader may read it; then it cannot be written.
+
         Raises:
-            InvalidInputError: the agent is no id.
+            InvalidInputError: the agent or the reader is no id.
         """
-        return self._memory_of(agent_id, self._memory, actor=actor, extraction=self._extraction)
+        memory = self._memory_of(agent_id, self._memory, actor=actor, extraction=self._extraction)
+        return memory if reader is None else memory.for_reader(reader)
 
     async def write_once(
         self,
@@ -277,7 +282,12 @@ class MemoryConnection(ChecksTexts):
         return Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
 
     def _memory_of(
-        self, agent_id: str, memory: Memory, *, actor: str, extraction: ExtractionStarts | None
+        self,
+        agent_id: str,
+        memory: Memory,
+        *,
+        actor: str,
+        extraction: ExtractionStarts | None,
     ) -> MemoryClient:
         return MemoryClient(
             memory,

@@ -43,6 +43,15 @@ AgentId = Annotated[
 ]
 
 
+ReaderId = Annotated[
+    Id | None,
+    Query(
+        description="Who reads: nothing that this reader may not read is returned; by default the agent itself reads.",
+        examples=["user.anna"],
+    ),
+]
+
+
 class TenantCall:
     """A request about the whole tenant."""
 
@@ -120,14 +129,15 @@ class AgentCall(TenantCall):
         route: str,
         idempotency_key: str | None,
         metrics: TenantMetrics,
+        reader: str | None = None,
     ) -> None:
         super().__init__(access, route=route, idempotency_key=idempotency_key)
-        self.agent_id, self._metrics = agent_id, metrics
+        self.agent_id, self._metrics, self._reader = agent_id, metrics, reader
 
     @property
     def memory(self) -> MemoryClient:
-        """The agent's memory, with the key as the actor."""
-        return self.client.memory(self.agent_id, actor=self.access.actor)
+        """The agent's memory, with the key as the actor, and as the request's reader may read it."""
+        return self.client.memory(self.agent_id, actor=self.access.actor, reader=self._reader)
 
     async def retrieve(self, text: str, arguments: SearchArguments) -> Retrieval:
         """Searches the agent's memory, and counts that."""
@@ -174,8 +184,10 @@ class JobCall(TenantCall):
 def agent_call(action: Action) -> Any:
     """The dependency of a route that reads the memory of one agent."""
 
-    async def make(request: Request, agent_id: AgentId = None) -> AgentCall:
-        return await _agent_call(request, action, agent_id=agent_id)
+    async def make(
+        request: Request, agent_id: AgentId = None, reader: ReaderId = None
+    ) -> AgentCall:
+        return await _agent_call(request, action, agent_id=agent_id, reader=reader)
 
     return Depends(make)
 
@@ -227,7 +239,12 @@ def agents_call(action: Action) -> Any:
 
 
 async def _agent_call(
-    request: Request, action: Action, *, agent_id: str | None, idempotency_key: str | None = None
+    request: Request,
+    action: Action,
+    *,
+    agent_id: str | None,
+    idempotency_key: str | None = None,
+    reader: str | None = None,
 ) -> AgentCall:
     _refuse_unknown_parameters(request)
     access, route = access_of(request), route_of(request)
@@ -243,6 +260,7 @@ async def _agent_call(
         route=route,
         idempotency_key=idempotency_key,
         metrics=_metrics_of(request).of(access.client.settings.tenant_id),
+        reader=reader,
     )
     request.state.call = call  # for whoever answers a request whose body is malformed
     return call

@@ -54,6 +54,7 @@ class JobTools:
     ) -> StartedJob:
         """Starts a job, which runs a plan durably and may wait for an answer for weeks."""
         scope = await self._scope_of(ctx.request_context, "jobs")
+        scope.check_jobs()
         started = await scope.client.start_job(
             await asyncio.to_thread(parse_plan, plan, source="plan"),
             agent_id=scope.agent_id,
@@ -73,6 +74,7 @@ class JobTools:
     ) -> WaitingJobPage:
         """Lists the agent's jobs that wait for an answer or need attention, with what each wants to know."""
         scope = await self._scope_of(ctx.request_context, "jobs")
+        scope.check_jobs()
         jobs, more = await scope.client.list_jobs(
             waiting=True, agent_id=scope.agent_id, limit=limit, cursor=cursor
         )

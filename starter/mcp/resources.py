@@ -55,6 +55,7 @@ class MemoryResources:
     async def jobs(self, agent_id: str, ctx: Call) -> str:
         """The agent's latest jobs."""
         scope = await self._scope(agent_id, ctx, "jobs")
+        scope.check_jobs()
         jobs, more = await scope.client.list_jobs(agent_id=scope.agent_id)
         return _json({"jobs": jobs, "cursor": more})
 

@@ -43,15 +43,24 @@ class ToolScope:
     actor: str = "client"  # for the audit log
     search: Search = _search
     read_job: ReadJob | None = None
+    reader: str | None = None
 
     @property
     def memory(self) -> MemoryClient:
         """The agent's memory."""
-        return self.client.memory(self.agent_id, actor=self.actor)
+        return self.client.memory(self.agent_id, actor=self.actor, reader=self.reader)
 
     async def retrieve(self, text: str, **arguments: Unpack[SearchArguments]) -> Retrieval:
         """Searches the agent's memory."""
         return await self.search(self.memory, text, arguments)
+
+    def check_jobs(self) -> None:
+        """Refuses to show a reader jobs, which are the agent's own.
+
+        Raises:
+            InvalidInputError: the memory is served to a reader.
+        """
+        self.memory.check_writes()
 
     async def describe_job(self, job_id: str) -> JobDescription:
         """A job of the agent; one of another agent is refused as one that does not exist.
@@ -59,6 +68,7 @@ class ToolScope:
         Raises:
             NotFoundError: the agent has no such job.
         """
+        self.check_jobs()
         job = await (self.read_job or self.client.describe_job)(job_id)
         if job.agent_id != self.agent_id:
             raise NotFoundError(what="job", name=job_id)

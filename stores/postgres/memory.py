@@ -109,14 +109,26 @@ class PostgresMemory:
 
     @asynccontextmanager
     async def transaction(
-        self, *, tenant_id: str, agent_id: str, actor: str, write: bool, consistent: bool = False
+        self,
+        *,
+        tenant_id: str,
+        agent_id: str,
+        actor: str,
+        write: bool,
+        consistent: bool = False,
+        reader: str | None = None,
     ) -> AsyncIterator[PostgresTransaction]:
         """See the port."""
         owner: Any = {"tenant_id": tenant_id, "agent_id": agent_id, "actor": actor}
         with failures(where=self._where):
             async with self.engine.connect() as connection:
                 unit = UnitOfWork(
-                    connection, **owner, write=write, consistent=consistent, refresh=self._refresh
+                    connection,
+                    **owner,
+                    write=write,
+                    consistent=consistent,
+                    refresh=self._refresh,
+                    reader=reader,
                 )
                 refusal: RefusedError | None = None
                 try:

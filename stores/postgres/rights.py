@@ -61,6 +61,8 @@ _TABLES = {
     "plan": "SELECT INSERT DELETE",
     "posting": "SELECT INSERT DELETE",
     "predicate": "SELECT INSERT UPDATE",
+    "reader_default": "SELECT INSERT UPDATE DELETE",
+    "reader_set": "SELECT INSERT UPDATE DELETE",
     "resource": "SELECT INSERT",
     "setting": "SELECT INSERT UPDATE DELETE",
     "subscription": "SELECT INSERT UPDATE",
@@ -92,9 +94,13 @@ _FUNCTIONS = {
     "forget_claims": APPLICATION,
     "forget_messages": APPLICATION,
     "forgets": _PUBLIC,
+    "hidden_entries": _PUBLIC,
+    "is_reader": _PUBLIC,
     "is_wait_met": _PUBLIC,
     "nearest_vectors": _PUBLIC,
+    "own_audience": _PUBLIC,
     "pending_agents": _PUBLIC,
+    "reader_patterns": _PUBLIC,
     "redact_audit": APPLICATION,
     "redact_channel": APPLICATION,
     "redact_snapshot": APPLICATION,
@@ -129,6 +135,34 @@ CREATE OR REPLACE VIEW {} AS
 SELECT tenant_id, agent_id, namespace, key, version, value, created_at, updated_at, expires_at, metadata
   FROM mnestic.long_term_record
  WHERE tenant_id = current_setting('mnestic.tenant_id', true)
+""")
+# What a reader sees: of these tables the rows of their audiences, of others that tell of what was said nothing.
+_FOR_AUDIENCES = frozenset(
+    {
+        *("archived_entry", "claim", "embedding", "entry", "entry_term", "episode", "fact"),
+        *("graph_edge", "ingest_state", "posting", "resource"),
+    }
+)
+_FOR_NO_READER = frozenset(
+    {
+        *("audit_log", "channel_event", "forgetting", "job_read", "job_wait", "llm_usage"),
+        *("long_term_record", "maintenance_run", "memory_event", "memory_retrievals"),
+        *("memory_snapshot", "operation", "plan", "reader_default", "tool_result"),
+        "working_memory",
+    }
+)
+_OF_AUDIENCES = (
+    "((( SELECT strpos(current_setting('mnestic.audiences'::text, true), '{'::text) AS strpos)"
+    " IS DISTINCT FROM 1) OR (audience = ANY ((( SELECT current_setting('mnestic.audiences'::text, true)"
+    " AS current_setting))::integer[]))) ALL"
+)
+_OF_NO_READER = (
+    "(( SELECT current_setting('mnestic.is_reader'::text, true) AS current_setting)"
+    " IS DISTINCT FROM 'yes'::text) SELECT"
+)
+_MAKE_READERS = sql.SQL("""
+DROP POLICY IF EXISTS readers ON {table};
+CREATE POLICY readers ON {table} AS RESTRICTIVE FOR {of} USING {rule}
 """)
 _DROP_POLICY = sql.SQL("DROP POLICY {} ON {}")
 _GRANT, _REVOKE = sql.SQL("GRANT {} ON {} {} TO {}"), sql.SQL("REVOKE {} ON {} {} FROM {}")
@@ -222,6 +256,13 @@ def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]
             if not is_there:
                 table = sql.Identifier("mnestic", name)
                 yield RightsProblem(f"{name} {what}", remedy.format(table=table))
+    for name in sorted(_FOR_AUDIENCES | _FOR_NO_READER):
+        rule = _OF_AUDIENCES if name in _FOR_AUDIENCES else _OF_NO_READER
+        if name in walls and walls[name][-1] != rule:
+            table = sql.Identifier("mnestic", name)
+            shown, _, of = rule.rpartition(" ")
+            remedy = _MAKE_READERS.format(table=table, of=sql.SQL(of), rule=sql.SQL(shown))
+            yield RightsProblem(f"{name} has no policy of readers", remedy)
     for hole in fetch_rows(connection, _LIST_HOLES):
         of = sql.Identifier("mnestic", hole.tablename)
         what = f"{hole.tablename} has a policy {hole.policyname}, which lets more through"

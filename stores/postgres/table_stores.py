@@ -38,6 +38,7 @@ from mnestic.stores.postgres.retrieval.agent_settings import PostgresSettingStor
 from mnestic.stores.postgres.retrieval.embeddings import PostgresEmbeddingStore
 from mnestic.stores.postgres.retrieval.retrieval_log import PostgresRetrievalLogStore
 from mnestic.stores.postgres.sharing.channels import PostgresChannelStore
+from mnestic.stores.postgres.sharing.reader_defaults import PostgresReaderDefaultStore
 from mnestic.stores.postgres.sharing.shared_memory import PostgresSharedMemoryStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
 
@@ -53,6 +54,7 @@ class TableStores:
         self.contracts = PostgresContractStore(unit)
         self.channels = PostgresChannelStore(unit)
         self.shared_memory = PostgresSharedMemoryStore(unit)
+        self.reader_defaults = PostgresReaderDefaultStore(unit)
         self.ledger = PostgresLedger(unit)
         self.working = PostgresWorkingMemoryStore(unit)
         self.records = PostgresRecordStore(unit)

@@ -13,6 +13,7 @@ from sqlalchemy import (
     DateTime,
     Identity,
     Index,
+    Integer,
     Text,
     text,
 )
@@ -28,6 +29,16 @@ class Table(SQLModel):
     metadata = MetaData(schema="mnestic")
 
     tenant_id: str = Field(primary_key=True, sa_type=Text)
+
+
+class AudienceTable(Table):
+    """What tables have whose rows follow from what was said: for which readers, by the number of their set; 0 is everybody."""
+
+    audience: int = Field(
+        default=0,
+        sa_type=Integer,
+        sa_column_kwargs={"server_default": text("mnestic.own_audience()")},
+    )
 
 
 def words(*, key: bool = False) -> Any:

@@ -3,7 +3,7 @@
 The pool of connections begins and ends it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from mnestic.memory.operations import LedgerEntry, Operation
 from mnestic.memory.ports import Embedder
 from mnestic.memory.retrieval.caches import CacheScope, RetrievalCaches
 from mnestic.memory.retrieval.ports import RetrievalLogStore, SettingStore
-from mnestic.memory.sharing.ports import ChannelStore, SharedMemoryStore
+from mnestic.memory.sharing.ports import ChannelStore, ReaderDefaultStore, SharedMemoryStore
 from mnestic.stores.postgres.knowledge.accesses import PostgresAccessStore
 from mnestic.stores.postgres.retrieval.search import PostgresSearchStore
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -79,6 +79,11 @@ class PostgresTransaction:
     def shared_memory(self) -> SharedMemoryStore:
         """See the port."""
         return self._stores.shared_memory
+
+    @property
+    def reader_defaults(self) -> ReaderDefaultStore:
+        """See the port."""
+        return self._stores.reader_defaults
 
     @property
     def facts(self) -> knowledge.FactStore:
@@ -212,7 +217,11 @@ class PostgresTransaction:
 
     def cache_scope(self, database: str) -> CacheScope:
         """See the port."""
-        return CacheScope(database, self.unit.tenant_id, self.unit.agent_id)
+        return CacheScope(database, self.unit.tenant_id, self.unit.agent_id, self.unit.reader)
+
+    async def keep_to(self, readers: Sequence[str] | None) -> None:
+        """See the port."""
+        await self.unit.keep_to(readers)
 
     async def now(self) -> datetime:
         """See the port."""

@@ -18,14 +18,27 @@ ROLLBACK: Query = ("ROLLBACK", ())
 COMMIT: Query = ("COMMIT", ())  # else the pool undoes it, and the driver forgets what is prepared
 _SET_WRITER = read_query("transaction_setup.set_writer")
 _SET_READER = read_query("transaction_setup.set_reader")
+_SET_AUDIENCES = read_query("transaction_setup.set_audiences")
 
 
 def begin_statements(
-    tenant_id: str, *, write: bool, consistent: bool = False
-) -> tuple[Query, Query]:
-    """What a transaction runs first; all statements of a consistent one see the database at one moment."""
+    tenant_id: str,
+    *,
+    write: bool,
+    consistent: bool = False,
+    agent_id: str = "",
+    reader: str | None = None,
+) -> tuple[Query, ...]:
+    """What a transaction runs first; all statements of a consistent one see the database at one moment.
+
+    With a reader it sees of the agent's memory what the reader may.
+    """
     begin = _BEGIN_CONSISTENT if consistent else _BEGIN
-    return begin, (_SET_WRITER if write else _SET_READER).bind({"tenant_id": tenant_id})
+    first = (_SET_WRITER if write else _SET_READER).bind({"tenant_id": tenant_id})
+    if reader is None:
+        return begin, first
+    seen = {"tenant_id": tenant_id, "agent_id": agent_id, "reader": reader}
+    return begin, first, _SET_AUDIENCES.bind(seen)
 
 
 def setup_failure(error: Exception) -> Exception | None:

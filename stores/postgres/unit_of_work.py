@@ -36,6 +36,10 @@ class Refresh(Protocol):
 
 _NOW, _CLOCK = read_query("unit_of_work.now"), read_query("unit_of_work.clock")
 _RAISE_REVISION = read_query("unit_of_work.raise_revision")
+_SET_AUDIENCE = read_query("unit_of_work.set_audience")
+_ADD_AUDIENCE = read_query("unit_of_work.add_audience")
+_FIND_AUDIENCE = read_query("unit_of_work.find_audience")
+_NOBODY = -1  # the audience of what no reader may read
 _AUDIT, _FINISH_WRITE = read_query("add_audit_rows"), read_query("finish_write")
 # The first part of a write's action, where it changes what searches read.
 _KNOWLEDGE = frozenset({"entry", "claim", "fact", "predicate", "setting"})
@@ -71,6 +75,7 @@ class UnitOfWork:
         write: bool,
         consistent: bool = False,
         refresh: "Refresh | None" = None,
+        reader: str | None = None,
     ) -> None:
         self.connection = connection
         self.tenant_id = tenant_id
@@ -79,6 +84,9 @@ class UnitOfWork:
         self.actor = actor
         self.may_write = write
         self._is_consistent = consistent
+        self.reader = reader
+        self.audience: int | None = None
+        """The audience whose rows alone it sees and writes, 0 for everybody's; without one it sees all."""
         self.refresh = None if consistent else refresh
         """Takes a record from the backend of its schema before it is read, where that is due."""
         self._is_begun = self._is_over = self._is_discarded = False
@@ -147,6 +155,37 @@ class UnitOfWork:
         rows = Rows()
         self._ahead.append((query, rows))
         return rows
+
+    @contextmanager
+    def within(self, audience: int | None) -> Iterator[None]:
+        """While what follows sees and writes the rows of one audience alone; of None it sees all."""
+        before = self.audience
+        self._see(audience)
+        yield
+        self._see(before)
+
+    async def keep_to(self, readers: Sequence[str] | None) -> None:
+        """From now on it sees and writes what was said for these readers alone, or for everybody."""
+        audience = 0
+        if readers is not None:
+            if self.may_write:
+                await self.write(_ADD_AUDIENCE, readers=[*readers])
+            row = await self.fetch_one(_FIND_AUDIENCE, readers=[*readers])
+            audience = _NOBODY if row is None else row.id
+        self._see(audience)
+
+    def confine(self, audience: int) -> None:
+        """Has a transaction that writes about something of an audience see and write nothing else from now on."""
+        if self.may_write and self.audience is None:
+            self._see(audience)
+
+    def _see(self, audience: int | None) -> None:
+        assert self.reader is None, "who reads for a reader sees nothing else"
+        if audience != self.audience:
+            self.audience = audience
+            self.send_ahead(
+                _SET_AUDIENCE.bind({"audience": "" if audience is None else str(audience)})
+            )
 
     async def until_sent(self, rows: Rows) -> None:
         """Sends a statement that goes ahead, if no round trip took it yet."""
@@ -289,9 +328,13 @@ class UnitOfWork:
         ]
         return packed(self.account, rows, what="the audit log")
 
-    def _begin_statements(self) -> tuple[Query, Query]:
+    def _begin_statements(self) -> tuple[Query, ...]:
         return begin_statements(
-            self.tenant_id, write=self.may_write, consistent=self._is_consistent
+            self.tenant_id,
+            write=self.may_write,
+            consistent=self._is_consistent,
+            agent_id=self.agent_id,
+            reader=self.reader,
         )
 
     @contextmanager

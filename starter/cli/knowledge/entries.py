@@ -14,7 +14,7 @@ from mnestic.memory.timestamps import Timestamp
 from mnestic.starter.cli.connection import connect_client
 from mnestic.starter.cli.ids import resolve_entry_id
 from mnestic.starter.cli.knowledge.extraction_wait import extract_messages
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory, warn_if_unknown
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory, warn_if_unknown
 from mnestic.starter.cli.output import (
     AsJson,
     PageCursor,
@@ -113,11 +113,13 @@ async def _extract(client: "MnesticClient", agent_id: str, *, wait: bool) -> Non
         raise paused
 
 
-def show(id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False) -> None:
+def show(
+    id_or_prefix: EntryId, agent: Agent, as_json: AsJson = False, reader: Reader = None
+) -> None:
     """Show an entry: its content, its search fields, the facts from it, and what became of it."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             entry_id = await resolve_entry_id(memory, id_or_prefix)
             found = await memory.entries.provenance(entry_id)
         if as_json:
@@ -143,6 +145,7 @@ def list_(
     limit: PageLimit = 100,
     cursor: PageCursor = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """List entries, the newest first."""
     filters = _given_options(
@@ -156,7 +159,7 @@ def list_(
     query = parse_as(EntryQuery, filters, what="entries")
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             parent_id = None if parent is None else await resolve_entry_id(memory, parent)
             page, next_cursor = await memory.entries.list(
                 query.model_copy(update={"parent": parent_id}), limit=limit, cursor=cursor

@@ -13,7 +13,7 @@ from mnestic.memory.knowledge.facts import Fact, FactChange, FactStatus
 from mnestic.memory.knowledge.world.histories import FactVersion
 from mnestic.starter.cli.connection import connect_memory
 from mnestic.starter.cli.ids import resolve_fact_id
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import (
     AsJson,
     PageCursor,
@@ -56,6 +56,7 @@ def list_facts(
     limit: PageLimit = 100,
     cursor: PageCursor = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """List the facts that are valid now, and those that begin later, which are marked as pending.
 
@@ -66,7 +67,7 @@ def list_facts(
     known_at = parse_timestamp(believed_at, what="--believed-at")
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             now = await memory.facts.now()
             page, next_cursor = await memory.facts.list(
                 subject=subject,
@@ -201,11 +202,11 @@ def history(
 
 
 @app.command()
-def why(id_or_prefix: FactId, agent: Agent, as_json: AsJson = False) -> None:
+def why(id_or_prefix: FactId, agent: Agent, as_json: AsJson = False, reader: Reader = None) -> None:
     """Show the sources of a fact: messages, their words, extractors, jobs and workflow runs."""
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             fact_id = await resolve_fact_id(memory, id_or_prefix)
             now = await memory.facts.now()
             fact, claims = await memory.facts.why(fact_id)

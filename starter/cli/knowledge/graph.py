@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mnestic.memory.graph.graph import DEEPEST, MOST_EDGES
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, out, print_json, print_table, run
 from mnestic.starter.cli.timestamps import parse_timestamp
 
@@ -26,12 +26,13 @@ def graph(
         int, typer.Option(min=1, max=MOST_EDGES, help="Maximum number of edges.")
     ] = 100,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Show the graph of facts: edges with their weights, the nearest to a name first."""
     moment = parse_timestamp(at, what="--at")
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             found = await memory.graph.read(name, depth=depth, at=moment, limit=limit)
         if as_json:
             print_json(found.model_dump(mode="json"))

@@ -5,7 +5,7 @@ from typing import Annotated, get_args
 import typer
 
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, counted, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
@@ -21,12 +21,13 @@ def context(
         typer.Option(help=f"Only {', '.join(get_args(TierName))}; may be repeated."),
     ] = None,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Show the context for a question, as a prompt gets it, and what was left out and why."""
     tiers: list[TierName] = [parse_as(TierName, name, what="--tier") for name in tier or TIERS]
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             context_block = await memory.context_for_query(
                 query, max_tokens=max_tokens, tiers=tiers
             )

@@ -8,7 +8,7 @@ import typer
 
 from mnestic.memory.retrieval.queries import PRESETS, PresetName, Retrieval, RetrievalPolicy
 from mnestic.memory.timestamps import Timestamp
-from mnestic.starter.cli.known_agents import Agent, open_agent_memory
+from mnestic.starter.cli.known_agents import Agent, Reader, open_agent_memory
 from mnestic.starter.cli.output import AsJson, PageLimit, out, print_json, print_table, run
 from mnestic.starter.cli.values import parse_as
 
@@ -55,6 +55,7 @@ def search(
         bool, typer.Option("--explain", help="Show the parts of each score.")
     ] = False,
     as_json: AsJson = False,
+    reader: Reader = None,
 ) -> None:
     """Search an agent's memory; without a relevant entry there are no results."""
     arguments: dict[str, Any] = {
@@ -77,7 +78,7 @@ def search(
     policy = _policy(preset)
 
     async def work() -> None:
-        async with open_agent_memory(agent) as memory:
+        async with open_agent_memory(agent, reader=reader) as memory:
             retrieval = await memory.retrieve(query, policy=policy, **arguments)
         if as_json:
             print_json(retrieval.model_dump(mode="json"))

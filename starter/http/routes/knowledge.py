@@ -12,6 +12,7 @@ from mnestic.memory.knowledge.ingestion import IncomingMessage
 from mnestic.memory.knowledge.predicates import Category
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.knowledge.world.categories import CategoryOverview
+from mnestic.memory.sharing.readers import Readers
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.http.calls import AgentCall, agent_call, agent_write
 from mnestic.starter.http.values import RequestBody, Timestamp
@@ -37,6 +38,11 @@ class MessageIn(RequestBody):
         None, description="When it was said; now by default", examples=["2026-11-27T09:00:00Z"]
     )
     kind: TurnKind = "message"
+    readers: Readers | None = Field(
+        None,
+        description="Who may read it and what follows from it: ids and patterns; everybody by default",
+        examples=[["user.anna", "user.sales.*"]],
+    )
 
     def as_incoming(self, now: datetime) -> IncomingMessage:
         """The message as memory takes it."""
@@ -47,6 +53,7 @@ class MessageIn(RequestBody):
             speaker=self.speaker,
             content=self.content,
             at=self.at or now,
+            readers=self.readers,
         )
         return IncomingMessage(resource=resource, kind=self.kind)
 

@@ -8,6 +8,7 @@ from pydantic_core import from_json
 
 from mnestic.memory.canonical import check_json
 from mnestic.memory.forgetting.export_lines import (
+    ClaimLine,
     EpisodeLine,
     ExportedState,
     ForgottenLine,
@@ -69,7 +70,7 @@ class PostgresExportStore:
 
     async def list_claims(
         self, *, limit: int, cursor: str | None = None
-    ) -> tuple[tuple[Claim, ...], str | None]:
+    ) -> tuple[tuple[ClaimLine, ...], str | None]:
         """See the port."""
         after, predicate, claim_id = (
             (None,) * 3 if cursor is None else decode_cursor(cursor, parts=3)
@@ -81,7 +82,7 @@ class PostgresExportStore:
             after_id=claim_id,
             limit=check_limit(limit) + 1,
         )
-        claims = tuple(map(claim_of, rows[:limit]))
+        claims = tuple(ClaimLine(claim=claim_of(row), readers=row.readers) for row in rows[:limit])
         if len(rows) <= limit:
             return claims, None
         last = rows[limit - 1]

@@ -17,6 +17,7 @@ from sqlalchemy.dialects.postgresql import JSON, JSONB
 from sqlmodel import Field
 
 from mnestic.stores.postgres.tables import (
+    AudienceTable,
     Table,
     instant,
     maybe_instant,
@@ -112,7 +113,7 @@ class JobReadRow(Table, table=True):
     pinned: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
 
 
-class EpisodeRow(Table, table=True):
+class EpisodeRow(AudienceTable, table=True):
     """An episode: the summary of a job or a conversation, with its payload."""
 
     __tablename__ = "episode"

@@ -120,6 +120,13 @@ class DerivedEntries:
     async def synchronise(self) -> None:
         """Gives what was touched the derived entries that it should have, and takes away the others."""
         places = sorted(self._places)
+        if self._unit.audience:  # summaries are made of what everybody may read
+            self._categories, self._gone, self._unfounded, self._corrected = (
+                set(),
+                set(),
+                set(),
+                set(),
+            )
         asked = {
             **self._unit.owner,
             "facts": sorted(self._facts),
@@ -160,9 +167,10 @@ class DerivedEntries:
         gone = [row.number for row, _ in changed if row.number is not None]
         if gone:
             await self._index.remove(gone)
-        new = [entry for _, entry in changed if entry is not None]
-        if new:
-            await self._index.add(new)
+        new = [(row.audience, entry) for row, entry in changed if entry is not None]
+        for audience in sorted({audience for audience, _ in new}):
+            with self._unit.within(audience):
+                await self._index.add([entry for its, entry in new if its == audience])
         if changed:
             self._unit.changed()
 

@@ -4,7 +4,7 @@ Both ways of reading share their order and their pages.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -82,10 +82,18 @@ class FactReader:
         rows = await self._unit.fetch(_LIST_PREDICATES, names=wanted)
         return tuple(Predicate.model_validate(row, from_attributes=True) for row in rows)
 
-    def resolved(self, claims: Iterable[Claim], predicate: Predicate) -> tuple[Fact, ...]:
-        """The facts that follow from all claims of a topic."""
+    def resolved(
+        self, claims: Mapping[int, Iterable[Claim]], predicate: Predicate
+    ) -> tuple[Fact, ...]:
+        """The facts that follow from all claims of a topic, from those of each audience alone."""
         owner = f"{self._unit.tenant_id}/{self._unit.agent_id}"
-        return resolve(claims, owner=owner, predicate=predicate)
+        return tuple(
+            fact
+            for audience, of_it in sorted(claims.items())
+            for fact in resolve(
+                of_it, owner=f"{owner}/{audience}" if audience else owner, predicate=predicate
+            )
+        )
 
     async def facts_of(self, topics: Sequence[Topic]) -> tuple[Fact, ...]:
         """All facts of these topics, by id."""
@@ -95,14 +103,14 @@ class FactReader:
 
     async def claims_of(
         self, topics: Sequence[Topic], *, recorded_by: datetime | None = None
-    ) -> dict[Topic, list[Claim]]:
-        """The claims about these topics, or those of them that were recorded until a moment."""
+    ) -> dict[Topic, dict[int, list[Claim]]]:
+        """The claims about these topics, or those of them that were recorded until a moment, by audience."""
         subjects, predicates = _columns(topics)
-        found: dict[Topic, list[Claim]] = defaultdict(list)
+        found: dict[Topic, dict[int, list[Claim]]] = defaultdict(lambda: defaultdict(list))
         for row in await self._unit.fetch(
             _LIST_CLAIMS_OF, subjects=subjects, predicates=predicates, recorded_by=recorded_by
         ):
-            found[row.subject_key, row.predicate].append(claim_of(row))
+            found[row.subject_key, row.predicate][row.audience].append(claim_of(row))
         return found
 
     async def _stored(
@@ -155,7 +163,10 @@ class FactReader:
         return found[:wanted]
 
     async def _worked_out(
-        self, query: FactQuery, topics: Sequence[Topic], claims: dict[Topic, list[Claim]]
+        self,
+        query: FactQuery,
+        topics: Sequence[Topic],
+        claims: Mapping[Topic, Mapping[int, list[Claim]]],
     ) -> list[tuple[Place, Fact]]:
         predicates = await self.predicates({predicate for _, predicate in topics})
         found: list[tuple[Place, Fact]] = []

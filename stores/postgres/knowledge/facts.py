@@ -45,6 +45,7 @@ _ADD, _UPDATE = read_query("facts.add"), read_query("facts.update")
 _UNSETTLED_TOPICS = read_query("facts.list_unsettled_topics")
 _UNSETTLED_AGENTS = read_query("facts.list_unsettled_agents")
 _PUT_PREDICATE = read_query("facts.put_predicate")
+_AUDIENCES = read_query("facts.list_audiences")
 
 
 class PostgresFactStore:
@@ -85,6 +86,7 @@ class PostgresFactStore:
         if row is None:
             raise NotFoundError(what="fact", name=fact_id)
         self._unit.read("fact.get", fact_id)
+        self._unit.confine(row.audience)
         return fact_of(row)
 
     async def list_ids(self, prefix: str, *, limit: int) -> tuple[str, ...]:
@@ -219,6 +221,20 @@ class PostgresFactStore:
         """
         if not topics:
             return ()
+        if self._unit.audience is not None:
+            return await self._settle_within(topics, nameless=nameless)
+        subjects, predicates = zip(*topics, strict=True)
+        rows = await self._unit.fetch(_AUDIENCES, subjects=[*subjects], predicates=[*predicates])
+        changes: list[FactChange] = []
+        for row in rows:
+            with self._unit.within(row.audience):
+                changes += await self._settle_within(topics, nameless=nameless)
+        return tuple(changes)
+
+    async def _settle_within(
+        self, topics: Sequence[Topic], *, nameless: bool
+    ) -> tuple[FactChange, ...]:
+        """Works out anew what one audience is told of these topics."""
         claims = await self._reader.claims_of(topics)
         before = {fact.id: fact for fact in await self._reader.facts_of(topics)}
         predicates = await self.get_predicates({predicate for _, predicate in topics})
@@ -242,11 +258,15 @@ class PostgresFactStore:
         return tuple(changes)
 
     def _tell_patterns(
-        self, claims: Mapping[Topic, Sequence[Claim]], before: Iterable[Fact], after: Iterable[Fact]
+        self,
+        claims: Mapping[Topic, Mapping[int, Sequence[Claim]]],
+        before: Iterable[Fact],
+        after: Iterable[Fact],
     ) -> None:
         """Tells of patterns that the facts of a topic have now, and had not before."""
         was, now = _facts_by_topic(before), _facts_by_topic(after)
-        for topic, of_topic in claims.items():
+        for topic, of_audiences in claims.items():
+            of_topic = [claim for of_one in of_audiences.values() for claim in of_one]
             if len(of_topic) >= FEWEST_CLAIMS:
                 known = {claim.id: claim for claim in of_topic}
                 found = (patterns_of(facts[topic], known) for facts in (was, now))

@@ -23,6 +23,7 @@ from sqlmodel import Field
 
 from mnestic.stores.postgres.tables import (
     INSTANT,
+    AudienceTable,
     Table,
     instant,
     maybe_instant,
@@ -47,7 +48,7 @@ def _of(document: str, name: str) -> Any:
     )
 
 
-class ClaimRow(Table, table=True):
+class ClaimRow(AudienceTable, table=True):
     """A claim: what one message or person says. Rows never change."""
 
     __tablename__ = "claim"
@@ -79,7 +80,7 @@ class ClaimRow(Table, table=True):
     recorded_at: datetime = instant()
 
 
-class FactRow(Table, table=True):
+class FactRow(AudienceTable, table=True):
     """A fact: what is believed. It is computed from claims, again with each new claim.
 
     Weekly maintenance computes `decayed_confidence`, which a new claim clears. `used_at` and `promotion`, which is part of `confidence`, are what nights have seen of its use; they stay.
@@ -97,12 +98,13 @@ class FactRow(Table, table=True):
         ),
         Index(
             *("fact_active_single", "tenant_id", "agent_id", "subject_key", "predicate"),
+            "audience",
             unique=True,
             postgresql_where="status = 'active' AND cardinality = 'single'",
         ),
         Index(
             *("fact_active_multi", "tenant_id", "agent_id", "subject_key", "predicate"),
-            "object_key",
+            *("object_key", "audience"),
             unique=True,
             postgresql_where="status = 'active' AND cardinality = 'multi'",
         ),
@@ -152,7 +154,7 @@ def _names() -> Any:
     return Field(sa_type=JSONB)
 
 
-class EntryRow(Table, table=True):
+class EntryRow(AudienceTable, table=True):
     """An entry: a text that a search finds. The indexes refer to it by `number`; `lexemes` is its length.
 
     Entries that may say the same have one `duplicate_key`. `features` are those of `mnestic.memory.knowledge.entry_features`. `tokens` are those of its first
@@ -184,6 +186,12 @@ class EntryRow(Table, table=True):
         Index(
             *("entry_expiring", "tenant_id", "agent_id", "expires_at"),
             postgresql_where="expires_at IS NOT NULL",
+        ),
+        # serves hidden_entries: how many a reader may not see
+        Index(
+            *("entry_with_readers", "tenant_id", "agent_id", "audience"),
+            postgresql_include=["lexemes"],
+            postgresql_where="audience <> 0",
         ),
         # serves alike_entries: the active entries that may say what another one says
         Index(
@@ -240,7 +248,7 @@ class EntryRow(Table, table=True):
     replaces: list[Any] = Field(sa_column=Column(JSONB, nullable=False, server_default="[]"))
 
 
-class ArchivedEntryRow(Table, table=True):
+class ArchivedEntryRow(AudienceTable, table=True):
     """An entry in the archive, in no index: the whole row of `entry`, and its vectors by model.
 
     `run` is the maintenance run that has archived it, if one did. `words` find it where nothing live answers.
@@ -300,7 +308,7 @@ class SupersessionRow(Table, table=True):
     why: str = words()
 
 
-class PostingRow(Table, table=True):
+class PostingRow(AudienceTable, table=True):
     """The frequency of a lexeme in an entry, and the length of the entry."""
 
     __tablename__ = "posting"
@@ -341,7 +349,7 @@ class CorpusRow(Table, table=True):
     switched_at: datetime | None = maybe_instant()
 
 
-class EntryTermRow(Table, table=True):
+class EntryTermRow(AudienceTable, table=True):
     """A keyword, tag, alias or subject of an entry, or an entry that it is related to or that it replaced, ended or corrected."""
 
     __tablename__ = "entry_term"
@@ -358,14 +366,14 @@ class EntryTermRow(Table, table=True):
     entry_number: int = Field(primary_key=True, sa_type=BigInteger)
 
 
-class EmbeddingRow(Table, table=True):
+class EmbeddingRow(AudienceTable, table=True):
     """The vector of an entry, by one model."""
 
     __tablename__ = "embedding"
     __table_args__ = (
         Index(
             *("embedding_exact", "tenant_id", "agent_id", "model", "entry_number"),
-            postgresql_include=["vector"],
+            postgresql_include=["audience", "vector"],
             postgresql_where="dimensions <= 1280",
         ),
     )
@@ -410,7 +418,7 @@ class EventRow(Table, table=True):
     at: datetime = instant()
 
 
-class IngestStateRow(Table, table=True):
+class IngestStateRow(AudienceTable, table=True):
     """The state of a message's extraction; `reason` says why it is parked, `corrects` which message, by source id, it corrects.
 
     `job_id` and `workflow_run` are of the job that received it; `context` has the numbers of the messages that it was read with, `replaces`
@@ -449,7 +457,7 @@ class IngestStateRow(Table, table=True):
     updated_at: datetime = instant()
 
 
-class ResourceRow(Table, table=True):
+class ResourceRow(AudienceTable, table=True):
     """A raw message. Rows never change, except that forgetting empties them."""
 
     __tablename__ = "resource"
@@ -472,7 +480,7 @@ class ResourceRow(Table, table=True):
     forgotten_at: datetime | None = maybe_instant()
 
 
-class GraphEdgeRow(Table, table=True):
+class GraphEdgeRow(AudienceTable, table=True):
     """An edge of the graph: the fact of its id, as a connection of two nodes, or a declared one, which alone has properties.
 
     That of a fact follows it in the same transaction.

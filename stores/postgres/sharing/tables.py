@@ -1,9 +1,9 @@
-"""The tables of what agents share: events, grants of namespaces, locks. Shared records are in that of records."""
+"""The tables of what agents share: events, grants of namespaces, locks, readers. Shared records are in that of records."""
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, Column, Index
+from sqlalchemy import ARRAY, BigInteger, CheckConstraint, Column, Identity, Index, Integer, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlmodel import Field
 
@@ -71,3 +71,33 @@ class LeaseRow(Table, table=True):
     token: int = Field(sa_type=BigInteger)
     acquired_at: datetime = instant()
     expires_at: datetime = instant()
+
+
+class ReaderSetRow(Table, table=True):
+    """A set of readers of an agent's memory; rows name it by `audience`."""
+
+    __tablename__ = "reader_set"
+    __table_args__ = (
+        # serves receive_messages and find_audience
+        Index("reader_set_by_readers", "tenant_id", "agent_id", "readers", unique=True),
+    )
+
+    agent_id: str = words(key=True)
+    id: int | None = Field(
+        default=None, sa_column=Column(Integer, Identity(always=True), primary_key=True)
+    )
+    readers: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))
+
+
+class ReaderDefaultRow(Table, table=True):
+    """The readers of what is said in a session or a channel without any of its own."""
+
+    __tablename__ = "reader_default"
+    __table_args__ = (
+        CheckConstraint("kind IN ('session', 'channel')", name="reader_default_kind"),
+    )
+
+    agent_id: str = words(key=True)
+    kind: str = words(key=True)
+    name: str = words(key=True)
+    readers: list[str] = Field(sa_column=Column(ARRAY(Text), nullable=False))

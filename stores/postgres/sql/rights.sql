@@ -18,13 +18,16 @@ SELECT o.kind, o.name, o.part, a.privilege_type AS privilege, CASE a.grantee WHE
  WHERE a.grantee = 0 OR a.grantee = (SELECT oid FROM pg_roles WHERE rolname = 'mnestic_app')
 
 -- name: list_walls
--- Reads which tables have row-level security, for their owner too, and the policy of their tenant.
+-- Reads which tables have row-level security, for their owner too, the policy of their tenant, and which of readers.
 SELECT c.relname AS name, c.relrowsecurity AS is_on, c.relforcerowsecurity AS is_forced,
        EXISTS (SELECT FROM pg_policies AS p
                 WHERE p.schemaname = 'mnestic' AND p.tablename = c.relname AND p.policyname = 'tenant'
                   AND p.permissive = 'PERMISSIVE' AND p.cmd = 'ALL' AND p.roles = '{public}'
                   AND p.qual = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))'
-                  AND p.with_check = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))') AS has_policy
+                  AND p.with_check = '(tenant_id = current_setting(''mnestic.tenant_id''::text, true))') AS has_policy,
+       (SELECT p.qual || ' ' || p.cmd FROM pg_policies AS p
+         WHERE p.schemaname = 'mnestic' AND p.tablename = c.relname AND p.policyname = 'readers'
+           AND p.permissive = 'RESTRICTIVE' AND p.roles = '{public}' AND p.with_check IS NULL) AS readers
   FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('mnestic') AND c.relkind = 'r'
 
 -- name: list_holes

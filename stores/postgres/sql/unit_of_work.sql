@@ -6,6 +6,23 @@ SELECT now() AS moment
 -- Reads what time it is.
 SELECT clock_timestamp() AS moment
 
+-- name: set_audience
+-- Has a transaction see and write the rows of one audience alone, or see all.
+SELECT set_config('mnestic.audience', %(audience)s, true) AS audience,
+       set_config('mnestic.audiences', CASE WHEN %(audience)s = '' THEN '' ELSE '{' || %(audience)s || '}' END, true) AS audiences
+
+-- name: add_audience
+-- Adds a set of readers, unless it is there.
+INSERT INTO mnestic.reader_set (tenant_id, agent_id, readers)
+VALUES (%(tenant_id)s, %(agent_id)s, CAST(%(readers)s AS text[]))
+ON CONFLICT DO NOTHING
+
+-- name: find_audience
+-- Reads the audience of a set of readers.
+SELECT id
+  FROM mnestic.reader_set
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND readers = CAST(%(readers)s AS text[])
+
 -- name: raise_revision
 -- Raises the agent's revision before the end of the transaction.
 INSERT INTO mnestic.agent_revision AS r (tenant_id, agent_id, revision, updated_at)

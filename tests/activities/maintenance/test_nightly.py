@@ -208,3 +208,33 @@ async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, 
 
     assert "importance_changed" not in done.counts
     assert (await ada.entries.get(entry.id)).importance == entry.importance
+
+
+async def test_what_was_said_for_readers_is_in_no_summary_and_merges_with_nothing_of_others(
+    ada: MemoryClient, run: Run, begin: Begin, execute: Execute
+) -> None:
+    for readers in (None, ["user.mara"], ["user.mara"]):
+        for at in (NOON - timedelta(days=9), NOON - timedelta(days=2)):
+            await ada.add("We prefer oil.", readers=readers, session_id=f"s{at:%d}", at=at)
+    async with begin() as transaction:
+        await transaction.keep_to(["user.mara"])
+        said = Claim(
+            id="c",
+            subject="Mara",
+            predicate="lives_in",
+            object="Ghent",
+            said_at=NOON - timedelta(days=3),
+            source=ClaimSource(extractor="rules"),
+        )
+        await transaction.facts.claim([said])
+
+    execute("UPDATE mnestic.ingest_state SET state = 'learned' WHERE tenant_id = %s")
+    await run()
+
+    entries, _ = await ada.entries.list(EntryQuery())
+    of_mara, _ = await ada.for_reader("user.mara").entries.list(EntryQuery())
+    of_jonas, _ = await ada.for_reader("user.jonas").entries.list(EntryQuery())
+    assert (len(entries), len(of_mara), len(of_jonas)) == (2, 2, 1)
+    assert not [
+        one for one in await ada.contexts.list_categories() if "Ghent" in (one.summary or "")
+    ]

@@ -91,7 +91,9 @@ def test_scopes_that_differ_in_one_part_do_not_meet() -> None:
 
     others = [ADA._replace(**{part: "another"}) for part in CacheScope._fields]
 
-    assert [cache.get(other, "k", revision=1) for other in others] == [None] * 3
+    assert [cache.get(other, "k", revision=1) for other in others] == [None] * len(
+        CacheScope._fields
+    )
     assert cache.get(ADA, "k", revision=1) == b"hers"
 
 

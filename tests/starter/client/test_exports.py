@@ -84,6 +84,8 @@ async def remember_everything(client: MnesticClient, begin: Begin) -> MemoryClie
             ),
         ]
     )
+    await ada.readers.set("channel", "board", ["user.jonas", "user.board.*"])
+    await ada.ingest([said(14, "Jonas", "I live in Aveiro.", readers=["user.jonas"])])
     await learned(client, "ada")
     await _add_by_hand(ada)
     await _change_by_hand(ada)

@@ -35,9 +35,8 @@ WORDLESS = {
         "entry_term",
     ),
     *("forgetting", "graph_edge", "lexeme", "llm_usage", "maintenance_run", "posting"),
-    *("event_count", "namespace_grant", "subscription", "supersession", "tenant"),
-    *("forgetting", "lexeme", "llm_usage", "maintenance_run", "posting"),
-    *("event_count", "subscription", "supersession", "tenant"),
+    *("event_count", "namespace_grant", "reader_default", "reader_set", "subscription"),
+    *("supersession", "tenant"),
 }
 
 

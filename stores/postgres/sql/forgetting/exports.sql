@@ -1,8 +1,9 @@
 -- name: list_messages
 -- Reads a page of messages in the order of their index, each with the state of its extraction.
 SELECT page.session_id, page.source_id, page.channel, page.speaker, page.content, page.at, page.offset_minutes, page.forgotten_at,
+       page.readers,
        s.state, s.kind, s.entry_type, s.job_id, s.workflow_run, s.corrects, s.extractor, s.extracted, s.replaces, s.reason
-  FROM (SELECT session_id, source_id, channel, speaker, content, at, offset_minutes, forgotten_at
+  FROM (SELECT session_id, source_id, channel, speaker, content, at, offset_minutes, forgotten_at, -- include readers_of
           FROM mnestic.resource
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
            AND (session_id, at, source_id COLLATE "C") > (%(after)s, CAST(%(after_at)s AS timestamptz), %(after_source)s) -- if after
@@ -23,7 +24,8 @@ SELECT id, kind, subject, predicate, object, confidence, said_at, valid_from, va
 
 -- name: list_claims
 -- Reads a page of the claims that are of no message.
-SELECT c.id, c.kind, c.subject, c.subject_key, c.predicate, c.object, c.confidence, c.said_at, c.valid_from, c.valid_to, c.source
+SELECT c.id, c.kind, c.subject, c.subject_key, c.predicate, c.object, c.confidence, c.said_at, c.valid_from, c.valid_to, c.source,
+       -- include readers_of
   FROM mnestic.claim AS c
  WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
    AND NOT EXISTS (SELECT FROM mnestic.resource AS r
@@ -85,9 +87,9 @@ ON CONFLICT DO NOTHING
 
 -- name: add_episode
 -- Adds an episode, unless there is the same one, whatever its id.
-INSERT INTO mnestic.episode (tenant_id, agent_id, id, session_id, job_id, summary, payload, created_at)
+INSERT INTO mnestic.episode (tenant_id, agent_id, id, session_id, job_id, summary, payload, created_at, audience)
 SELECT %(tenant_id)s, %(agent_id)s, %(id)s, %(session_id)s, %(job_id)s, %(summary)s, CAST(%(payload)s AS jsonb),
-       CAST(%(created_at)s AS timestamptz)
+       CAST(%(created_at)s AS timestamptz), -- include session_audience
  WHERE NOT EXISTS (SELECT FROM mnestic.episode
                     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
                       AND session_id IS NOT DISTINCT FROM %(session_id)s AND job_id IS NOT DISTINCT FROM %(job_id)s

@@ -1,7 +1,9 @@
 -- name: append
 -- Adds an episode, unless there is one of its id.
-INSERT INTO mnestic.episode (tenant_id, id, agent_id, session_id, job_id, summary, payload, created_at)
-VALUES (%(tenant_id)s, %(id)s, %(agent_id)s, %(session_id)s, %(job_id)s, %(summary)s, %(payload)s, %(created_at)s)
+INSERT INTO mnestic.episode (tenant_id, id, agent_id, session_id, job_id, summary, payload, created_at, audience)
+VALUES (%(tenant_id)s, %(id)s, %(agent_id)s, %(session_id)s, %(job_id)s, %(summary)s, %(payload)s, %(created_at)s,
+        -- include session_audience
+       )
 ON CONFLICT DO NOTHING
 
 -- name: list

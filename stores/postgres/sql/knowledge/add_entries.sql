@@ -1,5 +1,5 @@
 -- Adds entries with all that finds them: words, names and, where `vectors` holds them, their vectors.
--- Returns those that are new. An entry whose id is there already is passed over.
+-- Returns those that are new. An entry whose id is there already is passed over. One of a message is for its readers.
 --
 -- Every writer of an agent's indexes locks its row of `corpus` first, then lexemes in their order, then
 -- `embedding_model`, so that nobody waits for somebody who waits.
@@ -17,13 +17,17 @@ added AS (
     INSERT INTO mnestic.entry
            (tenant_id, agent_id, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
             subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
-            language, at, created_at, updated_at, expires_at, reinstated_at, features, tokens)
+            language, at, created_at, updated_at, expires_at, reinstated_at, features, tokens,
+            audience)
     SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
            subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
-           language, at, now(), now(), expires_at, reinstated_at, features, tokens
+           language, at, now(), now(), expires_at, reinstated_at, features, tokens,
+           COALESCE((SELECT audience FROM mnestic.resource AS r
+                      WHERE r.tenant_id = %(tenant_id)s AND r.agent_id = %(agent_id)s AND kind = 'message'
+                        AND r.session_id = given.session_id AND r.source_id = given.source_id), mnestic.own_audience())
       FROM given ORDER BY place
     ON CONFLICT DO NOTHING
-    RETURNING id, number, session_id, source_id, content, language, lexemes, importance, created_at
+    RETURNING id, number, session_id, source_id, content, language, lexemes, importance, created_at, audience
 ),
 totals AS (
     INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages, active_model)
@@ -39,12 +43,12 @@ totals AS (
     RETURNING entries
 ),
 words AS MATERIALIZED (
-    SELECT a.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, a.lexemes
+    SELECT a.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, a.lexemes, a.audience
       FROM added AS a, unnest(to_tsvector(CAST(a.language AS regconfig), mnestic.words_apart(a.content))) AS w
 ),
 posted AS (
-    INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, entry_number, frequency, length)
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes FROM words
+    INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, entry_number, frequency, length, audience)
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes, audience FROM words
 ),
 counted AS (
     INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
@@ -55,13 +59,13 @@ counted AS (
     RETURNING 1
 ),
 named AS (
-    INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
-    SELECT %(tenant_id)s, %(agent_id)s, t.kind, t.term, a.number
+    INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number, audience)
+    SELECT %(tenant_id)s, %(agent_id)s, t.kind, t.term, a.number, a.audience
       FROM json_to_recordset(CAST(%(terms)s AS json)) AS t (id text, kind text, term text) JOIN added AS a USING (id)
 ),
 embedded AS (
-    INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
-    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, a.number, CAST(%(dimensions)s AS integer),
+    INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, audience, vector)
+    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, a.number, CAST(%(dimensions)s AS integer), a.audience,
            CAST((CAST(%(vectors)s AS real[]))[(g.place - 1) * CAST(%(dimensions)s AS integer) + 1 : g.place * CAST(%(dimensions)s AS integer)] AS halfvec)
       FROM given AS g JOIN added AS a USING (id) WHERE CAST(%(dimensions)s AS integer) > 0
     RETURNING entry_number

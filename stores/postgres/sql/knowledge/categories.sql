@@ -4,7 +4,8 @@
 INSERT INTO mnestic.category AS c (tenant_id, agent_id, name, updated_at)
 SELECT %(tenant_id)s, %(agent_id)s, name, now() FROM unnest(CAST(%(names)s AS text[])) AS known (name)
  WHERE EXISTS (SELECT FROM mnestic.fact
-                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND category = known.name AND status = 'active' OFFSET 0)
+                WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND category = known.name AND status = 'active' AND audience = 0
+                OFFSET 0)
     OR EXISTS (SELECT FROM mnestic.category
                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = known.name OFFSET 0)
  ORDER BY name
@@ -48,4 +49,5 @@ SELECT count(*) AS summaries
    AND agent_id = %(of_agent)s -- if of_agent
    AND (summary <> '' OR summary IS NULL AND EXISTS (
         SELECT FROM mnestic.fact AS f
-         WHERE f.tenant_id = c.tenant_id AND f.agent_id = c.agent_id AND f.category = c.name AND f.status = 'active' OFFSET 0))
+         WHERE f.tenant_id = c.tenant_id AND f.agent_id = c.agent_id AND f.category = c.name AND f.status = 'active' AND f.audience = 0
+         OFFSET 0))

@@ -5,6 +5,6 @@ SELECT f.id, f.subject AS source, f.subject_key AS source_key, f.predicate, f.ob
             SELECT count(*) FROM mnestic.claim
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind IN ('affirmed', 'corrected', 'reactivated')
                AND id = ANY(ARRAY(SELECT jsonb_array_elements_text(f.claims)))))) / ln(2) AS numeric), 4) AS float8) AS weight,
-       f.status = 'active' AS is_active, f.valid_from, f.valid_to
+       f.status = 'active' AS is_active, f.valid_from, f.valid_to, f.audience
   FROM mnestic.fact AS f
  WHERE f.tenant_id = %(tenant_id)s AND f.agent_id = %(agent_id)s AND f.status <> 'deleted' AND (f.valid_to IS NULL OR f.valid_to > f.valid_from)

@@ -21,11 +21,12 @@ SELECT at, by, why
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND entry_id = %(id)s
 
 -- name: count_children
--- Counts the entries that belong to some.
-SELECT parent, count(*) AS number
-  FROM mnestic.entry
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND parent = ANY(CAST(%(ids)s AS text[]))
- GROUP BY parent
+-- Counts the entries that belong to some, and have the same readers.
+SELECT c.parent, count(*) AS number
+  FROM mnestic.entry AS c
+  JOIN mnestic.entry AS p ON p.tenant_id = %(tenant_id)s AND p.agent_id = %(agent_id)s AND p.id = c.parent AND p.audience = c.audience
+ WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.parent = ANY(CAST(%(ids)s AS text[]))
+ GROUP BY c.parent
 
 -- name: select_times
 -- Reads the times of entries.

@@ -14,9 +14,12 @@ UPDATE mnestic.entry AS t
 
 -- name: add_terms
 -- Enters entries under names that they are found by.
-INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number)
-SELECT %(tenant_id)s, %(agent_id)s, r.kind, r.term, r.entry_number
+INSERT INTO mnestic.entry_term (tenant_id, agent_id, kind, term, entry_number, audience)
+SELECT %(tenant_id)s, %(agent_id)s, r.kind, r.term, r.entry_number, e.audience
   FROM json_populate_recordset(CAST(NULL AS mnestic.entry_term), CAST(%(rows)s AS json)) AS r
+ CROSS JOIN LATERAL (
+    SELECT audience FROM mnestic.entry
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = r.entry_number OFFSET 0) AS e
 
 -- name: remove_terms
 -- Removes entries from under their names.

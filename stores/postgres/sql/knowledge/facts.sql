@@ -39,7 +39,7 @@ SELECT session_id, source_id, -- include claim_columns
 
 -- name: list_claims_of
 -- Reads the claims about some topics, or those of them that were recorded until a moment.
-SELECT -- include claim_columns
+SELECT audience, -- include claim_columns
   FROM mnestic.claim
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
    AND (subject_key, predicate) IN (SELECT topic.subject_key, topic.predicate
@@ -64,6 +64,19 @@ SELECT subject_key, predicate, object, kind, said_at, session_id, source_id
                                       FROM unnest(CAST(%(subjects)s AS text[]), CAST(%(predicates)s AS text[]))
                                         AS topic (subject_key, predicate))
 
+-- name: list_audiences
+-- Reads for whom there is something about some topics.
+SELECT t.audience
+  FROM unnest(CAST(%(subjects)s AS text[]), CAST(%(predicates)s AS text[])) AS topic (subject_key, predicate)
+ CROSS JOIN LATERAL (
+    SELECT audience FROM mnestic.claim
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = topic.subject_key AND predicate = topic.predicate
+     UNION
+    SELECT audience FROM mnestic.fact
+     WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = topic.subject_key AND predicate = topic.predicate) AS t
+ GROUP BY t.audience
+ ORDER BY t.audience
+
 -- name: list_topics
 -- Reads a page of the topics of the claims that were recorded until a moment, from one on or after one.
 SELECT DISTINCT subject_key, predicate
@@ -79,7 +92,7 @@ SELECT DISTINCT subject_key, predicate
 
 -- name: get
 -- Reads a fact.
-SELECT -- include fact_columns
+SELECT audience, -- include fact_columns
   FROM mnestic.fact
  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = %(id)s
 

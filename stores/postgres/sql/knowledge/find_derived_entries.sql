@@ -19,7 +19,7 @@ WITH touched AS MATERIALIZED (
 wanted AS MATERIALIZED (
     SELECT f.* FROM touched AS t
      CROSS JOIN LATERAL (
-        SELECT -- include fact_columns
+        SELECT audience, -- include fact_columns
           FROM mnestic.fact
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = t.id OFFSET 0) AS f
      WHERE (f.status = 'active'
@@ -36,21 +36,22 @@ wanted AS MATERIALIZED (
                   AND at = c.said_at AND source_id = c.source_id AND kind = 'message' OFFSET 0) AS e)
 ),
 found AS (
-    SELECT 'fact' AS kind, t.id, to_jsonb(w) AS origin FROM touched AS t LEFT JOIN wanted AS w ON w.id = t.id
+    SELECT 'fact' AS kind, t.id, to_jsonb(w) - 'audience' AS origin, w.audience FROM touched AS t LEFT JOIN wanted AS w ON w.id = t.id
      UNION ALL
-    SELECT 'episode', g.id, to_jsonb(e)
+    SELECT 'episode', g.id, to_jsonb(e) - 'audience', e.audience
       FROM (SELECT DISTINCT id FROM unnest(CAST(%(episodes)s AS text[])) AS given (id)) AS g
       LEFT JOIN LATERAL (
-        SELECT id, summary, session_id, created_at FROM mnestic.episode
+        SELECT id, summary, session_id, created_at, audience FROM mnestic.episode
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = g.id OFFSET 0) AS e ON true
      UNION ALL
-    SELECT 'compressed', g.id, s.sources
+    SELECT 'compressed', g.id, s.sources, s.audience
       FROM (SELECT DISTINCT id FROM unnest(CAST(%(compressed)s AS text[])) AS given (id)) AS g
      CROSS JOIN LATERAL (
-        SELECT jsonb_agg(entry) AS sources FROM mnestic.archived_entry
+        SELECT jsonb_agg(entry) AS sources, CASE WHEN min(audience) = max(audience) THEN min(audience) ELSE -1 END AS audience
+          FROM mnestic.archived_entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND merged_into = g.id AND reason = 'compressed') AS s
 )
-SELECT f.kind, f.id, CAST(f.origin AS text) AS origin, e.number, e.content, CAST(e.subjects AS text) AS subjects,
+SELECT f.kind, f.id, CAST(f.origin AS text) AS origin, f.audience, e.number, e.content, CAST(e.subjects AS text) AS subjects,
        CAST(e.tags AS text) AS tags, CAST(e.aliases AS text) AS aliases, e.at, e.expires_at, now() AS now,
        (SELECT value FROM mnestic.setting
          WHERE tenant_id = %(tenant_id)s AND agent_id = '*' AND name = 'importance_policy') AS importance_policy

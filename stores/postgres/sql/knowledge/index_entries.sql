@@ -1,14 +1,14 @@
 -- Enters the contents of entries, as they are stored, into full text search.
 -- The row of `corpus` is locked first, then lexemes in their order; see `add_entries.sql`.
 WITH words AS MATERIALIZED (
-    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
+    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes, e.audience
       FROM mnestic.entry AS e,
            unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number = ANY(CAST(%(numbers)s AS bigint[]))
 ),
 posted AS (
-    INSERT INTO mnestic.posting
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes FROM words
+    INSERT INTO mnestic.posting (tenant_id, agent_id, lexeme, entry_number, frequency, length, audience)
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes, audience FROM words
 ),
 counted AS (
     INSERT INTO mnestic.lexeme

@@ -20,28 +20,28 @@ WITH place AS MATERIALIZED (
 message AS MATERIALIZED (
     SELECT e.* FROM place AS p
      CROSS JOIN LATERAL (
-        SELECT id, session_id, source_id, at, reinstated_at, length(content) AS chars FROM mnestic.entry
+        SELECT id, session_id, source_id, at, reinstated_at, length(content) AS chars, audience FROM mnestic.entry
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = p.session_id AND at = p.at
            AND source_id = p.source_id AND kind = 'message' OFFSET 0) AS e
      UNION
-    SELECT id, session_id, source_id, at, reinstated_at, length(content) FROM mnestic.entry
+    SELECT id, session_id, source_id, at, reinstated_at, length(content), audience FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(entries)s AS text[]))
        AND kind = 'message'
      UNION
-    SELECT a.id, a.session_id, a.source_id, e.at, e.reinstated_at, length(e.content)
+    SELECT a.id, a.session_id, a.source_id, e.at, e.reinstated_at, length(e.content), a.audience
       FROM (SELECT archived.* FROM place AS p
              CROSS JOIN LATERAL (
-                SELECT id, session_id, source_id, entry FROM mnestic.archived_entry
+                SELECT id, session_id, source_id, entry, audience FROM mnestic.archived_entry
                  WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND session_id = p.session_id
                    AND source_id = p.source_id OFFSET 0) AS archived
              UNION ALL
-            SELECT id, session_id, source_id, entry FROM mnestic.archived_entry
+            SELECT id, session_id, source_id, entry, audience FROM mnestic.archived_entry
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND id = ANY(CAST(%(entries)s AS text[]))) AS a
      CROSS JOIN LATERAL jsonb_populate_record(CAST(NULL AS mnestic.entry), a.entry) AS e
 ),
 -- Until when each claim holds, by the fact that it states.
 claimed AS MATERIALIZED (
-    SELECT m.id AS entry_id, c.id AS claim_id, c.subject_key, c.predicate, c.span, f.*
+    SELECT m.id AS entry_id, c.id AS claim_id, c.subject_key, c.predicate, c.span, m.audience, f.*
       FROM message AS m
      CROSS JOIN LATERAL (
         SELECT id, subject_key, predicate, source -> 'span' AS span FROM mnestic.claim
@@ -58,7 +58,7 @@ claimed AS MATERIALIZED (
          ORDER BY 4 DESC NULLS LAST, id LIMIT 1) AS f ON true
 ),
 outdated AS MATERIALIZED (
-    SELECT entry_id, until, subject_key, predicate, fate, successor, fact_claims
+    SELECT entry_id, until, subject_key, predicate, fate, successor, fact_claims, audience
       FROM (SELECT *, row_number() OVER (PARTITION BY entry_id ORDER BY until DESC NULLS LAST, predicate, claim_id) AS place
               FROM claimed) AS last_claim
      WHERE place = 1 AND until IS DISTINCT FROM 'infinity'
@@ -74,7 +74,7 @@ succeeded AS MATERIALIZED (
     SELECT o.*, COALESCE(o.successor,
                          (SELECT id FROM mnestic.fact
                            WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND subject_key = o.subject_key
-                             AND predicate = o.predicate AND status = 'active' AND o.fate = 'ended'
+                             AND predicate = o.predicate AND status = 'active' AND o.fate = 'ended' AND audience = o.audience
                            ORDER BY valid_from DESC, id LIMIT 1)) AS fact_id
       FROM outdated AS o
 ),
@@ -115,9 +115,9 @@ by_name AS (
                 SELECT p.number, NULL FROM mnestic.entry AS p
                  WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = %(agent_id)s AND p.parent = m.id) AS naming
          CROSS JOIN LATERAL (
-            SELECT id, entry_type, status, at, session_id, source_id, parent, related FROM mnestic.entry
+            SELECT id, entry_type, status, at, session_id, source_id, parent, related, audience FROM mnestic.entry
              WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND number = naming.number OFFSET 0) AS e
-         WHERE e.status = 'active'
+         WHERE e.status = 'active' AND e.audience = m.audience
            AND (naming.why IS NOT NULL
                 OR e.entry_type = 'correction' AND m.id IN (e.parent, e.related ->> 0)
                    AND NOT (EXISTS (SELECT FROM claimed WHERE claimed.entry_id = m.id)

@@ -42,10 +42,13 @@ WITH pinned AS (
     RETURNING 1
 ),
 stored AS (
-    INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, vector)
-    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, number, CAST(%(dimensions)s AS integer),
+    INSERT INTO mnestic.embedding (tenant_id, agent_id, model, entry_number, dimensions, audience, vector)
+    SELECT %(tenant_id)s, %(agent_id)s, %(model)s, number, CAST(%(dimensions)s AS integer), e.audience,
            CAST((CAST(%(vectors)s AS real[]))[(place - 1) * CAST(%(dimensions)s AS integer) + 1 : place * CAST(%(dimensions)s AS integer)] AS halfvec)
-      FROM unnest(CAST(%(numbers)s AS bigint[])) WITH ORDINALITY AS _ (number, place)
+      FROM unnest(CAST(%(numbers)s AS bigint[])) WITH ORDINALITY AS n (number, place)
+     CROSS JOIN LATERAL (
+        SELECT audience FROM mnestic.entry
+         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND entry.number = n.number OFFSET 0) AS e
      WHERE (SELECT count(*) FROM pinned) >= 0
     ON CONFLICT DO NOTHING
     RETURNING 1

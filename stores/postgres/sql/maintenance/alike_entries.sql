@@ -1,4 +1,4 @@
--- Groups of entries that may say the same: active ones with the same names, of which the same is left without spaces, punctuation
+-- Groups of entries that may say the same: active ones with the same readers and names, of which the same is left without spaces, punctuation
 -- and words that add nothing. One that others belong to, that a correction names, that a waiting job refers to, that is still to
 -- be learned from or that was restored stays by itself.
 -- Keys are read from their index, and only entries with the same key are looked up (`OFFSET 0`).
@@ -6,13 +6,13 @@ WITH
 -- include waiting_roots
 ,
 repeated AS MATERIALIZED (
-    SELECT duplicate_key AS key, array_agg(number) AS numbers FROM mnestic.entry
+    SELECT duplicate_key AS key, audience, array_agg(number) AS numbers FROM mnestic.entry
      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
        AND duplicate_key IS NOT NULL AND status = 'active' AND merged_into IS NULL
-     GROUP BY duplicate_key HAVING count(*) > 1
+     GROUP BY duplicate_key, audience HAVING count(*) > 1
 ),
 found AS MATERIALIZED (
-    SELECT r.key, e.id, e.number, e.session_id, e.source_id
+    SELECT r.key, r.audience, e.id, e.number, e.session_id, e.source_id
       FROM repeated AS r
      CROSS JOIN LATERAL unnest(r.numbers) AS one (number)
      CROSS JOIN LATERAL (
@@ -23,5 +23,5 @@ found AS MATERIALIZED (
 SELECT array_agg(a.id ORDER BY a.number) AS ids, min(a.number) AS number
   FROM found AS a
  WHERE -- include mergeable
- GROUP BY a.key HAVING count(*) > 1 AND min(a.number) > CAST(%(after)s AS bigint)
+ GROUP BY a.key, a.audience HAVING count(*) > 1 AND min(a.number) > CAST(%(after)s AS bigint)
  ORDER BY min(a.number)

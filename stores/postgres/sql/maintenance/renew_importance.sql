@@ -13,7 +13,7 @@ WITH renewed AS MATERIALIZED (
              + CAST(%(relations)s AS float8) * LEAST(1,
                    (jsonb_array_length(e.related) + CAST(e.parent IS NOT NULL AS integer) + (
                        SELECT count(*) FROM mnestic.entry AS c
-                        WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.parent = e.id))
+                        WHERE c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s AND c.parent = e.id AND c.audience = e.audience))
                    / CAST(%(many_relations)s AS float8))
              + CAST(%(richness)s AS float8) * LEAST(1, char_length(e.content) / CAST(%(rich_chars)s AS float8))
            )) AS importance

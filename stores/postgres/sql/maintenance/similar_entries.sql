@@ -14,7 +14,7 @@ model AS MATERIALIZED (
 old AS MATERIALIZED (
     SELECT e.id, e.number, e.session_id, e.source_id,
            md5(concat_ws(E'\x1f', date_trunc('month', e.at, 'UTC'), e.entry_type, COALESCE(e.speaker, ''), COALESCE(e.channel, ''),
-                         e.subjects, e.tags, e.aliases)) AS key
+                         e.subjects, e.tags, e.aliases, e.audience)) AS key
       FROM mnestic.entry AS e
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.kind = 'message' AND e.status = 'active' AND NOT e.critical
        AND e.entry_type <> 'correction' AND e.replaces = '[]' AND e.merged_into IS NULL AND e.expires_at IS NULL AND e.parent IS NULL

@@ -90,7 +90,11 @@ by_part AS (
 -- The parts of each word as lexemes, in English and each language of the agent's entries, with their numbers of entries: those
 -- that have it, and those whose facts have a predicate of that word.
 word AS (
-    SELECT w.word, x.positions[1] AS part, g.language, x.lexeme, COALESCE(l.entries, 0) + k.entries AS entries
+    SELECT w.word, x.positions[1] AS part, g.language, x.lexeme,
+           CASE WHEN mnestic.is_reader()
+                THEN (SELECT count(*) FROM mnestic.posting AS p
+                       WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = %(agent_id)s AND p.lexeme = x.lexeme)
+                ELSE COALESCE(l.entries, 0) END + k.entries AS entries
       FROM unnest(CAST(%(words)s AS text[])) AS w (word)
      CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus
                   WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
@@ -134,7 +138,9 @@ SELECT now() AS now,
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS settings,
        EXISTS (SELECT FROM mnestic.archived_entry
                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s) AS has_archive,
-       c.entries, c.lexemes, c.languages, c.active_model, COALESCE(m.entries, 0) AS vectors,
+       c.entries - COALESCE(h.entries, 0) AS entries, c.lexemes - COALESCE(h.lexemes, 0) AS lexemes, c.languages, c.active_model,
+       -- An index of vectors would look at those that a reader may not see.
+       CASE WHEN mnestic.is_reader() THEN 0 ELSE COALESCE(m.entries, 0) END AS vectors,
        (SELECT json_agg(json_build_array(term, key, is_by_alias, speakers)) FROM name) AS names,
        (SELECT json_agg(json_build_array(part, term, speakers)) FROM by_part) AS name_parts,
        (SELECT json_agg(term) FROM term WHERE is_alias OR is_tag) AS tags,
@@ -145,3 +151,4 @@ SELECT now() AS now,
   LEFT JOIN mnestic.corpus AS c ON c.tenant_id = %(tenant_id)s AND c.agent_id = %(agent_id)s
   LEFT JOIN mnestic.embedding_model AS m
     ON m.tenant_id = %(tenant_id)s AND m.agent_id = %(agent_id)s AND m.model = COALESCE(c.active_model, %(model)s)
+  LEFT JOIN mnestic.hidden_entries(%(tenant_id)s, %(agent_id)s) AS h ON true

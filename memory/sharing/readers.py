@@ -1,0 +1,41 @@
+"""Readers: who may read what was said, by ids and patterns as in `mnestic.memory.selectors`.
+
+Without readers everybody may read it who may read the agent. The database matches readers, in every statement.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+
+from mnestic.memory.deferred_model import DeferredModel
+from mnestic.memory.selectors import Selector
+
+MOST_READERS = 50
+DefaultKind = Literal["session", "channel"]
+
+
+def _listed(value: object) -> object:
+    return (value,) if isinstance(value, str) else value
+
+
+def _in_order(readers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(readers)))
+
+
+Readers = Annotated[
+    tuple[Selector, ...],
+    Field(min_length=1, max_length=MOST_READERS),
+    BeforeValidator(_listed),
+    AfterValidator(_in_order),
+]
+
+
+class ReaderDefault(DeferredModel):
+    """The readers of what is said in a session or a channel without any of its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: DefaultKind
+    name: Annotated[str, Field(min_length=1, max_length=256)]
+    readers: Readers

@@ -1,0 +1,33 @@
+"""The readers of sessions and channels, in Postgres."""
+
+from mnestic.memory.sharing.readers import DefaultKind, ReaderDefault
+from mnestic.stores.postgres.queries import read_query
+from mnestic.stores.postgres.stored import read_stored
+from mnestic.stores.postgres.unit_of_work import UnitOfWork
+
+_SET, _REMOVE = read_query("reader_defaults.set"), read_query("reader_defaults.remove")
+_LIST = read_query("reader_defaults.list")
+
+
+class PostgresReaderDefaultStore:
+    """Implements `mnestic.memory.sharing.ports.ReaderDefaultStore`."""
+
+    def __init__(self, unit: UnitOfWork) -> None:
+        self._unit = unit
+
+    async def set(self, default: ReaderDefault) -> None:
+        """See the port."""
+        values = default.model_dump() | {"readers": [*default.readers]}
+        await self._unit.write(_SET, **values)
+        self._unit.wrote("readers.set", f"{default.kind}/{default.name}")
+
+    async def remove(self, kind: DefaultKind, name: str) -> None:
+        """See the port."""
+        await self._unit.write(_REMOVE, kind=kind, name=name)
+        self._unit.wrote("readers.remove", f"{kind}/{name}")
+
+    async def list_defaults(self) -> tuple[ReaderDefault, ...]:
+        """See the port."""
+        rows = await self._unit.fetch(_LIST)
+        self._unit.read("readers.list", "*")
+        return tuple(read_stored(ReaderDefault, row._asdict(), what="readers") for row in rows)

@@ -1,0 +1,17 @@
+-- name: set
+-- Sets the readers of what is said in a session or a channel from now on.
+INSERT INTO mnestic.reader_default (tenant_id, agent_id, kind, name, readers)
+VALUES (%(tenant_id)s, %(agent_id)s, %(kind)s, %(name)s, CAST(%(readers)s AS text[]))
+ON CONFLICT (tenant_id, agent_id, kind, name) DO UPDATE SET readers = excluded.readers
+
+-- name: remove
+-- Has everybody read what is said in a session or a channel from now on.
+DELETE FROM mnestic.reader_default
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = %(kind)s AND name = %(name)s
+
+-- name: list
+-- Reads the readers of all sessions and channels that have some.
+SELECT kind, name, readers
+  FROM mnestic.reader_default
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
+ ORDER BY kind, name

@@ -1,0 +1,249 @@
+"""Who may read what: what is said under `readers` is returned to those alone whom one of them matches.
+
+The form is that of GateMem: five roles and one agent, direct and indirect questions of each, and forgetting in between.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from mnestic.memory.errors import InvalidInputError, NotFoundError
+from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.memory.knowledge.resources import Resource
+from mnestic.memory.selectors import matches
+from mnestic.starter.client.ingestion import start_ingest
+from mnestic.starter.client.memory_client import MemoryClient
+from mnestic.starter.client.mnestic_client import MnesticClient
+
+MORNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
+EPISODE = yaml.safe_load(Path(__file__).with_name("reader_episode.yaml").read_text("utf-8"))
+ROLES: dict[str, str] = EPISODE["roles"]
+
+
+def said(number: int, speaker: str, content: str, readers: Sequence[str] | None) -> Resource:
+    return Resource(
+        session_id="s",
+        source_id=f"m{number}",
+        channel="chat",
+        speaker=speaker,
+        content=content,
+        at=MORNING + timedelta(minutes=number),
+        readers=readers,
+    )
+
+
+def may_read(one: dict[str, Any], reader: str) -> bool:
+    return "for" not in one or any(matches(selector, reader) for selector in one["for"])
+
+
+def secrets_from(reader: str) -> list[str]:
+    """The words that a reader may not get back."""
+    hidden = (one for one in EPISODE["said"] if not may_read(one, reader))
+    return [word for one in hidden for word in one.get("private", ())]
+
+
+async def tell(client: MnesticClient, agent_id: str, *, reader: str | None = None) -> MemoryClient:
+    """An agent to which all was said, or of it what one reader may read."""
+    memory = client.memory(agent_id)
+    await memory.ingest(
+        [
+            said(number, one["by"], one["text"], one.get("for"))
+            for number, one in enumerate(EPISODE["said"])
+            if reader is None or may_read(one, reader)
+        ]
+    )
+    await (await start_ingest(client, agent_id=agent_id)).result()
+    return memory
+
+
+@pytest.fixture
+async def clinic(client: MnesticClient, worker: None) -> MemoryClient:  # noqa: ARG001 - it learns
+    return await tell(client, "clinic")
+
+
+async def everything(memory: MemoryClient) -> dict[str, Any]:
+    """What an agent's memory gives back by each way of reading it, as JSON without ids and times of its own."""
+    seen: dict[str, Any] = {}
+    for place, question in enumerate(EPISODE["questions"]):
+        seen[question] = await _retrieved(memory, question)
+        if place % 4:
+            continue
+        context = await memory.context_for_query(question)
+        seen[f"{question} (context)"] = context.text
+        auto = await memory.auto_retrieve(question, "chat", is_preview=True)
+        seen[f"{question} (prompt)"] = auto.text
+    entries, _ = await memory.entries.list(EntryQuery(kinds=()))
+    seen["entries"] = sorted((one.content, one.importance) for one in entries)
+    facts, _ = await memory.facts.list(statuses=("active", "archived", "deleted"))
+    seen["facts"] = sorted(_stated(one) for one in facts)
+    graph = await memory.graph.read()
+    seen["edges"] = sorted(
+        (one.source, one.predicate, one.target, one.weight) for one in graph.edges
+    )
+    seen["names"] = sorted(node.name for node in graph.nodes)
+    for name in ("Anna", "Ben", "Cleo", "Dan", "Eve"):
+        world = await memory.facts.world(name)
+        seen[name] = sorted(_stated(one) for one in world.facts)
+    seen["statistics"] = (await memory.stats()).model_dump(mode="json")
+    return seen
+
+
+async def _retrieved(memory: MemoryClient, question: str) -> dict[str, Any]:
+    retrieval = await memory.retrieve(question, min_score=0, limit=50, is_access=False)
+    return {
+        "results": [(one.entry.content, one.score, one.signals) for one in retrieval.results],
+        "words": retrieval.words,
+        "names": retrieval.names,
+        "misspelt": retrieval.misspelt,
+    }
+
+
+def _stated(fact: Any) -> tuple[str, ...]:
+    return (fact.subject, fact.predicate, fact.object, fact.status, str(fact.confidence))
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of(item)
+    elif isinstance(value, str):
+        yield value
+
+
+async def test_nobody_gets_back_what_others_said_in_private(
+    client: MnesticClient, clinic: MemoryClient
+) -> None:
+    before = {
+        role: await everything(client.memory("clinic", reader=reader))
+        for role, reader in ROLES.items()
+    }
+    shown = await clinic.preview_forget(EPISODE["forgotten"])
+    await clinic.forget(EPISODE["forgotten"], confirm=shown.token)
+    after = {
+        role: await everything(client.memory("clinic", reader=reader))
+        for role, reader in ROLES.items()
+    }
+
+    leaks = [
+        (role, place, word)
+        for role, reader in ROLES.items()
+        for seen in (before[role], after[role])
+        for place, value in seen.items()
+        for word in secrets_from(reader)
+        if any(word.casefold() in text.casefold() for text in texts_of(value))
+    ]
+    assert leaks == []
+    assert "heron-22" in str(before["eve"]["entries"])
+    assert "heron-22" not in str(after["eve"])
+
+
+@pytest.mark.usefixtures("clinic")
+async def test_what_a_reader_gets_is_as_if_the_rest_had_not_been_said(
+    client: MnesticClient,
+) -> None:
+    for role in ("ben", "cleo"):
+        reader = ROLES[role]
+        await tell(client, f"only-{role}", reader=reader)
+        with_others = await everything(client.memory("clinic", reader=reader))
+        alone = await everything(client.memory(f"only-{role}", reader=reader))
+        assert with_others == alone, role
+
+
+async def test_the_agent_itself_reads_all(clinic: MemoryClient) -> None:
+    entries, _ = await clinic.entries.list(EntryQuery())
+
+    assert {one.content for one in entries} == {one["text"] for one in EPISODE["said"]}
+
+
+@pytest.mark.usefixtures("clinic")
+async def test_a_slot_is_decided_among_those_who_may_read_the_same(client: MnesticClient) -> None:
+    homes = {}
+    for reader in ("user.patient.ben", "user.patient.anna", None):
+        facts, _ = await client.memory("clinic", reader=reader).facts.list(
+            subject="Ben", predicate="lives_in"
+        )
+        homes[reader] = sorted(one.object for one in facts)
+
+    assert homes["user.patient.anna"] == ["Utrecht"]
+    assert homes["user.patient.ben"] == homes[None] == ["Lelystad", "Utrecht"]
+
+
+async def test_a_person_corrects_a_private_fact_in_private(
+    client: MnesticClient, clinic: MemoryClient
+) -> None:
+    facts, _ = await clinic.facts.list(subject="Ben", predicate="lives_in")
+    (private,) = [one for one in facts if one.object == "Lelystad"]
+
+    await clinic.facts.change(private.id, "Zeewolde")
+
+    ben, _ = await client.memory("clinic", reader="user.patient.ben").facts.list(
+        subject="Ben", predicate="lives_in"
+    )
+    anna, _ = await client.memory("clinic", reader="user.patient.anna").facts.list(
+        subject="Ben", predicate="lives_in"
+    )
+    assert sorted(one.object for one in ben) == ["Utrecht", "Zeewolde"]
+    assert [one.object for one in anna] == ["Utrecht"]
+
+
+async def test_what_is_said_where_there_are_readers_is_for_them(client: MnesticClient) -> None:
+    memory = client.memory("team")
+    await memory.readers.set("channel", "hr", ["user.hr.*"])
+    await memory.readers.set("session", "s-anna", ["user.anna"])
+    await memory.add("The bonus is 900 euros.", channel="hr", session_id="s-all")
+    await memory.add("My knee hurts.", channel="hr", session_id="s-anna")
+    await memory.add("Lunch is at noon.", channel="hr", session_id="s-anna", readers=["*"])
+    await memory.readers.remove("channel", "hr")
+    await memory.add("The office has a garden.", channel="hr")
+
+    seen = {}
+    for reader in ("user.hr.ida", "user.anna", "user.ben"):
+        entries, _ = await client.memory("team", reader=reader).entries.list(EntryQuery())
+        seen[reader] = {one.content for one in entries}
+    public = {"Lunch is at noon.", "The office has a garden."}
+    assert seen["user.hr.ida"] == public | {"The bonus is 900 euros."}
+    assert seen["user.anna"] == public | {"My knee hurts."}
+    assert seen["user.ben"] == public
+
+
+async def test_who_reads_for_a_reader_writes_nothing_and_sees_nothing_else(
+    client: MnesticClient, clinic: MemoryClient
+) -> None:
+    anna = client.memory("clinic", reader="user.patient.anna")
+    await clinic.records.set("profile", "safe", "heron-22")
+    await clinic.readers.set("channel", "board", ["user.admin.eve"])
+    entries, _ = await clinic.entries.list(EntryQuery(speaker="Dan"))
+
+    with pytest.raises(InvalidInputError, match=r"user\.patient\.anna only reads"):
+        await anna.add("Nobody may read this.")
+    with pytest.raises(InvalidInputError, match="only reads"):
+        await anna.preview_forget("heron")
+    with pytest.raises(InvalidInputError, match=r"another than user\.patient\.anna"):
+        await anna.retrieve("What is the password?", reader="user.admin.eve")
+    with pytest.raises(NotFoundError):
+        await anna.records.get("profile", "safe")
+    for entry in entries:
+        with pytest.raises(NotFoundError):
+            await anna.entries.get(entry.id)
+    assert await anna.events.list() == ()
+    assert await anna.readers.list() == ()
+    exported = [line.model_dump_json() async for line in anna.export()]
+    assert not any(word in line for word in secrets_from("user.patient.anna") for line in exported)
+
+
+@pytest.mark.parametrize(
+    ("readers", "why"),
+    [([], "at least 1"), (["two words"], "no id or pattern"), (["u"] * 51, "at most 50")],
+)
+async def test_readers_that_cannot_be_are_refused(
+    client: MnesticClient, readers: list[str], why: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=why):
+        await client.memory("team").add("Hello there, all.", readers=readers)
