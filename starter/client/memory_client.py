@@ -96,15 +96,7 @@ class MemoryClient(ChecksTexts):
         )
         self._lazy_temporal = lazy_temporal
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
-        self.use_scope(scope)
-
-    def check_writes(self) -> None:
-        """Refuses what is not done for a reader.
-
-        Raises:
-            InvalidInputError: this is the memory as a reader may read it.
-        """
-        self._scope.caller.check_writes()
+        self._opened(scope)
 
     def for_reader(self, reader: str) -> Self:
         """The same memory as a reader may read it, such as `user.anna`; it cannot be written so.
@@ -112,12 +104,10 @@ class MemoryClient(ChecksTexts):
         Raises:
             InvalidInputError: the reader is no id, or this is for another one.
         """
-        return copy(self).use_scope(
-            replace(self._scope, caller=self._scope.caller.for_reader(reader))
-        )
+        scope = replace(self._scope, caller=self._scope.caller.for_reader(reader))
+        return copy(self)._opened(scope)  # noqa: SLF001 - it is of this class
 
-    def use_scope(self, scope: ClientScope) -> Self:
-        """Has all parts of the client use a scope, such as that of a reader."""
+    def _opened(self, scope: ClientScope) -> Self:
         self._scope = scope
         self.facts = FactClient(scope)
         self.graph = GraphClient(scope)

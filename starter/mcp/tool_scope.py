@@ -11,7 +11,7 @@ from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp_types import INVALID_PARAMS
 
 from mnestic.memory.access.api_keys import Action
-from mnestic.memory.errors import NotFoundError, RefusedError, UnavailableError
+from mnestic.memory.errors import InvalidInputError, NotFoundError, RefusedError, UnavailableError
 from mnestic.memory.jobs.agent_job import JobDescription
 from mnestic.memory.retrieval.queries import Retrieval
 from mnestic.starter.client.keyword_arguments import SearchArguments
@@ -60,7 +60,9 @@ class ToolScope:
         Raises:
             InvalidInputError: the memory is served to a reader.
         """
-        self.memory.check_writes()
+        if self.reader is not None:
+            why = f"is {self.reader}, and jobs are the agent's own; serve it without a reader"
+            raise InvalidInputError(what="reader", why=why)
 
     async def describe_job(self, job_id: str) -> JobDescription:
         """A job of the agent; one of another agent is refused as one that does not exist.

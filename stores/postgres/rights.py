@@ -259,10 +259,10 @@ def _walls_amiss(connection: psycopg.Connection[Any]) -> Iterator[RightsProblem]
     for name in sorted(_FOR_AUDIENCES | _FOR_NO_READER):
         rule = _OF_AUDIENCES if name in _FOR_AUDIENCES else _OF_NO_READER
         if name in walls and walls[name][-1] != rule:
-            table = sql.Identifier("mnestic", name)
-            shown, _, of = rule.rpartition(" ")
-            remedy = _MAKE_READERS.format(table=table, of=sql.SQL(of), rule=sql.SQL(shown))
-            yield RightsProblem(f"{name} has no policy of readers", remedy)
+            its = sql.Identifier("mnestic", name)
+            shown, _, command = rule.rpartition(" ")
+            policy = _MAKE_READERS.format(table=its, of=sql.SQL(command), rule=sql.SQL(shown))
+            yield RightsProblem(f"{name} has no policy of readers", policy)
     for hole in fetch_rows(connection, _LIST_HOLES):
         of = sql.Identifier("mnestic", hole.tablename)
         what = f"{hole.tablename} has a policy {hole.policyname}, which lets more through"

@@ -153,8 +153,10 @@ def as_tenant(client: MnesticClient, tenant_id: str | None = None) -> MnesticCli
 
 
 async def set_rules(client: MnesticClient) -> None:
-    """A setting, two versions of a contract, whose segment is named after the secret, and a document."""
+    """A setting, readers, two versions of a contract, whose segment is named after the secret, and a document."""
     await client.memory(AGENT).settings.change(auto_retrieve_max_results=7)
+    await client.memory(AGENT).readers.set("channel", SECRET, ["user.mara"])
+    await client.memory(AGENT).add(f"My cabin is in {SECRET}.", readers=["user.mara"])
     vector = {"enabled": True, "collections": [{"collection_id": "guides"}]}
     for budget in (1000, 2000):
         segments = [{"segment_id": SECRET, "max_tokens": budget}]
