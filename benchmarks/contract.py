@@ -1,7 +1,7 @@
 """Measures memory by a contract beside what one writes by hand: `python benchmarks/contract.py --json`; progress goes to standard error.
 
 The floor of records is a plain statement on the same table, with the same indexes, on a connection that is open already. That of a
-prompt's segments is counting the tokens of the same texts. Product and floor take turns, in an embedded runtime of their own.
+prompt's segments is counting the tokens of the same texts, that of a search for a reader the same search without one. Product and floor take turns, in an embedded runtime of their own.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from mnestic.memory.contract.document import ShortTerm
 from mnestic.memory.jobs.short_term.segment_steps import SegmentEdit
 from mnestic.memory.jobs.short_term.segments import SegmentEntry, Segments, tokens_of
 from mnestic.memory.jobs.working_memory import WorkingMemory
+from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.sharing.events import ChannelEvent
 from mnestic.starter.cli.output import print_json, print_progress, print_table
 from mnestic.starter.client.contract_memory import ContractMemory
@@ -50,12 +52,16 @@ TARGETS = {
     "lock": 6.0,
     "upsert": 6.0,
     "search": 3.0,
+    "search for a reader": 1.1,
 }
-"""How many times as long as its floor each may take, p95; of a query p50 too. A lock is two writes: it is taken, and ended."""
+"""How many times as long as its floor each may take, p95; of a query p50 too, of a search for a reader p50 alone. A lock is two
+writes: it is taken, and ended."""
 
 _WARM_UP = 10
 _MATCHES = 20  # records of a query
 _CHANNEL = "steps"
+_MESSAGES = 10_000
+_THINGS = ("roof", "door", "boiler", "garden", "fence", "window", "cellar", "stove")
 _SEGMENT, _BYTES_PER_TOKEN = "conversation", 40  # of a message with all its fields, at least
 _RECORDS = ("persist", "retrieve", "query")
 _VALUE = {"score": 71, "url": "https://example.org/prices", "findings": ["no title", "slow"]}
@@ -202,6 +208,7 @@ async def compare(
             "publish": publishing,
             "lock": await _locking(memory, floor),
             **await with_documents(memory, floor),
+            "search for a reader": await _searching(client, messages=min(rows, _MESSAGES)),
         }
         trips = {name: await _trips(sides[name][0]) for name in _RECORDS}
         freeze_heap()  # as a worker does
@@ -344,6 +351,38 @@ def _fill_segments(tokens: int) -> Segments:
         if tokens <= 0:
             break
     return edit.result()
+
+
+async def _searching(client: MemoryConnection, *, messages: int) -> tuple[Step, Step]:
+    """Half of the messages are for one of five readers, who so may read three of five."""
+    memory, reader = client.memory("readers"), "user.r0"
+    said = [
+        Resource(
+            session_id=f"s{number // 20}",
+            source_id=f"m{number}",
+            channel="chat",
+            speaker=f"Person {number % 7}",
+            content=f"The {_THINGS[number % 8]} of house {number % 97} costs {number} euros.",
+            at=NOON + timedelta(minutes=number),
+            readers=(f"user.r{number % 5}",) if number % 2 else None,
+        )
+        for number in range(messages)
+    ]
+    for start in range(0, messages, 500):
+        await memory.ingest(said[start : start + 500])
+
+    async def product(step: int) -> None:
+        assert (await memory.retrieve(_question(step), reader=reader, is_access=False)).results
+
+    async def floor(step: int) -> None:
+        assert (await memory.retrieve(_question(step), is_access=False)).results
+
+    return product, floor
+
+
+def _question(step: int) -> str:
+    """Another one at each step, so that no answer is cached."""
+    return f"What does the {_THINGS[step % 8]} of house {step % 97} cost, asked {step} times?"
 
 
 def _assembling(segments: Segments) -> tuple[Step, Step]:
