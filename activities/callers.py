@@ -53,6 +53,16 @@ class Caller:
             why = f"{self.reader} only reads; write without a reader"
             raise InvalidInputError(what="reader", why=why)
 
+    def check_own(self, what: str) -> None:
+        """Refuses a reader what is the agent's own, such as its jobs.
+
+        Raises:
+            InvalidInputError: It is for one.
+        """
+        if self.reader is not None:
+            why = f"is {self.reader}, and {what} the agent's own; ask without a reader"
+            raise InvalidInputError(what="reader", why=why)
+
     def for_reader(self, reader: str | None) -> Self:
         """Who queries for a reader, or the same without one.
 

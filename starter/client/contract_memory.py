@@ -56,9 +56,10 @@ async def open_contract(
     """The memory of an agent by the contract in force, for the access `of`: an action and a target of the audit log.
 
     Raises:
-        InvalidInputError: the session is no id.
+        InvalidInputError: the session is no id, or it is asked for a reader.
         NotFoundError: no contract is in force for the agent.
     """
+    scope.caller.check_own("what a contract keeps is")
     agent_id = scope.caller.agent_id
     async with scope.transaction(write=False) as transaction:
         if of is not None:

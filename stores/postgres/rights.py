@@ -83,6 +83,7 @@ _UPDATED_COLUMNS = {
 }
 _FUNCTIONS = {
     "agents_with_met_waits": _PUBLIC,
+    "audience_of_message": _PUBLIC,
     "backend_of": _PUBLIC,
     "begin_forgetting": _PUBLIC,
     "contract_of": _PUBLIC,

@@ -232,6 +232,8 @@ async def test_who_reads_for_a_reader_writes_nothing_and_sees_nothing_else(
     for entry in entries:
         with pytest.raises(NotFoundError):
             await anna.entries.get(entry.id)
+    with pytest.raises(InvalidInputError, match=r"a contract keeps is the agent's own"):
+        await anna.contract()
     assert await anna.events.list() == ()
     assert await anna.readers.list() == ()
     exported = [line.model_dump_json() async for line in anna.export()]

@@ -34,6 +34,30 @@ CREATE FUNCTION mnestic.reader_patterns(readers text[]) RETURNS text[] LANGUAGE 
     SELECT string_to_array(replace(replace(array_to_string(readers, ' '), '_', '\_'), '*', '%'), ' ')
 $$;
 
+-- The audience of a message: of its own readers, else of its session's, else of its channel's; else that of the transaction.
+CREATE FUNCTION mnestic.audience_of_message(of_tenant text, of_agent text, of_session text, of_channel text, own text[])
+RETURNS integer LANGUAGE plpgsql AS $$
+DECLARE
+    its text[] := COALESCE(own, (
+        SELECT d.readers FROM mnestic.reader_default AS d
+         WHERE d.tenant_id = of_tenant AND d.agent_id = of_agent
+           AND (d.kind = 'session' AND d.name = of_session OR d.kind = 'channel' AND d.name = of_channel)
+         ORDER BY d.kind DESC LIMIT 1));
+    found integer;
+BEGIN
+    IF its IS NULL THEN
+        RETURN mnestic.own_audience();
+    END IF;
+    SELECT s.id INTO found FROM mnestic.reader_set AS s
+     WHERE s.tenant_id = of_tenant AND s.agent_id = of_agent AND s.readers = its;
+    IF found IS NULL THEN
+        INSERT INTO mnestic.reader_set (tenant_id, agent_id, readers) VALUES (of_tenant, of_agent, its)
+        ON CONFLICT (tenant_id, agent_id, readers) DO UPDATE SET readers = excluded.readers
+        RETURNING id INTO found;
+    END IF;
+    RETURN found;
+END $$;
+
 DO $$
 DECLARE
     one text;

@@ -1,34 +1,12 @@
 -- Keeps messages as resources and enters them into `ingest_state`; returns those that are new there, each as it is kept.
--- A message that is kept already is passed over. What was said just now has the time of the transaction. Who may read it: its own
--- readers, else those of its session, else those of its channel, else everybody.
-WITH given AS MATERIALIZED (
-    SELECT g.*, COALESCE(
-               g.readers,
-               (SELECT readers FROM mnestic.reader_default
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'session' AND name = g.session_id),
-               (SELECT readers FROM mnestic.reader_default
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'channel' AND name = g.channel)) AS readers_of
+-- A message that is kept already is passed over. What was said just now has the time of the transaction.
+WITH heard AS MATERIALIZED (
+    SELECT g.*, mnestic.audience_of_message(%(tenant_id)s, %(agent_id)s, session_id, channel, readers) AS audience
       FROM json_to_recordset(CAST(%(messages)s AS json)) AS g (
            session_id text, source_id text, channel text, speaker text, content text, at timestamptz,
            offset_minutes smallint, kind text, entry_type text, job_id text, workflow_run text, corrects text,
            readers text[], place bigint)
-),
-new_set AS (
-    INSERT INTO mnestic.reader_set (tenant_id, agent_id, readers)
-    SELECT DISTINCT %(tenant_id)s, %(agent_id)s, readers_of FROM given
-     WHERE readers_of IS NOT NULL
-       AND NOT EXISTS (SELECT FROM mnestic.reader_set
-                        WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND readers = readers_of)
-     ORDER BY readers_of
-    ON CONFLICT (tenant_id, agent_id, readers) DO UPDATE SET readers = excluded.readers
-    RETURNING id, readers
-),
-heard AS MATERIALIZED (
-    SELECT given.*, CASE WHEN readers_of IS NULL THEN mnestic.own_audience()
-                         ELSE COALESCE((SELECT id FROM mnestic.reader_set
-                                         WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND readers = readers_of),
-                                       (SELECT id FROM new_set WHERE readers = readers_of)) END AS audience
-      FROM given
+     ORDER BY readers, session_id, channel  -- so that two who add the same sets do not wait for each other
 ),
 kept AS (
     INSERT INTO mnestic.resource
