@@ -29,6 +29,7 @@ from mnestic.memory.knowledge.claims import Claim, ClaimSource
 from mnestic.memory.knowledge.entries import ArchiveMark, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.starter.cli.output import print_json, print_progress
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.embedded.runtime import EmbeddedRuntime
 from mnestic.starter.settings import Settings
@@ -73,7 +74,7 @@ async def measure(sizes: tuple[int, ...], *, data_dir: Path) -> dict[str, Any]:
 
 async def _ingest(memory: PostgresMemory) -> None:
     """Ingests the messages of which all memories are copies."""
-    ada = MemoryClient(memory, tenant_id=_tenant(0), agent_id=AGENT)
+    ada = MemoryClient(client_caller(memory, tenant_id=_tenant(0), agent_id=AGENT))
     stream = _year(BASE)
     while batch := list(itertools.islice(stream, _AT_ONCE)):
         await ada.ingest(batch)
@@ -98,7 +99,7 @@ async def _measured(memory: PostgresMemory, size: int) -> dict[str, float]:
     first, built = await _night(memory, size, day=0)
     peak = _peak_rss_mib()
     again, nothing = await _night(memory, size, day=1)
-    ada = MemoryClient(memory, tenant_id=_tenant(size), agent_id=AGENT)
+    ada = MemoryClient(client_caller(memory, tenant_id=_tenant(size), agent_id=AGENT))
     await ada.ingest([_late_message(size)])
     after_one, refreshed = await _night(memory, size, day=2)
     assert (nothing, refreshed) == (0, 4)

@@ -61,13 +61,19 @@ class ClientPart(ChecksTexts):
 
 
 def client_caller(
-    memory: Memory, *, tenant_id: str, agent_id: str, actor: str = "client"
+    memory: Memory,
+    *,
+    tenant_id: str,
+    agent_id: str,
+    actor: str = "client",
+    reader: str | None = None,
 ) -> Caller:
-    """The caller that a client acts as.
+    """The caller that a client acts as: the actor that the audit log names, and for whom it reads, if not for the agent.
 
     Raises:
-        InvalidInputError: the tenant or the agent is no id.
+        InvalidInputError: the tenant, the agent or the reader is no id.
     """
     check_id(tenant_id, what="tenant")
     check_id(agent_id, what="agent")
-    return Caller(memory=memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
+    caller = Caller(memory=memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
+    return caller.for_reader(reader)

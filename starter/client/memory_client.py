@@ -1,13 +1,12 @@
 """`MemoryClient`: one agent's memory: the main methods, and parts for the rest."""
 
 from collections.abc import AsyncGenerator, AsyncIterable, Collection, Iterable, Sequence
-from copy import copy
-from dataclasses import replace
 from datetime import datetime
-from typing import Self, Unpack
+from typing import Unpack
 
 from pydantic import ValidationError
 
+from mnestic.activities.callers import Caller
 from mnestic.activities.forgetting.exports import export_lines
 from mnestic.activities.forgetting.imports import ExportReader
 from mnestic.activities.knowledge.receiving import add_entry, receive
@@ -20,7 +19,6 @@ from mnestic.memory.forgetting.requests import TopicForgotten
 from mnestic.memory.knowledge.entries import Entry, EntryDraft, EntryType
 from mnestic.memory.knowledge.ingestion import IncomingMessage, MemoryStatistics
 from mnestic.memory.knowledge.resources import Resource
-from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.auto_retrieval import MESSAGES, AutoRetrieval, latest_before
 from mnestic.memory.retrieval.contexts import TIERS, Context, TierName
 from mnestic.memory.retrieval.missing_entries import SearchTrace
@@ -28,7 +26,7 @@ from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy, check_p
 from mnestic.memory.validation import refused
 from mnestic.starter.checked_texts import ChecksTexts, FreeText
 from mnestic.starter.client.agent_settings import SettingsClient
-from mnestic.starter.client.client_scope import ClientScope, client_caller
+from mnestic.starter.client.client_scope import ClientScope
 from mnestic.starter.client.contexts import (
     ContextClient,
     RetrievalLogClient,
@@ -65,49 +63,31 @@ class MemoryClient(ChecksTexts):
 
     def __init__(
         self,
-        memory: Memory,
+        caller: Caller,
         *,
-        tenant_id: str,
-        agent_id: str,
         models: QueryModels | None = None,
         auto: AutoRetriever | None = None,
         lazy_temporal: LazyTemporal | None = None,
         extraction: ExtractionStarts | None = None,
-        actor: str = "client",
     ) -> None:
         """Prepares the client.
 
         Args:
-            memory: The memory of all agents.
-            tenant_id: The tenant of the agent.
-            agent_id: The agent.
+            caller: Whose memory it is, and who reads and writes.
             models: The models for queries; local ones by default.
             auto: Finds memories and notes for a message; by default without a vault of notes.
             lazy_temporal: The connection that `forget` needs, and nothing else.
             extraction: Starts extraction after each write; without it a worker polls for new messages.
-            actor: Who reads and writes, for the audit log.
         """
         models, count_tokens = models or local_models(), token_counter()
         scope = ClientScope(
-            caller=client_caller(memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor),
+            caller=caller,
             models=models,
             count_tokens=count_tokens,
             extraction=extraction,
         )
         self._lazy_temporal = lazy_temporal
         self._auto = auto or AutoRetriever(models=models, count_tokens=count_tokens)
-        self._opened(scope)
-
-    def for_reader(self, reader: str) -> Self:
-        """The same memory as a reader may read it, such as `user.anna`; it cannot be written so.
-
-        Raises:
-            InvalidInputError: the reader is no id, or this is for another one.
-        """
-        scope = replace(self._scope, caller=self._scope.caller.for_reader(reader))
-        return copy(self)._opened(scope)  # noqa: SLF001 - it is of this class
-
-    def _opened(self, scope: ClientScope) -> Self:
         self._scope = scope
         self.facts = FactClient(scope)
         self.graph = GraphClient(scope)
@@ -124,7 +104,6 @@ class MemoryClient(ChecksTexts):
         self.settings = SettingsClient(scope)
         self.readers = ReaderClient(scope)
         self.forgetting = ForgettingClient(scope, lazy_temporal=self._lazy_temporal)
-        return self
 
     async def contract(self, session_id: str | None = None) -> ContractMemory:
         """The agent's memory by its contract: `persist`, `retrieve`, `query`, and the segments of a session.

@@ -6,6 +6,7 @@ when a call needs it, such as `forget`.
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Self, TypedDict, TypeVar
 
@@ -153,8 +154,8 @@ class MemoryConnection(ChecksTexts):
         Raises:
             InvalidInputError: the agent or the reader is no id.
         """
-        memory = self._memory_of(agent_id, self._memory, actor=actor, extraction=self._extraction)
-        return memory if reader is None else memory.for_reader(reader)
+        caller = self._caller(agent_id, actor=actor, reader=reader)
+        return self._memory_of(caller, extraction=self._extraction)
 
     async def write_once(
         self,
@@ -180,12 +181,10 @@ class MemoryConnection(ChecksTexts):
             InvalidInputError: the agent is no id.
             IdempotencyConflictError: the key was used for another request.
         """
-        caller = client_caller(
-            self._memory, tenant_id=self.settings.tenant_id, agent_id=agent_id, actor=actor
-        )
+        caller = self._caller(agent_id, actor=actor)
 
         async def working(joined: Memory) -> Result:
-            return await work(self._memory_of(agent_id, joined, actor=actor, extraction=None))
+            return await work(self._memory_of(replace(caller, memory=joined), extraction=None))
 
         result = await write_once(
             caller, key=key, request=request, result_type=result_type, work=working
@@ -277,27 +276,22 @@ class MemoryConnection(ChecksTexts):
         caller = self._caller(agent_id, actor=actor)
         return await act_once(caller, key=key, request=request, result_type=result_type, act=act)
 
-    def _caller(self, agent_id: str, *, actor: str) -> Caller:
-        tenant_id = self.settings.tenant_id
-        return Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
-
-    def _memory_of(
-        self,
-        agent_id: str,
-        memory: Memory,
-        *,
-        actor: str,
-        extraction: ExtractionStarts | None,
-    ) -> MemoryClient:
-        return MemoryClient(
-            memory,
+    def _caller(self, agent_id: str, *, actor: str, reader: str | None = None) -> Caller:
+        return client_caller(
+            self._memory,
             tenant_id=self.settings.tenant_id,
             agent_id=agent_id,
+            actor=actor,
+            reader=reader,
+        )
+
+    def _memory_of(self, caller: Caller, *, extraction: ExtractionStarts | None) -> MemoryClient:
+        return MemoryClient(
+            caller,
             models=self._models,
             auto=self._auto,
             lazy_temporal=self._lazy_temporal,
             extraction=extraction,
-            actor=actor,
         )
 
     async def list_agents(

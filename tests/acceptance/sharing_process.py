@@ -14,6 +14,7 @@ from mnestic.memory.errors import (
     StaleVersionError,
     UnavailableError,
 )
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import load_settings
@@ -88,7 +89,7 @@ class Agent:
 async def main(name: str, steps: int) -> None:
     settings = load_settings()
     memory = open_memory(find_endpoints(settings))
-    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=name)
+    client = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id=name))
     agent = Agent(await client.contract(), name)
     print("ready", flush=True)  # noqa: T201
     for number in range(steps):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import load_settings
 from mnestic.starter.wiring import find_endpoints, open_memory
@@ -35,7 +36,7 @@ def wait_for(go: Path) -> None:
 async def main(what: str, name: str, go: Path) -> None:
     settings = load_settings()
     memory = open_memory(find_endpoints(settings))
-    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    client = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     print("ready", flush=True)  # noqa: T201 - the test waits for it
     await asyncio.to_thread(wait_for, go)
     for number in range(TIMES[what]):

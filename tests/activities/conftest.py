@@ -16,6 +16,7 @@ from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Memory
 from mnestic.memory.scope import Scope
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import (
@@ -86,7 +87,7 @@ async def openai(chat_server: Any) -> AsyncIterator[AsyncOpenAI]:
 @pytest.fixture
 def ada(memory: Memory, settings: Settings) -> MemoryClient:
     """The agent's memory from outside."""
-    return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    return MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
 
 
 @pytest.fixture

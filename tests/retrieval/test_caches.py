@@ -16,6 +16,7 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.messages import Embeddings
 from mnestic.memory.retrieval.queries import Retrieval, RetrievalPolicy
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -35,13 +36,13 @@ ASKED: dict[str, Any] = {"asked_at": NOON, "is_access": False}
 
 @pytest.fixture
 def here(memory: PostgresMemory, settings: Settings) -> MemoryClient:
-    return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    return MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
 
 
 @pytest.fixture
 def there(forgetful: PostgresMemory, settings: Settings) -> MemoryClient:
     """The same agent in another process, which caches nothing."""
-    return MemoryClient(forgetful, tenant_id=settings.tenant_id, agent_id="ada")
+    return MemoryClient(client_caller(forgetful, tenant_id=settings.tenant_id, agent_id="ada"))
 
 
 async def fill(client: MemoryClient) -> list[str]:
@@ -104,9 +105,7 @@ async def test_the_vector_of_a_query_is_made_once_for_a_revision(
 ) -> None:
     embedder = CountingEmbedder()
     ada = MemoryClient(
-        memory,
-        tenant_id=settings.tenant_id,
-        agent_id="ada",
+        client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"),
         models=QueryModels(Embedders(embedder)),
     )
     await fill(ada)
@@ -158,7 +157,7 @@ async def test_whatever_another_process_writes_the_answer_is_worked_out_anew(
 async def test_an_answer_ends_with_the_first_entry_or_fact_that_ends_by_time(
     here: MemoryClient, memory: PostgresMemory, settings: Settings
 ) -> None:
-    bea = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bea")
+    bea = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bea"))
     await fill(bea)
     end = datetime.now(UTC) + timedelta(seconds=2)
     await here.add("The ferry leaves from pier four today.", expires_at=end)
@@ -194,7 +193,9 @@ async def test_no_other_agent_and_no_other_tenant_has_the_answer(
     await here.retrieve(QUESTION, **ASKED)
 
     for number, (tenant, agent) in enumerate([("", "bea"), ("-b", "ada")]):
-        other = MemoryClient(memory, tenant_id=f"{settings.tenant_id}{tenant}", agent_id=agent)
+        other = MemoryClient(
+            client_caller(memory, tenant_id=f"{settings.tenant_id}{tenant}", agent_id=agent)
+        )
         for text in TEXTS:  # until its memory has the same revision
             await other.add(text.replace("nine", "noon"))
 
@@ -240,7 +241,7 @@ async def test_a_restored_copy_that_climbs_to_the_same_revision_has_its_own_answ
     """The address stays, and behind it stands another database with another past."""
     with new_database() as url:
         memory = PostgresMemory(url.replace("postgres@", "mnestic_app@"), pool_size=1)
-        here = MemoryClient(memory, tenant_id="t", agent_id="ada")
+        here = MemoryClient(client_caller(memory, tenant_id="t", agent_id="ada"))
         await here.add("The boiler was serviced in March.")
         await memory.engine.dispose()  # a copy is made of what nobody uses
         name = str(re.sub(r".*/([^/?]+)\?.*", r"\1", url))

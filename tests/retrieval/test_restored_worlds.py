@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -41,9 +42,11 @@ async def test_a_restored_world_gives_the_same_answers_to_its_questions(
         after = [
             await answer(
                 MemoryClient(
-                    memory,
-                    tenant_id=f"{tenant_id}{case.get('tenant', '')}",
-                    agent_id=case.get("agent", AGENT),
+                    client_caller(
+                        memory,
+                        tenant_id=f"{tenant_id}{case.get('tenant', '')}",
+                        agent_id=case.get("agent", AGENT),
+                    ),
                 ),
                 case,
             )

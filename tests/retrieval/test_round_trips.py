@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -26,7 +27,7 @@ async def wire(admin_url: str) -> AsyncIterator[Wire]:
 async def ada(wire: Wire, settings: Settings) -> AsyncIterator[MemoryClient]:
     """An agent whose memory is at the end of the wire, and of whom nothing is cached."""
     memory = PostgresMemory(wire.url, pool_size=1, cache_bytes=0)
-    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    client = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     await client.add("Mara keeps the spare key under the fern.", speaker="Mara", subjects=["Mara"])
     await client.add("The ferry to Texel leaves at nine.")
     await client.add("The ladder is mine.", speaker="Ines Holt", entry_type="interaction")
@@ -63,7 +64,7 @@ async def test_a_cached_answer_waits_for_what_is_known_alone(
     wire: Wire, settings: Settings
 ) -> None:
     memory = PostgresMemory(wire.url, pool_size=1)
-    caching = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    caching = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     first = await caching.retrieve("Where is the spare key?", **ASKED)
     before = wire.round_trips
 

@@ -2,6 +2,7 @@
 
 import psycopg
 
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -13,7 +14,7 @@ async def test_a_process_learns_what_others_changed_and_listens_to_no_notificati
     memory: PostgresMemory, forgetful: PostgresMemory, settings: Settings, admin_url: str
 ) -> None:
     here, there = (
-        MemoryClient(each, tenant_id=settings.tenant_id, agent_id="ada")
+        MemoryClient(client_caller(each, tenant_id=settings.tenant_id, agent_id="ada"))
         for each in (memory, forgetful)
     )
     ferry = (await here.add("The ferry to Texel leaves at nine.")).id

@@ -19,7 +19,7 @@ from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSear
 
 import mnestic.starter
 from mnestic.memory.errors import InvalidInputError, MnesticError
-from mnestic.starter.client.client_scope import ClientPart
+from mnestic.starter.client.client_scope import ClientPart, client_caller
 from mnestic.starter.client.inbox import InboxClient
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -223,8 +223,8 @@ async def test_a_crooked_tenant_or_agent_has_no_client(
             lambda: as_tenant(theirs, name or " "),  # noqa: B023 - called at once
             lambda: theirs.memory(name),  # noqa: B023
             lambda: theirs.inbox(name),  # noqa: B023
-            lambda: MemoryClient(memory, tenant_id=name, agent_id=AGENT),  # noqa: B023
-            lambda: MemoryClient(memory, tenant_id=mine, agent_id=name),  # noqa: B023
+            lambda: MemoryClient(client_caller(memory, tenant_id=name, agent_id=AGENT)),  # noqa: B023
+            lambda: MemoryClient(client_caller(memory, tenant_id=mine, agent_id=name)),  # noqa: B023
             lambda: PredicateClient(memory, tenant_id=name),  # noqa: B023
         ):
             with pytest.raises(InvalidInputError, match=NAMED):

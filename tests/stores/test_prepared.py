@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.connections import Query, run_together
@@ -38,7 +39,7 @@ async def test_each_statement_of_a_search_is_prepared_once(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, application_url: str
 ) -> None:
     memory = PostgresMemory(application_url, pool_size=1, cache_bytes=0)
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    ada = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     for number in range(12):
         await ada.add(f"Mara keeps the spare key {number} under the fern.", subjects=["Mara"])
     await ada.facts.add("Mara", "lives_in", "Ghent")

@@ -9,6 +9,7 @@ from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
 from mnestic.activities.forgetting.topic_meaning import find_entries_by_meaning
 from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
@@ -25,7 +26,7 @@ def close(caller: Caller) -> Close:
     """What is close to a topic, of texts that ada has added."""
 
     async def find(topic: str, *texts: str, subjects: Sequence[str] = ()) -> list[str]:
-        ada = MemoryClient(caller.memory, tenant_id=caller.tenant_id, agent_id="ada")
+        ada = MemoryClient(client_caller(caller.memory, tenant_id=caller.tenant_id, agent_id="ada"))
         for subject in subjects:
             await ada.facts.add(subject, "lives_in", "Ghent")
         for text in texts:

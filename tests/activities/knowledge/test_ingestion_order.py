@@ -13,6 +13,7 @@ from benchmarks.messages import messages
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import english_steps, said
@@ -62,7 +63,7 @@ async def learn(
 ) -> set[tuple[object, ...]]:
     """What a new agent believes once it has heard the batches."""
     agent_id = uuid.uuid4().hex
-    client = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=agent_id)
+    client = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id=agent_id))
     steps = english_steps(memory, settings, agent_id=agent_id)
     for batch in batches:
         await client.ingest(batch)

@@ -11,6 +11,7 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Answer, Begin, Steps, completion, said
@@ -100,7 +101,7 @@ async def test_it_is_exported_archived_and_read_back(
     ada: MemoryClient, learn: Any, memory: Memory, settings: Settings
 ) -> None:
     await learn(elsewhere(1, LISBON), elsewhere(2, PORTO))
-    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+    bob = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bob"))
 
     await bob.import_lines([line async for line in ada.export()])
     porto = (await ids(ada))[PORTO]

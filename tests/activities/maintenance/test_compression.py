@@ -13,6 +13,7 @@ from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.errors import InvalidInputError
 from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.ports import Extractor, Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Begin, Steps
@@ -136,7 +137,7 @@ async def test_an_import_has_the_sources_as_they_were(
 ) -> None:
     await _add(ada, *GARDEN)
     await run()
-    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+    bob = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bob"))
 
     await bob.import_lines(ada.export())
 

@@ -9,6 +9,7 @@ import pytest
 from mnestic.activities.maintenance.steps import StepResult
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Learn
@@ -114,7 +115,7 @@ async def test_a_run_that_would_merge_too_much_stops_for_that_agent_alone(
 ) -> None:
     for number in range(24):
         await ada.add(f"The code is {number % 12}.", source_id=f"{number}", at=_later(number))
-    bob = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob")
+    bob = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bob"))
     await bob.add("The code is blue.", expires_at=datetime.now(UTC) + timedelta(days=1))
     await run(MONDAY, dry_run=True)
     before = stored()

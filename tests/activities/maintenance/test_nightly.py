@@ -12,6 +12,7 @@ from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.importance import ImportancePolicy, importance
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.settings import Settings
@@ -211,8 +212,19 @@ async def test_a_backfilled_night_leaves_importance_as_it_is(ada: MemoryClient, 
 
 
 async def test_what_was_said_for_readers_is_in_no_summary_and_merges_with_nothing_of_others(
-    ada: MemoryClient, run: Run, begin: Begin, execute: Execute
+    ada: MemoryClient,
+    memory: Memory,
+    settings: Settings,
+    run: Run,
+    begin: Begin,
+    execute: Execute,
 ) -> None:
+    mara, jonas = (
+        MemoryClient(
+            client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada", reader=reader)
+        )
+        for reader in ("user.mara", "user.jonas")
+    )
     for readers in (None, ["user.mara"], ["user.mara"]):
         for at in (NOON - timedelta(days=9), NOON - timedelta(days=2)):
             await ada.add("We prefer oil.", readers=readers, session_id=f"s{at:%d}", at=at)
@@ -232,8 +244,8 @@ async def test_what_was_said_for_readers_is_in_no_summary_and_merges_with_nothin
     await run()
 
     entries, _ = await ada.entries.list(EntryQuery())
-    of_mara, _ = await ada.for_reader("user.mara").entries.list(EntryQuery())
-    of_jonas, _ = await ada.for_reader("user.jonas").entries.list(EntryQuery())
+    of_mara, _ = await mara.entries.list(EntryQuery())
+    of_jonas, _ = await jonas.entries.list(EntryQuery())
     assert (len(entries), len(of_mara), len(of_jonas)) == (2, 2, 1)
     assert not [
         one for one in await ada.contexts.list_categories() if "Ghent" in (one.summary or "")

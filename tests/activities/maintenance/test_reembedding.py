@@ -79,7 +79,9 @@ def searching(memory: Memory, settings: Settings) -> Searching:
     async def client(chosen: Embedder | None = None, agent_id: str = "ada") -> MemoryClient:
         models = QueryModels(embedders_of(chosen or NarrowEmbedder()))
         tenant_id = settings.tenant_id
-        agent = MemoryClient(memory, tenant_id=tenant_id, agent_id=agent_id, models=models)
+        agent = MemoryClient(
+            client_caller(memory, tenant_id=tenant_id, agent_id=agent_id), models=models
+        )
         for text in SAID:
             await agent.add(text)
         return agent

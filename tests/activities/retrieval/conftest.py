@@ -12,6 +12,7 @@ from mnestic.activities.models.embedders import Embedders
 from mnestic.activities.retrieval.auto_retrieval import AutoRetriever
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.notes.folder import FolderVault
@@ -28,7 +29,9 @@ def make(memory: Memory, settings: Settings) -> Callable[..., MemoryClient]:
             notes_tenant_id=settings.tenant_id,
             **fields,
         )
-        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", auto=auto)
+        return MemoryClient(
+            client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"), auto=auto
+        )
 
     return build
 

@@ -9,6 +9,7 @@ import pytest
 from mnestic.memory.knowledge.entries import ArchiveMark, ArchiveReason, Entry, EntryQuery
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import PRESETS, Retrieval
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Begin, Learn, said
@@ -75,7 +76,7 @@ async def test_what_nothing_live_answers_is_found_in_the_archive_and_marked(
 async def test_an_agent_all_of_whose_entries_are_archived_is_answered_and_they_count_as_used(
     memory: Memory, settings: Settings, move: Move, begin: Begin
 ) -> None:
-    bo = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bo")
+    bo = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bo"))
     entry = await bo.add(LATEX, at=NOON)
     await move(entry, reason="over_limit", agent_id="bo")
 

@@ -17,6 +17,7 @@ from mnestic.activities.retrieval.auto_retrieval import AutoRetriever, SourceLim
 from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.retrieval.auto_retrieval import AutoRetrieval
 from mnestic.memory.retrieval.caches import LRUCache
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.stores.notes.folder import FolderVault
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -137,7 +138,7 @@ async def test_a_database_that_is_down_is_skipped_by_name_and_the_notes_are_told
         notes=vault,
         notes_tenant_id="t",
     )
-    ada = MemoryClient(down, tenant_id="t", agent_id="ada", auto=auto)
+    ada = MemoryClient(client_caller(down, tenant_id="t", agent_id="ada"), auto=auto)
 
     told = await ask(ada)
     await down.close()

@@ -20,6 +20,7 @@ from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.models.errors import ModelUnavailableError
 from mnestic.memory.models.usage import Budget
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import (
@@ -237,7 +238,7 @@ def models(openai: AsyncOpenAI, chat_server: Any) -> Models:
 def client(memory: Memory, settings: Settings) -> Client:
     """The agent's memory, asked through models."""
     return lambda models: MemoryClient(
-        memory, tenant_id=settings.tenant_id, agent_id="ada", models=models
+        client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"), models=models
     )
 
 

@@ -17,6 +17,7 @@ from mnestic.activities.retrieval.query_models import QueryModels
 from mnestic.memory.models.usage import Budget, ModelPrices
 from mnestic.memory.ports import Memory
 from mnestic.memory.retrieval.queries import PRESETS, Retrieval
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from tests.activities.learning_models import Call, Execute, refused
@@ -59,7 +60,9 @@ def make(memory: Memory, settings: Settings, openai: AsyncOpenAI) -> Make:
             limits=ModelCallLimits(daily=daily),
             prices=PRICES,
         )
-        return MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", models=models)
+        return MemoryClient(
+            client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"), models=models
+        )
 
     return build
 

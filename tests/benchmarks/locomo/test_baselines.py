@@ -9,6 +9,7 @@ import pytest
 from benchmarks.locomo.baselines import PlainIndex, _bm25, lexemes_of
 from mnestic.memory.knowledge.entries import Embedding
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 
@@ -22,9 +23,11 @@ VECTORS = {"tide": (1.0, 0.0), "boat": (0.6, 0.8), "bread": (0.0, 1.0)}
 
 @pytest.fixture
 async def index(memory: Memory, settings: Settings, admin_url: str) -> PlainIndex:
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    ada = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     entries = {name: await ada.add(text, source_id=name) for name, text in TEXTS.items()}
-    await MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="bob").add("Another tide.")
+    await MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="bob")).add(
+        "Another tide."
+    )
     async with memory.transaction(
         tenant_id=settings.tenant_id, agent_id="ada", actor="test", write=True
     ) as transaction:

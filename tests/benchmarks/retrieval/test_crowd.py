@@ -5,6 +5,7 @@ import pytest
 
 from benchmarks.retrieval.crowd import crowd
 from mnestic.memory.knowledge.entries import EntryQuery
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -22,7 +23,7 @@ async def agents(
     async with await psycopg.AsyncConnection.connect(admin_url, autocommit=True) as owner:
         await crowd(owner, tenant=tenant, agent="base", shares={"one": 2, "other": 2, "all": 1})
     return {
-        name: MemoryClient(memory, tenant_id=tenant, agent_id=name)
+        name: MemoryClient(client_caller(memory, tenant_id=tenant, agent_id=name))
         for name in ("base", "one", "other", "all")
     }
 

@@ -23,6 +23,7 @@ from mnestic.memory.errors import (
 from mnestic.memory.jobs.long_term.filters import read_filter
 from mnestic.memory.selectors import find_selector
 from mnestic.starter.access.audit import AuditClient
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.contract.contracts import ContractsClient
 from mnestic.starter.settings import Settings
@@ -258,7 +259,9 @@ async def test_each_access_leaves_an_audit_row_also_where_it_is_refused(
     memory: PostgresMemory, settings: Settings, contracts: ContractsClient
 ) -> None:
     await contracts.apply(AGENT, long_term(structure={"type": "object"}))
-    records = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id=AGENT).records
+    records = MemoryClient(
+        client_caller(memory, tenant_id=settings.tenant_id, agent_id=AGENT)
+    ).records
     refused = [
         records.get("notes", "none"),
         records.set("notes", "k", "no object"),

@@ -13,6 +13,7 @@ from temporalio.service import RPCError
 
 from mnestic.memory.knowledge.ingestion import IngestCounts
 from mnestic.memory.names import ingest_workflow_id
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.ingest_status import IngestDelay, find_delay
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
@@ -74,7 +75,9 @@ async def test_to_add_neither_fails_nor_waits_where_temporal_does_not_answer(
 ) -> None:
     away = settings.model_copy(update={"temporal_address": "127.0.0.1:9"})
     starts = ExtractionStarts(LazyTemporal(away), tenant_id=settings.tenant_id)
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada", extraction=starts)
+    ada = MemoryClient(
+        client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"), extraction=starts
+    )
 
     entry = await ada.add("I live in Ghent.")
     stored = await ada.entries.get(entry.id)

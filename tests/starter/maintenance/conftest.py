@@ -9,6 +9,7 @@ import pytest
 from psycopg import sql
 
 from mnestic.activities.clients.token_vectors import TokenVectorEmbedder
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.maintenance.backup_client import BackupClient
 from mnestic.stores.postgres.maintenance.backup_tables import copy_out, list_copied_tables
@@ -37,7 +38,7 @@ class Place:
 
     def memory_of(self, tenant: str = "ours", *, agent: str = "ada") -> MemoryClient:
         """The memory of an agent of a tenant."""
-        return MemoryClient(self.memory, tenant_id=tenant, agent_id=agent)
+        return MemoryClient(client_caller(self.memory, tenant_id=tenant, agent_id=agent))
 
     async def fill(self, tenant: str = "ours") -> None:
         """Gives a tenant entries, facts, records and settings, with awkward names."""

@@ -11,6 +11,7 @@ from psycopg import sql
 from psycopg.rows import scalar_row
 from sqlalchemy import text
 
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from tests.stores.plan_samples import keep, parts_of, plans_of, statements_of
@@ -70,7 +71,7 @@ async def large(
                 }
                 owner.execute(COPY.format(**named), [TIMES])
             owner.execute("VACUUM ANALYZE")
-        yield MemoryClient(memory, tenant_id="t", agent_id="base"), as_application
+        yield MemoryClient(client_caller(memory, tenant_id="t", agent_id="base")), as_application
         await memory.close()
 
 
@@ -98,7 +99,7 @@ async def test_a_generic_plan_reads_not_all_that_a_large_agent_has(
 @pytest.mark.acceptance
 async def test_what_adds_an_entry_is_planned_a_few_times(large: tuple[MemoryClient, str]) -> None:
     memory = PostgresMemory(large[1], pool_size=1)
-    client = MemoryClient(memory, tenant_id="t", agent_id="new")
+    client = MemoryClient(client_caller(memory, tenant_id="t", agent_id="new"))
 
     for number in range(10):
         await client.add(f"The {number}. crate is full.")

@@ -11,6 +11,7 @@ from benchmarks.retrieval.crowd import crowd
 from mnestic.memory.knowledge.claims import ClaimSource
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.knowledge.facts import Interval
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -68,7 +69,7 @@ async def asked(
             shares = {f"agent-{number}": 1 for number in range(OTHERS)}
             await crowd(owner, tenant=settings.tenant_id, agent="base", shares=shares)
         crowded["tenant"] = settings.tenant_id
-    return MemoryClient(memory, tenant_id=crowded["tenant"], agent_id=AGENT)
+    return MemoryClient(client_caller(memory, tenant_id=crowded["tenant"], agent_id=AGENT))
 
 
 @pytest.fixture

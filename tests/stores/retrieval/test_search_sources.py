@@ -14,6 +14,7 @@ from mnestic.memory.knowledge.entries import Entry, EntryQuery
 from mnestic.memory.knowledge.resources import Resource
 from mnestic.memory.ports import Transaction
 from mnestic.memory.retrieval.queries import RetrievalQuery
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.settings import Settings
 from mnestic.stores.postgres.memory import PostgresMemory
@@ -98,7 +99,7 @@ async def test_no_more_rows_are_read_of_a_rare_lexeme_than_have_it(
 ) -> None:
     async with begin() as transaction:
         await receive(transaction, [*map(message, range(400))], owner="test")
-    ada = MemoryClient(memory, tenant_id=settings.tenant_id, agent_id="ada")
+    ada = MemoryClient(client_caller(memory, tenant_id=settings.tenant_id, agent_id="ada"))
     statements = await statements_of(ada, monkeypatch, "dish 7", mode="text")
 
     plans = await plans_of(application_url, statements, "ANALYZE,")

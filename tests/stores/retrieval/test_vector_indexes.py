@@ -14,6 +14,7 @@ from mnestic.activities.knowledge.receiving import receive
 from mnestic.memory.errors import ConfigurationError, DatabaseUnavailableError
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Transaction
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.stores.postgres.memory import PostgresMemory
 from mnestic.stores.postgres.retrieval.vector_indexes import VectorIndex, index_vectors
@@ -77,7 +78,7 @@ async def test_a_search_of_a_large_memory_goes_through_its_index(
     remembering: PostgresMemory, own_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await remember(remembering, agent=AGENT, entries=ENTRIES)
-    client = MemoryClient(remembering, tenant_id=TENANT, agent_id=AGENT)
+    client = MemoryClient(client_caller(remembering, tenant_id=TENANT, agent_id=AGENT))
     question = "What was said about the harbour?"
     by_looking_at_all = await client.retrieve(question, mode="semantic", min_score=0)
     await build(own_url)
@@ -122,7 +123,7 @@ async def test_a_memory_that_has_become_small_loses_its_index(
 ) -> None:
     await remember(remembering, agent=AGENT, entries=ENTRIES)
     await build(own_url)
-    client = MemoryClient(remembering, tenant_id=TENANT, agent_id=AGENT)
+    client = MemoryClient(client_caller(remembering, tenant_id=TENANT, agent_id=AGENT))
     entries, _ = await client.entries.list(EntryQuery(), limit=ENTRIES)
     async with begun(remembering, write=True) as transaction:
         await transaction.entries.remove([one.id for one in entries[: ENTRIES // 2 + 1]])

@@ -7,6 +7,7 @@ import pytest
 
 from mnestic.memory.knowledge.entries import EntryQuery
 from mnestic.memory.ports import Memory
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.ingestion import start_ingest
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
@@ -58,7 +59,9 @@ async def test_a_message_that_was_not_read_yet_is_learned_from_as_it_is_left(
     begin: Begin,
 ) -> None:
     agent = {"tenant_id": client.settings.tenant_id, "agent_id": "ada"}
-    await MemoryClient(memory, **agent).ingest([said("1", TWO)])  # which starts no extraction
+    await MemoryClient(client_caller(memory, **agent)).ingest(
+        [said("1", TWO)]
+    )  # which starts no extraction
     async with begin() as transaction:
         taken = await transaction.ingest_states.take("received", limit=10)
 

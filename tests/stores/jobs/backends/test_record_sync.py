@@ -20,6 +20,7 @@ from mnestic.memory.names import flush_workflow_id
 from mnestic.memory.operations import Operation
 from mnestic.memory.ports import Transaction
 from mnestic.memory.scope import Scope
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.memory_client import MemoryClient
 from mnestic.starter.client.mnestic_client import MnesticClient
 from mnestic.starter.polls.record_poll import record_poll
@@ -155,7 +156,7 @@ async def test_each_way_to_write_by_a_contract_reaches_the_backend(
     notes: Notes, backend: str
 ) -> None:
     await notes.put_in(backend, conflict_resolution="merge")
-    ada = MemoryClient(notes.memory, **notes.owner)
+    ada = MemoryClient(client_caller(notes.memory, **notes.owner))
     memory = await ada.contract()
 
     await ada.records.set("notes", "k", {"a": 1, "b": 1})
@@ -187,7 +188,7 @@ async def test_what_a_backend_lost_is_sent_again(notes: Notes, backend: str) -> 
     await (await notes.backend()).write([record.model_copy(update={"value": None})])
     assert await notes.there() is None
 
-    memory = await MemoryClient(notes.memory, **notes.owner).contract()
+    memory = await MemoryClient(client_caller(notes.memory, **notes.owner)).contract()
     assert [await memory.resend("notes"), await notes.flush()] == [1, 1]
 
     assert await notes.there() == ("kept", 1)
