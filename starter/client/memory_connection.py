@@ -154,7 +154,7 @@ class MemoryConnection(ChecksTexts):
         Raises:
             InvalidInputError: the agent or the reader is no id.
         """
-        caller = self._caller(agent_id, actor=actor, reader=reader)
+        caller = self._client_caller(agent_id, actor=actor, reader=reader)
         return self._memory_of(caller, extraction=self._extraction)
 
     async def write_once(
@@ -181,7 +181,7 @@ class MemoryConnection(ChecksTexts):
             InvalidInputError: the agent is no id.
             IdempotencyConflictError: the key was used for another request.
         """
-        caller = self._caller(agent_id, actor=actor)
+        caller = self._client_caller(agent_id, actor=actor)
 
         async def working(joined: Memory) -> Result:
             return await work(self._memory_of(replace(caller, memory=joined), extraction=None))
@@ -276,7 +276,12 @@ class MemoryConnection(ChecksTexts):
         caller = self._caller(agent_id, actor=actor)
         return await act_once(caller, key=key, request=request, result_type=result_type, act=act)
 
-    def _caller(self, agent_id: str, *, actor: str, reader: str | None = None) -> Caller:
+    def _caller(self, agent_id: str, *, actor: str) -> Caller:
+        tenant_id = self.settings.tenant_id
+        return Caller(memory=self._memory, tenant_id=tenant_id, agent_id=agent_id, actor=actor)
+
+    def _client_caller(self, agent_id: str, *, actor: str, reader: str | None = None) -> Caller:
+        """That of one agent, not of them all."""
         return client_caller(
             self._memory,
             tenant_id=self.settings.tenant_id,

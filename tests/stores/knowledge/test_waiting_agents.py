@@ -66,7 +66,7 @@ async def test_messages_that_are_done_are_not_read(
         for _ in range(2):
             messages = await transaction.ingest_states.take("received", limit=500)
             await transaction.ingest_states.store_extracted(messages, extractor="x")
-    owner.execute("VACUUM ANALYZE mnestic.ingest_state")
+    owner.execute("VACUUM (ANALYZE, INDEX_CLEANUP ON) mnestic.ingest_state")
 
     with owner.transaction():
         owner.execute("SET LOCAL ROLE mnestic_app")
