@@ -176,6 +176,13 @@ class Transaction(Protocol):
         """Adds a row to the audit log for what the stores do not note by themselves."""
         ...
 
+    def end_with_next(self) -> None:
+        """Has a transaction that only reads end with what it asks next, in the same round trip; what follows begins another.
+
+        Its audit rows have to be noted before: what is refused afterwards leaves none of its own.
+        """
+        ...
+
     def discard(self) -> None:
         """Has the transaction leave nothing behind, as if it had failed; `note` and the ledger included."""
         ...

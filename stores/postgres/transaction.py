@@ -255,6 +255,10 @@ class PostgresTransaction:
         """See the port."""
         self.unit.wrote(action, target, reason=reason)
 
+    def end_with_next(self) -> None:
+        """See the port."""
+        self.unit.end_with_next()
+
     def discard(self) -> None:
         """See the port."""
         self.unit.discard()

@@ -90,6 +90,7 @@ class UnitOfWork:
         self.refresh = None if consistent else refresh
         """Takes a record from the backend of its schema before it is read, where that is due."""
         self._is_begun = self._is_over = self._is_discarded = False
+        self._ends_with_next = False
         self._wrote = self._knows_more = self._has_new_graph = False
         self._trail: list[tuple[str, str, str | None]] = []
         self._attempt: tuple[str, str] | None = None
@@ -136,16 +137,37 @@ class UnitOfWork:
         Raises:
             InvalidInputError: Postgres or UTF-8 cannot hold one of the values.
         """
-        first = () if self._is_begun else self._begin_statements()
+        if self._ends_with_next:
+            return await self._end_with(queries)
+        return await self._together(queries, opening=self._opening())
+
+    async def _together(self, queries: Sequence[Query], *, opening: Sequence[Query]) -> list[Rows]:
         ahead, self._ahead = self._ahead, []
         together = [*(query for query, _ in ahead), *queries]
         with self._running():
             self._is_begun = True
-            found = await run_together(self.connection, together, opening=first)
+            found = await run_together(self.connection, together, opening=opening)
         for (_, rows), result in zip(ahead, found, strict=False):
             rows.extend(result)
             rows.touched = result.touched
         return found[len(ahead) :]
+
+    def end_with_next(self) -> None:
+        """See the port. It goes on as before if it writes, sees the database at one moment, or is kept to an audience."""
+        may_end = not (self.may_write or self._is_consistent) and self.audience is None
+        self._ends_with_next = may_end and not self._is_discarded
+
+    async def _end_with(self, queries: Sequence[Query]) -> list[Rows]:
+        """Runs statements, and ends with them.
+
+        If it begins with them too, it needs neither BEGIN nor COMMIT: the statements of a pipeline are one transaction.
+        """
+        last, opening = self._closing(), self._opening()
+        last, opening = ([*last, COMMIT], ()) if self._is_begun else (last, opening[1:])
+        found = await self._together([*queries, *last], opening=opening)
+        self._is_begun = self._ends_with_next = False
+        self._trail, self._at_end, self._access, self._attempt = [], [], None, None
+        return found[: len(queries)]
 
     def send_ahead(self, query: Query) -> Rows:
         """Has a statement go ahead of those of the next round trip, which fills the rows that are returned.
@@ -297,12 +319,19 @@ class UnitOfWork:
             await self.rows_of(ROLLBACK)
             return
         await self._follow_writes()
+        last = self._closing()
+        if self._is_begun or self._ahead or last:
+            self._ends_with_next = False
+            await self.rows_of(*last, COMMIT)
+
+    def _closing(self) -> list[Query]:
+        """What every transaction leaves behind."""
         last = [*self._at_end]
         if self._wrote or self._knows_more or self._has_new_graph or self._events:
             last.append(_FINISH_WRITE.bind(self._audited() | self._counted()))
         elif self._trail:
             last.append(_AUDIT.bind(self._audited()))
-        await self.rows_of(*last, COMMIT)
+        return last
 
     def _counted(self) -> dict[str, Any]:
         """By how much the agent's counts rise, and the events."""
@@ -328,7 +357,10 @@ class UnitOfWork:
         ]
         return packed(self.account, rows, what="the audit log")
 
-    def _begin_statements(self) -> tuple[Query, ...]:
+    def _opening(self) -> tuple[Query, ...]:
+        """What goes before the first statements."""
+        if self._is_begun:
+            return ()
         return begin_statements(
             self.tenant_id,
             write=self.may_write,

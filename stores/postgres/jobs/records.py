@@ -52,10 +52,10 @@ class PostgresRecordStore:
     async def find(self, namespace: str, key: str) -> LongTermRecord | None:
         """See the port."""
         check_is_own(namespace)
+        self._unit.read("record.get", f"{namespace}/{key}")
         row = await self._find(namespace, key)
         if await self._is_refreshed(namespace, key, row):
             row = await self._find(namespace, key)
-        self._unit.read("record.get", f"{namespace}/{key}")
         return _record(row) if row is not None and row.live else None
 
     async def set(
@@ -173,8 +173,8 @@ class PostgresRecordStore:
         """See the port."""
         check_is_own(namespace)
         query, values = page_query(self._unit.tenant_id, namespace, found)
-        rows = await self._unit.fetch(query, **values)
         self._unit.read("record.query", namespace)
+        rows = await self._unit.fetch(query, **values)
         records = tuple(_record(row) for row in rows[: found.limit])
         if len(rows) <= found.limit:
             return records, None

@@ -160,6 +160,8 @@ class PostgresSearchStore:
             for lexeme in one.lexemes
         }
         values = {"numbers": list(numbers), "query_lexemes": sorted(lexemes)}
+        self._unit.end_with_next()
+        self._plans = None  # whatever follows is another transaction
         rows = await self._unit.fetch(_READ, **_superseding(parsed), **values)
         entries: dict[int, Entry] = {}
         stated: dict[int, tuple[StatedClaim, ...]] = {}
