@@ -159,7 +159,7 @@ async def add_entry(
     if is_blank(draft.content):
         raise InvalidInputError(what="entry", why="has no content but a block of memories")
     said = (draft.content, draft.speaker or "", *draft.subjects, *draft.tags, *draft.aliases)
-    await transaction.suppression_list.check(*said, what="entry")
+    transaction.suppression_list.load_ahead()
     above = [draft.parent] if draft.parent else []
     # Locked before the words of the new one.
     if above and not await transaction.entries.select(above, lock=True):
@@ -168,6 +168,7 @@ async def add_entry(
     while True:
         message = _incoming(draft, source_id=source_id, speaker=speaker)
         begun = await transaction.ingest_states.receive([message])
+        await transaction.suppression_list.check(*said, what="entry")
         entry_id = entry_id_of(message.resource, owner=owner)
         if begun.basis is not None:
             (stored_message,) = begun.messages
