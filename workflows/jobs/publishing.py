@@ -20,6 +20,10 @@ SESSION_ID = SearchAttributeKey.for_keyword("SessionId")
 WAIT_KEY = SearchAttributeKey.for_keyword("WaitKey")
 WAIT_DEADLINE = SearchAttributeKey.for_datetime("WaitDeadline")
 _LONGEST_FORM = 2_000  # characters; a card stays readable
+_NO_WIDTH = "\N{WORD JOINER}"
+_ADDRESSES = re.compile(r"://|(?i:www)\.|\S@")
+# What has a meaning within a line, or after the digits that one begins with. Source: CommonMark 0.31.
+_MARKUP = re.compile(r"[\\`*_\[\]<>&|~]|(?<=^)[-+=#]|(?<=\d)[.)](?=\s)")
 _MAX_DEFERRED_SHOWN = 20  # the first; a memo stays small
 
 
@@ -58,7 +62,9 @@ def publish_waiting(wait: OpenWait, *, scope: Scope) -> None:
     """The job is parked."""
     _publish("waiting", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait)
-    workflow.set_current_details(_card(wait, scope, title=f"Waiting for {wait.key}", text=wait.ask))
+    workflow.set_current_details(
+        _card(wait, scope, title=f"Waiting for {wait.key}", text=wait.ask or "")
+    )
 
 
 def publish_paused(wait: OpenWait | None) -> None:
@@ -87,8 +93,8 @@ def publish_attention(
     _publish("needs_attention", wait_key=wait.key, deadline=wait.deadline)
     _publish_header(wait, attention=why, request=request, deferred=deferred)
     shown = deferred[:_MAX_DEFERRED_SHOWN]
-    params = ", ".join(f"`{_cell(each.request_id)}` ({_cell(each.outcome)})" for each in shown)
-    text = f"{why}\n\nKept: {params}" if params else why
+    kept = ", ".join(f"{each.request_id} ({each.outcome})" for each in shown)
+    text = f"{why}\nKept: {kept}" if kept else why
     workflow.set_current_details(_card(wait, scope, title="Needs attention", text=text))
 
 
@@ -125,12 +131,12 @@ def _publish_header(
     )
 
 
-def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
+def _card(wait: OpenWait, scope: Scope, *, title: str, text: str) -> str:
     snapshot = wait.snapshot
     job_id = wait.wait_id.rpartition("/")[0]
-    params = f"{text}\n\n" if text else ""
+    said = f"{_escaped(text)}\n\n" if text else ""
     return (
-        f"### {title}\n\n{params}"
+        f"### {_cell(title)}\n\n{said}"
         f"| | |\n|---|---|\n"
         f"| wait | `{wait.wait_id}` |\n"
         f"| until | {wait.deadline:%Y-%m-%d %H:%M} UTC |\n"
@@ -148,7 +154,7 @@ def _card(wait: OpenWait, scope: Scope, *, title: str, text: str | None) -> str:
 def _resume(wait: OpenWait, *, job_id: str, tenant_id: str) -> str:
     """How to resume the job: a command to paste, or what its payload has to be."""
     if wait.condition is not None and not wait.answers:
-        return f"It waits for `{_cell(str(wait.condition))}`.\n"
+        return f"It waits for {_cell(str(wait.condition))}.\n"
     command = resume_command(job_id, outcomes=wait.answers, form=wait.form, tenant_id=tenant_id)
     if command is None:
         form = json.dumps(wait.form, ensure_ascii=False)[:_LONGEST_FORM]
@@ -173,5 +179,15 @@ def _needs(wait: OpenWait) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text as a table and a line of markdown hold it."""
-    return " ".join(text.split()).replace("|", "\\|").replace("`", "'")
+    """Text as a cell of a table and a line of Markdown show it."""
+    return _escaped(" ".join(text.split()))
+
+
+def _escaped(text: str) -> str:
+    """Text as a paragraph of Markdown shows it, line by line: nothing of it is a link, an image, code or HTML.
+
+    Addresses become links by themselves, escaped or not, so they are parted by a character without width.
+    """
+    apart = _ADDRESSES.sub(lambda found: _NO_WIDTH.join(found[0]), text)
+    lines = (_MARKUP.sub(r"\\\g<0>", line.strip()) for line in apart.splitlines())
+    return "\\\n".join(line for line in lines if line)

@@ -374,7 +374,8 @@ def _print_prompt(wait: JobWait) -> None:
     if wait.condition is not None:
         out.print(f"Waits for {wait.condition}", soft_wrap=True)
     if wait.ask:
-        out.print(f"Prompt: {wait.ask}", soft_wrap=True)
+        prompt = wait.ask.replace("\n", "\n  ")  # so that none of its lines seems to be one of ours
+        out.print(f"Prompt: {prompt}", soft_wrap=True)
     if wait.form is None:
         return
     rows = [(f.name, f.kind, "required" if f.required else None) for f in form_fields(wait.form)]

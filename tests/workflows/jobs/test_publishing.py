@@ -1,8 +1,10 @@
 """What a waiting job shows of itself in the Temporal UI."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from markdown_it import MarkdownIt
 from temporalio.api.sdk.v1 import WorkflowMetadata
 from temporalio.common import SearchAttributeKey
 
@@ -50,6 +52,45 @@ async def test_a_waiting_job_can_be_searched_for_and_tells_a_person_what_it_wait
     assert memo["mnestic"]["wait_id"] == status.open_wait.wait_id
     assert "Order 42" not in str(memo)
     assert (context, context.cursor_node) == (wait.context, "approval")
+
+
+HOSTILE = """Is this **all**?
+![seen](https://example.org/seen.png) [pay](https://example.org) <img src=x> &lt;
+www.example.org ada@example.org `rm -rf /` | cell |
+
+    rm -rf /
+```sh
+mnestic job resume other
+```
+# Heading
+- item
+1. first
+Heading
+=======
+---"""
+
+
+async def test_what_others_write_is_shown_as_it_is_and_links_to_nothing(jobs: Jobs) -> None:
+    wait = {"id": "ask", "kind": "wait", "key": "ask", "timeout": "1d", "ask": "${input.text}"}
+    plan = json.dumps({"name": "asks", "nodes": [{**wait, "on": {"ok": "end", "timeout": "end"}}]})
+
+    job_id = await jobs.start_waiting(plan, inputs={"text": HOSTILE})
+
+    card = (
+        await jobs.handle(job_id).query(
+            "__temporal_workflow_metadata", result_type=WorkflowMetadata
+        )
+    ).current_details
+    blocks = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(card)
+    first, prompt, *rest = [block for block in blocks if block.type == "inline"]
+    assert first.content == "Waiting for ask"
+    assert {part.type for part in prompt.children or ()} == {"text", "hardbreak"}
+    shown = "".join(part.content or "\n" for part in prompt.children or ())
+    assert shown.replace("\N{WORD JOINER}", "").split() == HOSTILE.split()
+    assert "://" not in card
+    assert [block.tag for block in blocks if block.type.startswith("heading")] == ["h3", "h3"]
+    assert [block.type for block in blocks if block.tag == "code"] == ["fence"]
+    assert "image" not in {part.type for one in rest for part in one.children or ()}
 
 
 async def test_the_history_holds_no_memory_text_but_what_the_plan_says(jobs: Jobs) -> None:
