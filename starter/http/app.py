@@ -19,6 +19,7 @@ from mnestic.starter.http.mcp_endpoints import McpEndpoints, mcp_routes
 from mnestic.starter.http.metrics import MetricsOfTenants
 from mnestic.starter.http.openapi import MnesticApi
 from mnestic.starter.http.pages.site import add_pages
+from mnestic.starter.http.reference_page import add_reference
 from mnestic.starter.http.routes import (
     agents,
     audit,
@@ -79,6 +80,7 @@ def make_routes() -> FastAPI:
         version=version("mnestic"),
         description="Durable memory for AI agents.",
         middleware=[Middleware(Gate)],
+        docs_url=None,
         redoc_url=None,
         lifespan=_run_mcp,
         # Its spans and logs would have questions and values of requests.
@@ -90,6 +92,7 @@ def make_routes() -> FastAPI:
     app.add_exception_handler(HTTPStatus.METHOD_NOT_ALLOWED, _answer_method)
     for router in ROUTERS:
         app.include_router(router)
+    add_reference(app)
     add_pages(app)
     app.router.routes.extend(mcp_routes())
     return app

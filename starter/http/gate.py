@@ -27,7 +27,7 @@ from mnestic.starter.http.problems import answer_error, answer_http, answer_unex
 from mnestic.starter.tenants import Access
 
 HEALTH = "/health"
-PUBLIC: Collection[str] = frozenset({HEALTH, "/openapi.json", "/docs", *pages.SHORTCUTS})
+PUBLIC: Collection[str] = frozenset({HEALTH, "/openapi.json", pages.REFERENCE, *pages.SHORTCUTS})
 MOST_WITH_KEY, MOST_OF_KEY = 256, 192  # requests at once; more get 503 with Retry-After
 MOST_WITHOUT_KEY, MOST_OF_ADDRESS = 64, 32
 MOST_AUTHENTICATING = (

@@ -12,12 +12,13 @@ from mnestic.memory.access.errors import ForbiddenError, UnauthenticatedError
 ROOT = "/ui"
 SIGN_IN = f"{ROOT}/sign-in"
 STATIC = f"{ROOT}/static"
+REFERENCE = "/docs"
 # What a person may type, and where it leads; this needs no key, and says nothing of anybody.
 SHORTCUTS = {"/": ROOT, "/memory": f"{ROOT}/memory", "/costs": f"{ROOT}/costs"}
 _SAFE = frozenset({"GET", "HEAD"})
 _HEADERS = {
     "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
+        "default-src 'self'; img-src 'self' data:; base-uri 'none'; object-src 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
