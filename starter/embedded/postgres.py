@@ -217,6 +217,7 @@ def _options(socket_dir: Path) -> tuple[str, ...]:
         "max_connections": "200",
         "timezone": "UTC",
         "log_timezone": "UTC",
+        "log_error_verbosity": "terse",  # the rest of an error quotes rows
     }
     return tuple(part for name, value in settings.items() for part in ("-c", f"{name}={value}"))
 

@@ -49,6 +49,13 @@ async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
 
     with psycopg.connect(address.admin_url) as connection:
         row = connection.execute("SELECT current_database(), current_user").fetchone()
+        connection.execute("CREATE TEMPORARY TABLE kept (secret text PRIMARY KEY)")
+        with pytest.raises(psycopg.errors.UniqueViolation, match="Rosenweg"):
+            for _ in range(2):
+                connection.execute("INSERT INTO kept VALUES (%s)", ["Rosenweg 3"])
+    logged = (deep / "logs" / "postgres.log").read_text("utf-8")
+    assert "duplicate key" in logged
+    assert "Rosenweg" not in logged
     assert row == ("mnestic", "postgres")
     assert not address.socket_dir.is_relative_to(tmp_path)
     await processes.stop()
