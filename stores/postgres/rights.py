@@ -83,6 +83,7 @@ _UPDATED_COLUMNS = {
 }
 _FUNCTIONS = {
     "agents_with_met_waits": _PUBLIC,
+    "audience_of_entry": _PUBLIC,
     "audience_of_message": _PUBLIC,
     "backend_of": _PUBLIC,
     "begin_forgetting": _PUBLIC,
@@ -141,7 +142,7 @@ SELECT tenant_id, agent_id, namespace, key, version, value, created_at, updated_
 _FOR_AUDIENCES = frozenset(
     {
         *("archived_entry", "claim", "embedding", "entry", "entry_term", "episode", "fact"),
-        *("graph_edge", "ingest_state", "posting", "resource"),
+        *("graph_edge", "ingest_state", "lexeme", "posting", "resource"),
     }
 )
 _FOR_NO_READER = frozenset(

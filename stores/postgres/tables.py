@@ -31,14 +31,16 @@ class Table(SQLModel):
     tenant_id: str = Field(primary_key=True, sa_type=Text)
 
 
+def audience_column(*, key: bool = False) -> Any:
+    """The number of a set of readers; by default that of the transaction."""
+    default = {"server_default": text("mnestic.own_audience()")}
+    return Field(default=0, primary_key=key, sa_type=Integer, sa_column_kwargs=default)
+
+
 class AudienceTable(Table):
     """What tables have whose rows follow from what was said: for which readers, by the number of their set; 0 is everybody."""
 
-    audience: int = Field(
-        default=0,
-        sa_type=Integer,
-        sa_column_kwargs={"server_default": text("mnestic.own_audience()")},
-    )
+    audience: int = audience_column()
 
 
 def words(*, key: bool = False) -> Any:

@@ -25,6 +25,7 @@ from mnestic.stores.postgres.tables import (
     INSTANT,
     AudienceTable,
     Table,
+    audience_column,
     instant,
     maybe_instant,
     maybe_words,
@@ -320,13 +321,14 @@ class PostingRow(AudienceTable, table=True):
     length: int
 
 
-class LexemeRow(Table, table=True):
-    """The number of an agent's entries that contain a lexeme."""
+class LexemeRow(AudienceTable, table=True):
+    """The number of an agent's entries that contain a lexeme, of each audience."""
 
     __tablename__ = "lexeme"
 
     agent_id: str = words(key=True)
     lexeme: str = words(key=True)
+    audience: int = audience_column(key=True)
     entries: int = Field(sa_type=BigInteger)
 
 

@@ -51,8 +51,9 @@ async def test_a_deep_data_directory_gets_a_short_socket_elsewhere(
         row = connection.execute("SELECT current_database(), current_user").fetchone()
         connection.execute("CREATE TEMPORARY TABLE kept (secret text PRIMARY KEY)")
         with pytest.raises(psycopg.errors.UniqueViolation, match="Rosenweg"):
-            for _ in range(2):
-                connection.execute("INSERT INTO kept VALUES (%s)", ["Rosenweg 3"])
+            connection.execute(
+                "INSERT INTO kept SELECT %s FROM generate_series(1, 2)", ["Rosenweg 3"]
+            )
     logged = (deep / "logs" / "postgres.log").read_text("utf-8")
     assert "duplicate key" in logged
     assert "Rosenweg" not in logged

@@ -25,6 +25,14 @@ CREATE TABLE mnestic.reader_default (
 CREATE FUNCTION mnestic.own_audience() RETURNS integer LANGUAGE sql STABLE AS $$
     SELECT COALESCE(CAST(NULLIF(current_setting('mnestic.audience', true), '') AS integer), 0)
 $$;
+-- The audience of an entry: that of the message that it is of, else that of the transaction.
+CREATE FUNCTION mnestic.audience_of_entry(of_tenant text, of_agent text, of_kind text, of_session text, of_source text)
+RETURNS integer LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN COALESCE((SELECT r.audience FROM mnestic.resource AS r
+                      WHERE r.tenant_id = of_tenant AND r.agent_id = of_agent AND of_kind = 'message'
+                        AND r.session_id = of_session AND r.source_id = of_source), mnestic.own_audience());
+END $$;
 -- Whether somebody reads who may not see all rows.
 CREATE FUNCTION mnestic.is_reader() RETURNS boolean LANGUAGE sql STABLE AS $$
     SELECT COALESCE(current_setting('mnestic.is_reader', true), '') = 'yes'
@@ -64,7 +72,7 @@ DECLARE
     visible text := '((SELECT strpos(current_setting(''mnestic.audiences'', true), ''{'')) IS DISTINCT FROM 1 '
                     'OR audience = ANY (CAST((SELECT current_setting(''mnestic.audiences'', true)) AS integer[])))';
 BEGIN
-    FOREACH one IN ARRAY ARRAY['resource', 'ingest_state', 'claim', 'fact', 'entry', 'archived_entry', 'graph_edge', 'posting',
+    FOREACH one IN ARRAY ARRAY['resource', 'ingest_state', 'claim', 'fact', 'entry', 'archived_entry', 'graph_edge', 'posting', 'lexeme',
                                'entry_term', 'embedding', 'episode']
     LOOP
         EXECUTE format('ALTER TABLE mnestic.%I ADD COLUMN audience integer NOT NULL DEFAULT 0', one);
@@ -100,6 +108,9 @@ CREATE UNIQUE INDEX fact_active_multi ON mnestic.fact (tenant_id, agent_id, subj
 -- The indexes that searches read alone have the audience as well.
 ALTER TABLE mnestic.posting DROP CONSTRAINT posting_pkey;
 ALTER TABLE mnestic.posting ADD PRIMARY KEY (tenant_id, agent_id, lexeme, entry_number) INCLUDE (frequency, length, audience);
+-- How many entries have a word is counted by audience, so that a reader's scores follow from what he may see.
+ALTER TABLE mnestic.lexeme DROP CONSTRAINT lexeme_pkey;
+ALTER TABLE mnestic.lexeme ADD PRIMARY KEY (tenant_id, agent_id, lexeme, audience);
 ALTER TABLE mnestic.entry_term DROP CONSTRAINT entry_term_pkey;
 ALTER TABLE mnestic.entry_term ADD PRIMARY KEY (tenant_id, agent_id, kind, term, entry_number) INCLUDE (audience);
 DROP INDEX mnestic.embedding_exact;

@@ -22,9 +22,7 @@ added AS (
     SELECT %(tenant_id)s, %(agent_id)s, id, kind, entry_type, status, content, summary, session_id, source_id, channel, speaker,
            subjects, keywords, tags, aliases, times, related, replaces, parent, importance, critical, access_count, last_accessed,
            language, at, now(), now(), expires_at, reinstated_at, features, tokens,
-           COALESCE((SELECT audience FROM mnestic.resource AS r
-                      WHERE r.tenant_id = %(tenant_id)s AND r.agent_id = %(agent_id)s AND kind = 'message'
-                        AND r.session_id = given.session_id AND r.source_id = given.source_id), mnestic.own_audience())
+           mnestic.audience_of_entry(%(tenant_id)s, %(agent_id)s, kind, session_id, source_id)
       FROM given ORDER BY place
     ON CONFLICT DO NOTHING
     RETURNING id, number, session_id, source_id, content, language, lexemes, importance, created_at, audience
@@ -51,10 +49,10 @@ posted AS (
     SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes, audience FROM words
 ),
 counted AS (
-    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, entries)
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, count(*) FROM words WHERE EXISTS (SELECT FROM totals)
-     GROUP BY lexeme ORDER BY lexeme
-    ON CONFLICT (tenant_id, agent_id, lexeme)
+    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, audience, entries)
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, audience, count(*) FROM words WHERE EXISTS (SELECT FROM totals)
+     GROUP BY lexeme, audience ORDER BY lexeme, audience
+    ON CONFLICT (tenant_id, agent_id, lexeme, audience)
     DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
     RETURNING 1
 ),

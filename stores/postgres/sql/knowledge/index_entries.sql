@@ -11,9 +11,9 @@ posted AS (
     SELECT %(tenant_id)s, %(agent_id)s, lexeme, number, frequency, lexemes, audience FROM words
 ),
 counted AS (
-    INSERT INTO mnestic.lexeme
-    SELECT %(tenant_id)s, %(agent_id)s, lexeme, count(*) FROM words GROUP BY lexeme ORDER BY lexeme
-    ON CONFLICT (tenant_id, agent_id, lexeme)
+    INSERT INTO mnestic.lexeme (tenant_id, agent_id, lexeme, audience, entries)
+    SELECT %(tenant_id)s, %(agent_id)s, lexeme, audience, count(*) FROM words GROUP BY lexeme, audience ORDER BY lexeme, audience
+    ON CONFLICT (tenant_id, agent_id, lexeme, audience)
     DO UPDATE SET entries = mnestic.lexeme.entries + excluded.entries
 )
 INSERT INTO mnestic.corpus (tenant_id, agent_id, entries, lexemes, languages)

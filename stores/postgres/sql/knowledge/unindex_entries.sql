@@ -1,7 +1,7 @@
 -- Takes the contents of entries, as they are stored, out of full text search.
 -- Each row is looked up by its whole key (`OFFSET 0`): else all that the agent has may be read once a word.
 WITH words AS MATERIALIZED (
-    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes
+    SELECT e.number, w.lexeme, least(cardinality(w.positions), 32767) AS frequency, e.lexemes, e.audience
       FROM mnestic.entry AS e,
            unnest(to_tsvector(CAST(e.language AS regconfig), mnestic.words_apart(e.content))) AS w
      WHERE e.tenant_id = %(tenant_id)s AND e.agent_id = %(agent_id)s AND e.number = ANY(CAST(%(numbers)s AS bigint[]))
@@ -17,17 +17,16 @@ posted AS (
     ))
 ),
 held AS MATERIALIZED (
-    SELECT found.lexeme FROM (SELECT DISTINCT lexeme FROM words ORDER BY lexeme) AS w, LATERAL (
-        SELECT l.lexeme FROM mnestic.lexeme AS l
-         WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = w.lexeme
+    SELECT found.lexeme, found.audience FROM (SELECT DISTINCT lexeme, audience FROM words ORDER BY lexeme, audience) AS w, LATERAL (
+        SELECT l.lexeme, l.audience FROM mnestic.lexeme AS l
+         WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = w.lexeme AND l.audience = w.audience
         OFFSET 0 FOR UPDATE
     ) AS found
 ),
 counted AS (
     UPDATE mnestic.lexeme AS l SET entries = l.entries - w.entries
-      FROM (SELECT lexeme, count(*) AS entries FROM words GROUP BY lexeme) AS w, held
-     WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s
-       AND l.lexeme = w.lexeme AND held.lexeme = w.lexeme
+      FROM (SELECT lexeme, audience, count(*) AS entries FROM words GROUP BY lexeme, audience) AS w JOIN held USING (lexeme, audience)
+     WHERE l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = w.lexeme AND l.audience = w.audience
 )
 UPDATE mnestic.corpus AS c
    SET entries = c.entries - gone.entries, lexemes = c.lexemes - gone.lexemes

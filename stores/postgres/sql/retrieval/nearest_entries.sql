@@ -18,8 +18,9 @@ rare_word AS MATERIALIZED (
              CROSS JOIN LATERAL unnest(tsvector_to_array(to_tsvector(CAST(m.language AS regconfig),
                                                                      mnestic.words_apart(m.content)))) AS w (lexeme)
              CROSS JOIN LATERAL (
-                SELECT lexeme, entries FROM mnestic.lexeme
-                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = w.lexeme AND entries > 1 OFFSET 0) AS l) AS word
+                SELECT lexeme, sum(entries) AS entries FROM mnestic.lexeme
+                 WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = w.lexeme
+                 GROUP BY lexeme HAVING sum(entries) > 1) AS l) AS word
      WHERE place <= 8
 ),
 found AS (

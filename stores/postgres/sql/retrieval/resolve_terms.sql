@@ -91,17 +91,13 @@ by_part AS (
 -- that have it, and those whose facts have a predicate of that word.
 word AS (
     SELECT w.word, x.positions[1] AS part, g.language, x.lexeme,
-           CASE WHEN mnestic.is_reader()
-                THEN (SELECT count(*) FROM mnestic.posting AS p
-                       WHERE p.tenant_id = %(tenant_id)s AND p.agent_id = %(agent_id)s AND p.lexeme = x.lexeme)
-                ELSE COALESCE(l.entries, 0) END + k.entries AS entries
+           COALESCE((SELECT CAST(sum(entries) AS bigint) FROM mnestic.lexeme
+                      WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme = x.lexeme), 0) + k.entries AS entries
       FROM unnest(CAST(%(words)s AS text[])) AS w (word)
      CROSS JOIN (SELECT unnest(languages) FROM mnestic.corpus
                   WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s
                   UNION SELECT 'english') AS g (language)
      CROSS JOIN unnest(to_tsvector(CAST(g.language AS regconfig), mnestic.words_apart(w.word))) AS x
-      LEFT JOIN mnestic.lexeme AS l
-        ON l.tenant_id = %(tenant_id)s AND l.agent_id = %(agent_id)s AND l.lexeme = x.lexeme
      CROSS JOIN LATERAL (SELECT count(*) AS entries FROM mnestic.entry_term
                           WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND kind = 'keyword'
                             AND term = x.lexeme) AS k

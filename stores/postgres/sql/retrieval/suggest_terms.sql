@@ -44,17 +44,13 @@ SELECT 'lexeme', a.word, found.terms, found.entries
  ) AS bound
  CROSS JOIN LATERAL (
     WITH near AS MATERIALIZED (
-        SELECT lexeme, CASE WHEN mnestic.is_reader() THEN p.entries ELSE l.entries END AS entries, starts_with(lexeme, a.word) AS is_begun
-          FROM mnestic.lexeme AS l
-         CROSS JOIN LATERAL (
-            SELECT CASE WHEN mnestic.is_reader()
-                        THEN (SELECT count(*) FROM mnestic.posting AS seen
-                               WHERE seen.tenant_id = %(tenant_id)s AND seen.agent_id = %(agent_id)s AND seen.lexeme = l.lexeme)
-                        ELSE 1 END AS entries OFFSET 0) AS p
+        SELECT lexeme, CAST(sum(entries) AS bigint) AS entries, starts_with(lexeme, a.word) AS is_begun
+          FROM mnestic.lexeme
          WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND lexeme >= a.first AND lexeme <= bound.last
-           AND l.entries > 0 AND p.entries > 0 AND starts_with(lexeme, left(a.word, 1))
+           AND entries > 0 AND starts_with(lexeme, left(a.word, 1))
            AND (starts_with(lexeme, a.word)
                 OR length(lexeme) BETWEEN greatest(4, length(a.word) - a.slips) AND length(a.word) + a.slips)
+         GROUP BY lexeme
     )
     SELECT array_agg(lexeme) AS terms, array_agg(entries) AS entries FROM (
         (SELECT lexeme, entries FROM near WHERE is_begun ORDER BY length(lexeme), lexeme COLLATE "C" LIMIT 3)
