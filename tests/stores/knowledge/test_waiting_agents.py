@@ -1,5 +1,4 @@
 """Which agents have messages from which nothing was extracted yet."""
-
 import asyncio
 
 import psycopg
