@@ -78,12 +78,12 @@ class ChannelStore(Protocol):
         """The number of the tenant's last event; 0 without one."""
         ...
 
-    async def find_place(self, name: str) -> int | None:
-        """How far the agent's subscription of a name has come; None of a new one."""
+    async def find_place(self, name: str, channel: str) -> int | None:
+        """How far the agent's subscription of a name on a channel, or a pattern of such, has come; None of a new one."""
         ...
 
-    async def save_place(self, name: str, number: int) -> None:
-        """Has the agent's subscription of a name go on after an event."""
+    async def save_place(self, name: str, channel: str, number: int) -> None:
+        """Has the agent's subscription of a name on a channel go on after an event."""
         ...
 
 

@@ -229,7 +229,7 @@ class ContractMemory(
         Args:
             channel: Which; in a pattern `*` stands for any characters.
             handler: It is given one event at a time.
-            name: Under which the agent's subscription goes on where it was; without one it begins anew.
+            name: Under which the agent's subscription to this channel goes on where it was; without one it begins anew.
             after: The number of the event before its first; by default it begins with those to come. A subscription whose
                 name was there before goes on where it was.
 
@@ -239,12 +239,12 @@ class ContractMemory(
         """
         async with self._scope.listen() as rest:
             async with self._scope.transaction(write=False) as transaction:
-                at = None if name is None else await transaction.channels.find_place(name)
+                at = None if name is None else await transaction.channels.find_place(name, channel)
                 if at is None:
                     at = await last_number(transaction, channel) if after is None else after
             async for event in self._follow(channel, at, name=name, rest=rest):
                 await handler(event)
-                await self._save_place(name, event.number)
+                await self._save_place(name, channel, event.number)
 
     async def _follow(
         self, channel: str, at: int, *, name: str | None, rest: Callable[[float], Awaitable[bool]]
@@ -256,7 +256,7 @@ class ContractMemory(
             if not events:
                 at = last  # what came until then is of other channels
             if time.monotonic() >= saves:
-                await self._save_place(name, at)
+                await self._save_place(name, channel, at)
                 saves = time.monotonic() + _ADVANCES_S
             for event in events:
                 yield event
@@ -266,10 +266,10 @@ class ContractMemory(
                 async with self._scope.transaction(write=False) as transaction:
                     last = await last_number(transaction, channel)
 
-    async def _save_place(self, name: str | None, number: int) -> None:
+    async def _save_place(self, name: str | None, channel: str, number: int) -> None:
         if name is not None:
             async with self._scope.transaction(write=True) as transaction:
-                await transaction.channels.save_place(name, number)
+                await transaction.channels.save_place(name, channel, number)
 
     async def list_misfits(
         self, schema_id: str, *, limit: int = 1000, cursor: str | None = None

@@ -181,7 +181,7 @@ async def share_something(client: MnesticClient) -> None:
     caller = client_caller(client._memory, tenant_id=client.settings.tenant_id, agent_id=AGENT)
     async with caller(write=True) as transaction:
         transaction.channels.publish("news", ["news"], {"place": SECRET}, event_id="their-event")
-        await transaction.channels.save_place("their-subscription", 1)
+        await transaction.channels.save_place("their-subscription", "news", 1)
         await transaction.shared_memory.lock(
             LockArguments(namespace=SESSION, key=SECRET, timeout_ms=600_000)
         )

@@ -63,16 +63,16 @@ class PostgresChannelStore:
         row = await self._unit.fetch_one(_RANGE)
         return int(row.events) if row else 0
 
-    async def find_place(self, name: str) -> int | None:
+    async def find_place(self, name: str, channel: str) -> int | None:
         """See the port."""
-        row = await self._unit.fetch_one(_FIND_PLACE, name=name)
-        self._unit.read("subscription.get", name)
+        row = await self._unit.fetch_one(_FIND_PLACE, name=name, channel=channel)
+        self._unit.read("subscription.get", f"{name}/{channel}")
         return None if row is None else int(row.number)
 
-    async def save_place(self, name: str, number: int) -> None:
+    async def save_place(self, name: str, channel: str, number: int) -> None:
         """See the port."""
-        await self._unit.write(_SAVE_PLACE, name=name, number=number)
-        self._unit.wrote("subscription.set", name)
+        await self._unit.write(_SAVE_PLACE, name=name, channel=channel, number=number)
+        self._unit.wrote("subscription.set", f"{name}/{channel}")
 
     async def _send(self) -> None:
         """Writes the events at the end of the transaction, so that others wait for their numbers as short as can be."""

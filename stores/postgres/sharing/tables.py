@@ -36,12 +36,13 @@ class ChannelEventRow(Table, table=True):
 
 
 class SubscriptionRow(Table, table=True):
-    """How far a named subscription of an agent has come."""
+    """How far a named subscription of an agent to a channel, or a pattern of such, has come."""
 
     __tablename__ = "subscription"
 
     agent_id: str = words(key=True)
     name: str = words(key=True)
+    channel: str = words(key=True)
     number: int = Field(sa_type=BigInteger)
     updated_at: datetime = instant()
 

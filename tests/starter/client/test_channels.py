@@ -49,9 +49,11 @@ class Subscriber:
         if len(self.numbers) == self._take:
             self.done.set()
 
-    async def run(self, memory: ContractMemory, **fields: Any) -> list[int]:
+    async def run(
+        self, memory: ContractMemory, channel: str = "seo.violation.*", **fields: Any
+    ) -> list[int]:
         """The numbers of the events that it takes."""
-        running = asyncio.create_task(memory.subscribe("seo.violation.*", self, **fields))
+        running = asyncio.create_task(memory.subscribe(channel, self, **fields))
         async with asyncio.timeout(30):
             await asyncio.wait(
                 {running, asyncio.create_task(self.done.wait())}, return_when="FIRST_COMPLETED"
@@ -101,6 +103,18 @@ async def test_a_subscription_of_a_name_goes_on_where_it_was_and_has_again_what_
     anew = await Subscriber(4).run(auditor, after=0)
 
     assert (first, then, anew) == ([1, 2], [3, 4], [1, 2, 3, 4])
+
+
+async def test_subscriptions_of_one_name_have_a_place_on_each_channel(
+    crawler: ContractMemory, auditor: ContractMemory
+) -> None:
+    for channel in ("seo.violation.title", "news"):
+        await crawler.publish(channel, {})
+
+    news = await Subscriber(1).run(auditor, "news", name="audit", after=0)
+    violations = await Subscriber(1).run(auditor, name="audit", after=0)
+
+    assert (news, violations) == ([2], [1])
 
 
 async def test_a_subscriber_is_woken_by_what_is_published_to_come(

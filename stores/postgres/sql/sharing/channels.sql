@@ -67,16 +67,18 @@ SELECT events, (SELECT min(number) FROM mnestic.channel_event WHERE tenant_id = 
  WHERE tenant_id = %(tenant_id)s
 
 -- name: find_place
--- Reads how far a subscription has come.
+-- Reads how far a subscription has come; one of before it had a channel has none.
 SELECT number
   FROM mnestic.subscription
- WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = %(name)s
+ WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND name = %(name)s AND channel IN (%(channel)s, '')
+ ORDER BY channel DESC
+ LIMIT 1
 
 -- name: save_place
 -- Has a subscription go on after an event; it never goes back.
-INSERT INTO mnestic.subscription AS s (tenant_id, agent_id, name, number, updated_at)
-VALUES (%(tenant_id)s, %(agent_id)s, %(name)s, %(number)s, now())
-ON CONFLICT (tenant_id, agent_id, name)
+INSERT INTO mnestic.subscription AS s (tenant_id, agent_id, name, channel, number, updated_at)
+VALUES (%(tenant_id)s, %(agent_id)s, %(name)s, %(channel)s, %(number)s, now())
+ON CONFLICT (tenant_id, agent_id, name, channel)
 DO UPDATE SET number = greatest(s.number, excluded.number), updated_at = now()
 
 -- name: trim
