@@ -235,9 +235,12 @@ class Memory(Protocol):
         ...
 
     async def list_agents_with_met_waits(
-        self, *, tenants: Sequence[str]
+        self, *, tenants: Sequence[str], temporal_namespace: str
     ) -> tuple[WaitingAgent, ...]:
-        """The agents of some tenants, or of all, with a wait whose condition is met, and whose job was not sent that lately."""
+        """The agents of some tenants, or of all, with a wait whose condition is met, and whose job was not sent that lately.
+
+        Only waits of jobs in that namespace of Temporal count.
+        """
         ...
 
     def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[bool]]]:

@@ -163,7 +163,8 @@ class WaitActivities:
                 condition=params.condition,
                 deadline=params.deadline,
                 opened_at=params.opened_at,
-            )
+            ),
+            temporal_namespace=activity.info().workflow_namespace,
         )
         return ref
 

@@ -294,8 +294,8 @@ class SnapshotStore(Protocol):
 class WaitStore(Protocol):
     """The waits of jobs."""
 
-    async def open(self, wait: JobWait) -> None:
-        """Keeps a new wait.
+    async def open(self, wait: JobWait, *, temporal_namespace: str | None = None) -> None:
+        """Keeps a new wait, of a job in that namespace of Temporal.
 
         Raises:
             AlreadyExistsError: the wait is stored already.
@@ -344,8 +344,11 @@ class WaitStore(Protocol):
         """The id of the first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
         ...
 
-    async def claim_met(self) -> tuple[MetWait, ...]:
-        """The waits of the agent whose jobs are to be sent that their condition is met; each again after twice the time, a minute at first."""
+    async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:
+        """The waits of the agent whose jobs are to be sent that their condition is met; each again after twice the time, a minute at first.
+
+        Only those of jobs in that namespace of Temporal.
+        """
         ...
 
     async def find_receipt(self, job_id: str, request_id: str) -> ResumeReceipt | None:

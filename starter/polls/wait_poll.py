@@ -33,7 +33,7 @@ async def wait_poll(
     async def send(waiting: WaitingAgent) -> None:
         caller = Caller(memory=memory, **waiting._asdict(), actor="events")
         async with caller(write=True) as transaction:
-            met = await transaction.waits.claim_met()
+            met = await transaction.waits.claim_met(temporal.namespace)
         refused: RPCError | None = None
         for wait in met:
             try:
@@ -47,7 +47,9 @@ async def wait_poll(
         if refused is not None:
             raise refused
 
-    listed = partial(memory.list_agents_with_met_waits, tenants=tenants)
+    listed = partial(
+        memory.list_agents_with_met_waits, tenants=tenants, temporal_namespace=temporal.namespace
+    )
     async with (
         memory.listen() as rest,
         agent_poll(listed, send, what="events", every=_EVERY, rest=rest),

@@ -201,10 +201,11 @@ class PostgresMemory:
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     async def list_agents_with_met_waits(
-        self, *, tenants: Sequence[str]
+        self, *, tenants: Sequence[str], temporal_namespace: str
     ) -> tuple[WaitingAgent, ...]:
         """See the port."""
-        rows = await self._rows(_LIST_WITH_MET_WAITS, tenant_id="", tenants=[*tenants])
+        of = {"tenants": [*tenants], "temporal_namespace": temporal_namespace}
+        rows = await self._rows(_LIST_WITH_MET_WAITS, tenant_id="", **of)
         return tuple(WaitingAgent(row.tenant_id, row.agent_id) for row in rows)
 
     def listen(self) -> AbstractAsyncContextManager[Callable[[float], Awaitable[bool]]]:

@@ -212,6 +212,7 @@ class WaitRow(Table, table=True):
     )
     sent_at: datetime | None = maybe_instant()
     sent: int = Field(sa_column=Column(Integer, nullable=False, server_default="0"))
+    temporal_namespace: str | None = maybe_words()
 
 
 class PlanRow(Table, table=True):

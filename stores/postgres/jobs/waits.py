@@ -42,7 +42,7 @@ class PostgresWaitStore:
     def __init__(self, unit: UnitOfWork) -> None:
         self._unit = unit
 
-    async def open(self, wait: JobWait) -> None:
+    async def open(self, wait: JobWait, *, temporal_namespace: str | None = None) -> None:
         """See the port."""
         columns = wait.model_dump(
             exclude={"context", "outcomes", "scope", "closed_at", "receipt", "condition"}
@@ -54,7 +54,9 @@ class PostgresWaitStore:
             "form": as_json(wait.form),
             **_columns_of(wait.condition),
         }
-        opened = await self._unit.fetch_one(_OPEN, **columns)
+        opened = await self._unit.fetch_one(
+            _OPEN, temporal_namespace=temporal_namespace, **columns
+        )
         if opened is None:
             raise AlreadyExistsError(what="wait", name=wait.wait_id)
         if opened.too_late:
@@ -129,9 +131,9 @@ class PostgresWaitStore:
         self._unit.read("wait.fact", wait_id)
         return None if row is None else row.id
 
-    async def claim_met(self) -> tuple[MetWait, ...]:
+    async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:
         """See the port."""
-        rows = await self._unit.fetch(_CLAIM_MET)
+        rows = await self._unit.fetch(_CLAIM_MET, temporal_namespace=temporal_namespace)
         for row in rows:
             self._unit.wrote(f"wait.{row.outcome}", row.wait_id)
         return tuple(MetWait(*row) for row in rows)

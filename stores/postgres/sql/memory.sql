@@ -28,9 +28,9 @@ SELECT tenant_id, agent_id
   FROM mnestic.pending_agents(%(tenants)s)
  ORDER BY tenant_id, agent_id
 -- name: list_agents_with_met_waits
--- Reads which agents of some tenants, or of all, have waits whose condition is met.
+-- Reads which agents of some tenants, or of all, have waits of a namespace of Temporal whose condition is met.
 SELECT tenant_id, agent_id
-  FROM mnestic.agents_with_met_waits(%(tenants)s)
+  FROM mnestic.agents_with_met_waits(%(tenants)s, %(temporal_namespace)s)
 
 -- name: list_waiting_agents
 -- Reads which agents of some tenants, or of all, have messages to learn from; the tenants take turns.

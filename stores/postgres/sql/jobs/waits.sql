@@ -1,10 +1,10 @@
 -- name: open
 -- Opens a wait, unless there is one of its id; it is too late if the job has ended, whose operation has an index of its own.
 INSERT INTO mnestic.job_wait (tenant_id, agent_id, session_id, job_id, wait_id, key, state, policy, snapshot_id, context, outcomes,
-                              ask, form, deadline, opened_at, event_channel, event_where, fact)
+                              ask, form, deadline, opened_at, event_channel, event_where, fact, temporal_namespace)
 VALUES (%(tenant_id)s, %(agent_id)s, %(session_id)s, %(job_id)s, %(wait_id)s, %(key)s, %(state)s, %(policy)s, %(snapshot_id)s,
         %(context)s, %(outcomes)s, %(ask)s, %(form)s, %(deadline)s, %(opened_at)s, %(event_channel)s, %(event_where)s,
-        %(fact)s)
+        %(fact)s, %(temporal_namespace)s)
 ON CONFLICT DO NOTHING
 RETURNING EXISTS (SELECT FROM mnestic.operation
                    WHERE tenant_id = %(tenant_id)s AND agent_id = %(agent_id)s AND job_id = %(job_id)s
@@ -72,9 +72,10 @@ SELECT mnestic.fact_of_wait(w) AS id
  WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.wait_id = %(wait_id)s
 
 -- name: claim_met
--- Takes waits whose condition is met, unless that was sent to their job lately.
+-- Takes waits of a namespace of Temporal whose condition is met, unless that was sent to their job lately.
 UPDATE mnestic.job_wait AS w
    SET sent_at = clock_timestamp(), sent = w.sent + 1
  WHERE w.tenant_id = %(tenant_id)s AND w.agent_id = %(agent_id)s AND w.state = 'waiting'
    AND (w.event_channel IS NOT NULL OR w.fact IS NOT NULL) AND mnestic.is_wait_met(w)
+   AND COALESCE(w.temporal_namespace, %(temporal_namespace)s) = %(temporal_namespace)s
 RETURNING w.job_id, w.wait_id, CASE WHEN w.fact IS NULL THEN 'event' ELSE 'fact' END AS outcome

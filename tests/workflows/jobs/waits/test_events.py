@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from mnestic.memory.errors import ResumeRefusedError
+from mnestic.starter.client.client_scope import client_caller
 from mnestic.starter.client.contract_memory import ContractMemory
 from mnestic.starter.polls.wait_poll import wait_poll
 from tests.workflows.conftest import Jobs
@@ -97,6 +98,28 @@ async def test_many_jobs_wait_on_one_channel_and_each_is_resumed_once(
         results = [await jobs.result(job_id) for job_id in waiting]
 
     assert {result.results["hold"]["payload"]["number"] for result in results} == {1}
+
+
+@pytest.mark.usefixtures("worker")
+async def test_a_worker_of_another_namespace_leaves_waits_alone(
+    jobs: Jobs, crawler: ContractMemory
+) -> None:
+    tenant, own = jobs.settings.tenant_id, jobs.temporal.namespace
+    await jobs.start_waiting(WATCH)
+    await crawler.publish("seo.violation.title", HIGH)
+
+    met = {
+        namespace: await jobs._memory.list_agents_with_met_waits(
+            tenants=[tenant], temporal_namespace=namespace
+        )
+        for namespace in ("elsewhere", own)
+    }
+    caller = client_caller(jobs._memory, tenant_id=tenant, agent_id="ada")
+    async with caller(write=True) as transaction:
+        taken = await transaction.waits.claim_met("elsewhere")
+
+    assert met == {"elsewhere": (), own: ((tenant, "ada"),)}
+    assert taken == ()
 
 
 @pytest.mark.usefixtures("worker")
