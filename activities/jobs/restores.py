@@ -179,8 +179,7 @@ async def _request_of_condition(
         if found is not None and request is None and found.at >= wait.deadline:
             return None
     else:
-        fact_id = await transaction.waits.find_fact(wait.wait_id)
-        found = None if fact_id is None else await transaction.facts.get(fact_id)
+        found = await transaction.waits.find_fact(wait.wait_id)
     if found is None and request is None:
         return None
     if found is None:

@@ -65,6 +65,11 @@ def _condition(value: Any, topic: Topic) -> Any:
     }
 
 
+def _where(value: Any, topic: Topic) -> Any:
+    """What the event that a wait waits for has to say; of what is forgotten nothing is left, which no event matches."""
+    return value if _free(value, topic) == value else None
+
+
 def _is_copy_of(value: Any, topic: Topic) -> bool:
     """Whether a version or a conflict is of a record that speaks of the topic; it goes, since its key is made of the record's."""
     said = (
@@ -292,7 +297,7 @@ _REDACTED: Mapping[str, Mapping[str, Callable[[Any, Topic], Any]]] = MappingProx
             "outcomes": _result,
             "context": _result,
             "receipt": _result,
-            "event_where": _free,
+            "event_where": _where,
             "fact": _condition,
         },
         "channel_event": {"payload": _free},

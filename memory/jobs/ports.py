@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # who implements or uses one port loads no model of the other
     from mnestic.memory.jobs.tool_results import ToolResultRef
     from mnestic.memory.jobs.waits import JobWait, MetWait, ResumeReceipt, WaitState
     from mnestic.memory.jobs.working_memory import WorkingDocument, WorkingMemory, WorkingRef
+    from mnestic.memory.knowledge.facts import Fact
     from mnestic.memory.sharing.events import ChannelEvent
 
 
@@ -340,8 +341,8 @@ class WaitStore(Protocol):
         """The event that a wait has got, or None."""
         ...
 
-    async def find_fact(self, wait_id: str) -> str | None:
-        """The id of the first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
+    async def find_fact(self, wait_id: str) -> Fact | None:
+        """The first fact that a wait waits for, which holds and was recorded before its deadline; or None."""
         ...
 
     async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:

@@ -9,6 +9,7 @@ from pydantic import AwareDatetime, ConfigDict, Field
 from mnestic.memory.canonical import canonical_json
 from mnestic.memory.deferred_model import DeferredModel
 from mnestic.memory.errors import AccessDeniedError
+from mnestic.memory.forgetting.topics import FORGOTTEN
 from mnestic.memory.selectors import Selector, matches
 
 EVENT = "event"  # the outcome of a wait that an event has ended
@@ -17,6 +18,9 @@ KEPT_FOR = timedelta(days=30)  # at least; then what is published later removes 
 LARGEST_BYTES = (
     65_536  # of a payload, as canonical JSON; that of a wait's event travels through Temporal
 )
+
+
+NOTHING: dict[str, Any] = {FORGOTTEN: True}  # what a wait is for whose event was forgotten
 
 
 class ChannelEvent(DeferredModel):
@@ -43,6 +47,8 @@ class EventCondition(DeferredModel):
 
     def __str__(self) -> str:
         """In words."""
+        if self.where == NOTHING:
+            return f"an event on {self.channel} that was forgotten, so none ends it"
         having = f" with {canonical_json(self.where).decode()}" if self.where else ""
         return f"an event on {self.channel}{having}"
 

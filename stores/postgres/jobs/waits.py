@@ -19,10 +19,12 @@ from mnestic.memory.jobs.waits import (
     WaitState,
 )
 from mnestic.memory.knowledge.claims import name_key
+from mnestic.memory.knowledge.facts import Fact
 from mnestic.memory.knowledge.prompt_facts import FactCondition
 from mnestic.memory.scope import Scope
-from mnestic.memory.sharing.events import ChannelEvent
+from mnestic.memory.sharing.events import NOTHING, ChannelEvent
 from mnestic.stores.postgres.cursors import check_limit, decode_time_cursor, encode_cursor
+from mnestic.stores.postgres.knowledge.fact_reader import fact_of
 from mnestic.stores.postgres.queries import as_json, read_query
 from mnestic.stores.postgres.stored import read_stored
 from mnestic.stores.postgres.unit_of_work import UnitOfWork
@@ -125,11 +127,14 @@ class PostgresWaitStore:
         self._unit.read("wait.event", wait_id)
         return None if row is None else read_stored(ChannelEvent, row._asdict(), what="event")
 
-    async def find_fact(self, wait_id: str) -> str | None:
+    async def find_fact(self, wait_id: str) -> Fact | None:
         """See the port."""
         row = await self._unit.fetch_one(_FIND_FACT, wait_id=wait_id)
         self._unit.read("wait.fact", wait_id)
-        return None if row is None else row.id
+        if row is None:
+            return None
+        self._unit.confine(row.audience)
+        return fact_of(row)
 
     async def claim_met(self, temporal_namespace: str) -> tuple[MetWait, ...]:
         """See the port."""
@@ -172,7 +177,8 @@ class PostgresWaitStore:
         scope = Scope(**self._unit.owner, session_id=row.session_id)
         columns = {**row._asdict(), "scope": scope}
         if row.event_channel is not None:
-            columns["condition"] = {"channel": row.event_channel, "where": row.event_where}
+            columns["condition"] = {"channel": row.event_channel}
+            columns["condition"] |= {"where": NOTHING if row.event_where is None else row.event_where}
         elif row.fact is not None:
             columns["condition"] = {name: row.fact[name] for name in _OF_FACT if name in row.fact}
         return read_stored(JobWait, columns, what=f"wait {row.wait_id}")

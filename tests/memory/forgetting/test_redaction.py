@@ -233,6 +233,14 @@ def test_a_row_that_says_nothing_of_it_is_left() -> None:
     assert [table for table in TABLES if redaction_of(table, row, topic()) is not None] == []
 
 
+@pytest.mark.parametrize("where", [{"city": "Paris"}, {"at": [{"paris": 1}]}, {"n": 1}, {}])
+def test_a_wait_for_an_event_that_is_forgotten_gets_none(where: dict[str, Any]) -> None:
+    redaction = redaction_of("job_wait", {"event_where": where}, topic("Paris"))
+
+    assert (redaction is not None) == ("paris" in str(where).lower())
+    assert redaction is None or redaction.values == {"event_where": None}
+
+
 @pytest.mark.parametrize(
     ("name", "struck"),
     [("Paris", {"object", "object_key"}), ("predicate", set()), ("object", set())],

@@ -215,6 +215,31 @@ async def test_an_event_that_is_changed_after_it_was_sent_resumes_the_job_as_it_
 
 
 @pytest.mark.usefixtures("worker")
+async def test_a_wait_whose_event_is_forgotten_is_ended_by_no_other(
+    jobs: Jobs, crawler: ContractMemory, admin_url: str
+) -> None:
+    job_id = await jobs.start_waiting(WATCH)
+    with psycopg.connect(admin_url) as connection:  # as forgetting a topic does
+        connection.execute(
+            "UPDATE mnestic.job_wait SET event_where = NULL WHERE tenant_id = %s",
+            [jobs.settings.tenant_id],
+        )
+    async with sending(jobs):
+        for said in ({}, HIGH, {"[forgotten]": True}):
+            await crawler.publish("seo.violation.title", said)
+
+        (wait,) = await jobs.waits(job_id)
+        met = await jobs._memory.list_agents_with_met_waits(
+            tenants=[jobs.settings.tenant_id], temporal_namespace=jobs.temporal.namespace
+        )
+
+    assert (wait.state, met) == ("waiting", ())
+    assert str(wait.condition) == (
+        "an event on seo.violation.* that was forgotten, so none ends it"
+    )
+
+
+@pytest.mark.usefixtures("worker")
 async def test_what_is_kept_out_is_not_emitted_to_others(
     jobs: Jobs, crawler: ContractMemory
 ) -> None:
