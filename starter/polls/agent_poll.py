@@ -45,9 +45,10 @@ async def agent_poll(
             try:
                 for waiting in await list_agents():
                     await _start(start, waiting, what=what, log=log)
+                await rest(every.total_seconds())
             except Exception as error:  # noqa: BLE001 - whatever it was, the next look may succeed
                 log.warning("%s is not started yet", what, extra={"why": describe_error(error)})
-            await rest(every.total_seconds())
+                await asyncio.sleep(every.total_seconds())
 
     polling = asyncio.create_task(poll())
     try:

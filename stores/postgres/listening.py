@@ -20,14 +20,17 @@ async def listening(url: str) -> AsyncIterator[Callable[[float], Awaitable[bool]
     async def rest(seconds: float) -> bool:
         nonlocal connection
         try:
-            if connection is None or connection.closed:
+            if connection is None:
                 connection = await AsyncConnection.connect(
                     libpq_url(url), autocommit=True, connect_timeout=10
                 )
                 await connection.execute(_LISTEN)
                 return True  # what was published before it listened, a look finds now
             return bool([one async for one in connection.notifies(timeout=seconds, stop_after=1)])
-        except Error:  # the look that follows tells what is wrong
+        except Error:  # the look that follows tells what is wrong, the next rest connects anew
+            if connection is not None:
+                await connection.close()
+                connection = None
             await asyncio.sleep(seconds)
             return False
 
